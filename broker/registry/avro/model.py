@@ -1,0 +1,55 @@
+"""An Avro schema as a tree. A named type that is spoken of again is the same object: types may contain themselves."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+PRIMITIVES = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
+
+#: Of a field that has no default: null is one.
+NO_DEFAULT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """`space` is empty for a name without a namespace."""
+
+    local: str
+    space: str
+
+    @property
+    def full(self) -> str:
+        return f"{self.space}.{self.local}" if self.space else self.local
+
+
+@dataclass(eq=False, slots=True)
+class Type:
+    """`kind` is Avro's word; `properties` is what a schema may carry that Avro gives no meaning (logicalType …)."""
+
+    kind: str
+    properties: dict[str, Any] = field(default_factory=dict)
+    # named types
+    name: Name | None = None
+    aliases: tuple[Name, ...] = ()
+    doc: str | None = None
+    # records
+    fields: list["Field"] = field(default_factory=list)
+    # enums
+    symbols: tuple[str, ...] = ()
+    enum_default: str | None = None
+    # fixed
+    size: int = 0
+    # arrays, maps: one; unions: any number
+    inner: list["Type"] = field(default_factory=list)
+    #: It came from a schema that was referred to: its text is not part of this one.
+    is_referred: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Field:
+    name: str
+    type: Type
+    default: Any = NO_DEFAULT
+    doc: str | None = None
+    order: str = "ascending"
+    aliases: tuple[str, ...] = ()
+    properties: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,87 @@
+"""Tree to text, in the order in which Avro's Java library prints a schema: what counts as one and the same schema."""
+
+import json
+from typing import Any
+
+from broker.registry.avro.model import NO_DEFAULT, Name, Type
+
+
+def canonical(type_: Type) -> str:
+    """What Confluent's registry stores: nothing is dropped, but what is written in several ways is written in one."""
+    return _dumps(_Printer(sorts=False).tree(type_, ""))
+
+
+def normalized(type_: Type) -> str:
+    """As `canonical`, with aliases and properties that are of no order in the order of their names."""
+    return _dumps(_Printer(sorts=True).tree(type_, ""))
+
+
+def _dumps(tree: Any) -> str:
+    return json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
+
+
+class _Printer:
+    """A type is printed where it is first met, and named wherever it is met again."""
+
+    def __init__(self, *, sorts: bool):
+        self._sorts = sorts
+        self._printed: set[int] = set()
+
+    def tree(self, type_: Type, space: str) -> Any:
+        match type_.kind:
+            case "union":
+                return [self.tree(each, space) for each in type_.inner]
+            case "array":
+                return {"type": "array", "items": self.tree(type_.inner[0], space)} | self._properties(type_.properties)
+            case "map":
+                return {"type": "map", "values": self.tree(type_.inner[0], space)} | self._properties(type_.properties)
+        if type_.name is None:
+            return {"type": type_.kind} | self._properties(type_.properties) if type_.properties else type_.kind
+        if type_.is_referred or id(type_) in self._printed:
+            return type_.name.full if type_.name.space != space else type_.name.local
+        self._printed.add(id(type_))
+        return self._definition(type_, type_.name, space)
+
+    def _definition(self, type_: Type, name: Name, space: str) -> dict[str, Any]:
+        tree: dict[str, Any] = {"type": type_.kind, "name": name.local}
+        if name.space != space:
+            tree["namespace"] = name.space
+        if type_.doc is not None:
+            tree["doc"] = type_.doc
+        if type_.kind == "enum":
+            tree["symbols"] = list(type_.symbols)
+            if type_.enum_default is not None:
+                tree["default"] = type_.enum_default
+        elif type_.kind == "fixed":
+            tree["size"] = type_.size
+        else:
+            tree["fields"] = [self._field(each, name.space) for each in type_.fields]
+        tree |= self._properties(type_.properties)
+        if type_.aliases:
+            aliases = [each.local if each.space == name.space else each.full for each in type_.aliases]
+            tree["aliases"] = self._in_order(aliases)
+        return tree
+
+    def _field(self, field: Any, space: str) -> dict[str, Any]:
+        tree: dict[str, Any] = {"name": field.name, "type": self.tree(field.type, space)}
+        if field.doc is not None:
+            tree["doc"] = field.doc
+        if field.default is not NO_DEFAULT:
+            tree["default"] = field.default
+        if field.order != "ascending":
+            tree["order"] = field.order
+        if field.aliases:
+            tree["aliases"] = self._in_order(list(field.aliases))
+        return tree | self._properties(field.properties)
+
+    def _properties(self, properties: dict[str, Any]) -> dict[str, Any]:
+        return {name: _sorted(properties[name]) for name in sorted(properties)} if self._sorts else properties
+
+    def _in_order(self, names: list[str]) -> list[str]:
+        return sorted(set(names)) if self._sorts else names
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _sorted(value[name]) for name in sorted(value)}
+    return [_sorted(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,49 @@
+"""Which versions a new schema is compared with, and in which direction. Pure."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from broker.registry.kinds import Parsed
+from broker.registry.schema import Content, Version
+
+
+def to_compare(level: str, versions: Sequence[Version]) -> list[Version]:
+    """Of versions in order, newest first; without TRANSITIVE the latest alone."""
+    if level == "NONE":
+        return []
+    return list(reversed(versions)) if level.endswith("_TRANSITIVE") else list(versions[-1:])
+
+
+def of_group(versions: Iterable[Version], content: Content, group: str | None) -> list[Version]:
+    """Those that have the same value of the metadata property that makes groups of versions (compatibilityGroup)."""
+    if not group:
+        return list(versions)
+    return [each for each in versions if _property(each.content, group) == _property(content, group)]
+
+
+def _property(content: Content, name: str) -> Any:
+    metadata = orjson.loads(content.metadata) if content.metadata else {}
+    return (metadata.get("properties") or {}).get(name)
+
+
+def incompatibilities(level: str, new: Parsed, older: Sequence[tuple[Version, Parsed]], *, lenient: bool) -> list[str]:
+    """A sentence for each thing in the way of the new one, then of which version, and the level; empty if nothing is.
+
+    All are of one kind.
+    """
+    for version, parsed in older:
+        found = []
+        if level.startswith(("BACKWARD", "FULL")):
+            found += new.incompatibilities(parsed, lenient=lenient)
+        if level.startswith(("FORWARD", "FULL")):
+            found += parsed.incompatibilities(new, lenient=lenient)
+        if found:
+            return [
+                *found,
+                f"{{oldSchemaVersion: {version.version}}}",
+                f"{{oldSchema: '{version.content.text}'}}",
+                f"{{compatibility: '{level}'}}",
+            ]
+    return []

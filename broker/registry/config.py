@@ -1,0 +1,127 @@
+"""`schema-registry.properties`: Confluent's names; what is prefixed with `kafkastore.` is of the brokers' clients."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from broker.client.security.errors import ClientConfigError
+from broker.client.security.file import client_properties, exposure
+from broker.client.security.librdkafka import librdkafka_settings
+from broker.client.security.properties import read_security
+from broker.common.errors import StartupError
+from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
+from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
+from broker.config.zookeeper import zookeeper_tls
+from broker.registry.settings import LEVELS
+
+_STORE = "kafkastore."
+_PORT = 8081
+_OLDER = {"avro.compatibility.level": "schema.compatibility.level", "master.eligibility": "leader.eligibility"}
+
+
+def _level(text: str) -> str:
+    if text.upper() not in LEVELS:
+        raise ValueError(text)
+    return text.upper()
+
+
+KEYS = (
+    Key("listeners", parse_list, (f"http://127.0.0.1:{_PORT}",), "Where to listen, http://host:port: the first."),
+    Key("host.name", str, "", "The name under which other registries reach this one; else the listener's host."),
+    Key("kafkastore.bootstrap.servers", parse_list, REQUIRED, "Some brokers, host:port or PLAINTEXT://host:port."),
+    Key("kafkastore.topic", str, "_schemas", "The topic that keeps everything."),
+    Key("kafkastore.topic.replication.factor", parse_int, 3, "Replicas of the topic if it is made.", at_least=1),
+    Key("kafkastore.timeout.ms", parse_int, 10_000, "How long a change may take to come back from the topic. "
+        "Confluent's default is 500; an answer of 50002 leaves its client unsure, so there is more.", at_least=1),
+    Key("kafkastore.init.timeout.ms", parse_int, 60_000, "How long reading the topic may take at start.", at_least=1),
+    Key("kafkastore.connection.url", str, "", "ZooKeeper, host:port,…[/chroot], by which registries elect a leader; "
+        "without it this one leads."),
+    Key("kafkastore.zk.session.timeout.ms", parse_int, 10_000, "After how long a dead leader is replaced.",
+        at_least=1_000),
+    Key("zookeeper.digest.file", str, "", "user:password for ZooKeeper, a file of mode 600."),
+    Key("schema.registry.zk.namespace", str, "schema_registry", "The znode below which the leader is elected."),
+    Key("schema.registry.group.id", str, "schema-registry", "Registries of one group share one right to write."),
+    Key("leader.eligibility", parse_boolean, True, "Whether this one may lead."),
+    Key("schema.compatibility.level", _level, "BACKWARD", "What counts where nothing was set."),
+    Key("mode.mutability", parse_boolean, True, "Whether modes may be changed."),
+    Key("schema.validate.new.schemas", parse_boolean, True, "Whether defaults of new schemas must fit their types."),
+    Key("authentication.method", str, "NONE", "BASIC asks for a name and password.", choices=("NONE", "BASIC")),
+    Key("authentication.file", str, "", "Names and passwords, `name: password` on a line; a file of mode 600."),
+    *ZOOKEEPER_TLS_KEYS,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RegistryConfig:
+    """`values` by the names of KEYS, with underscores for dots; `client` are librdkafka's settings, secrets too."""
+
+    values: Mapping[str, Any]
+    host: str
+    port: int
+    client: Mapping[str, Any] = field(repr=False)
+    #: Keys that nobody knows, as other releases have some: told at start, and passed over.
+    unknown: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def advertised(self) -> tuple[str, int]:
+        host = self.values["host_name"] or ("127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host)
+        return host, self.port
+
+
+def read_config_file(path: str, overrides: Mapping[str, str]) -> RegistryConfig:
+    """Raises StartupError."""
+    try:
+        text = Path(path).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StartupError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no text'}") from None
+    said = {_OLDER.get(name, name): value for name, value in {**client_properties(text), **overrides}.items()}
+    if exposed := exposure(path, _of_clients(said)):
+        raise StartupError(f"{exposed}.")
+    return read_config(said)
+
+
+def read_config(said: Mapping[str, str]) -> RegistryConfig:
+    """Raises StartupError."""
+    known = {key.name: text for key in KEYS if (text := said.get(key.name)) is not None}
+    try:
+        values = read_values(KEYS, known)
+        zookeeper_tls(values)
+        security = librdkafka_settings(read_security(_of_clients(said)))
+    except (ConfigError, ClientConfigError) as error:
+        raise StartupError(f"{error}.") from None
+    if values["authentication_method"] == "BASIC" and not values["authentication_file"]:
+        raise StartupError("authentication.method=BASIC needs authentication.file.")
+    host, port = _listener(values["listeners"])
+    servers = ",".join(each.rpartition("://")[2] for each in values["kafkastore_bootstrap_servers"])
+    client = {
+        "bootstrap.servers": servers,
+        "client.id": "schema-registry",
+        "log.connection.close": False,
+        "reconnect.backoff.max.ms": 1_000,
+        **security,
+    }
+    unknown = tuple(sorted(name for name in said if name not in known and not name.startswith(_STORE)))
+    return RegistryConfig(values, host, port, client, unknown)
+
+
+def _of_clients(said: Mapping[str, str]) -> dict[str, str]:
+    return {name.removeprefix(_STORE): text for name, text in said.items() if name.startswith(_STORE)}
+
+
+def _listener(listeners: tuple[str, ...]) -> tuple[str, int]:
+    for each in listeners:
+        parts = urlsplit(each)
+        if parts.scheme == "http":
+            try:
+                return parts.hostname or "0.0.0.0", _PORT if parts.port is None else parts.port
+            except ValueError:
+                break
+    raise StartupError(f"listeners={','.join(listeners)} must name http://host:port; https is a proxy's part.")

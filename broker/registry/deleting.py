@@ -1,0 +1,112 @@
+"""What goes, softly or for good, and what of it must stay. Pure."""
+
+from broker.registry.errors import RegistryError, subject_not_found, version_not_found
+from broker.registry.names import context_of
+from broker.registry.records import (
+    ConfigKey,
+    DeleteSubjectKey,
+    IdsKey,
+    ModeKey,
+    Record,
+    SchemaKey,
+    schema_record,
+)
+from broker.registry.schema import Version
+from broker.registry.store import Store
+
+
+def version_softly(store: Store, version: Version) -> list[Record]:
+    """Raises RegistryError 40406, 42206."""
+    if version.deleted:
+        raise RegistryError(
+            40406,
+            f"Subject '{version.subject}' Version {version.version} was soft deleted. "
+            "Set permanent=true to delete permanently",
+        )
+    _require_unreferenced(store, version, deleted=False)
+    gone = Version(version.subject, version.version, version.id, version.content, deleted=True)
+    records = [schema_record(gone)]
+    if [each.version for each in store.versions(version.subject)] == [version.version]:
+        records += _settings(store, version.subject)
+    return records
+
+
+def version_for_good(store: Store, version: Version) -> list[Record]:
+    """Raises RegistryError 40407, 42206."""
+    if not version.deleted:
+        raise RegistryError(
+            40407,
+            f"Subject '{version.subject}' Version {version.version} was not deleted first "
+            "before being permanently deleted",
+        )
+    _require_unreferenced(store, version, deleted=True)
+    records = [*_ids_kept(store, version.subject), Record(SchemaKey(version.subject, version.version), None)]
+    if len(store.versions(version.subject, deleted=True)) == 1:
+        records += _settings(store, version.subject)
+    return records
+
+
+def subject_softly(store: Store, subject: str) -> tuple[list[int], list[Record]]:
+    """Raises RegistryError 40401, 40404, 42206."""
+    versions = store.versions(subject)
+    if not versions:
+        if store.versions(subject, deleted=True):
+            raise RegistryError(
+                40404, f"Subject '{subject}' was soft deleted. Set permanent=true to delete permanently"
+            )
+        raise subject_not_found(subject)
+    for version in versions:
+        _require_unreferenced(store, version, deleted=False, within=subject)
+    last = versions[-1].version
+    deletion = Record(DeleteSubjectKey(subject), {"subject": subject, "version": last})
+    return [each.version for each in versions], [deletion, *_settings(store, subject)]
+
+
+def subject_for_good(store: Store, subject: str) -> tuple[list[int], list[Record]]:
+    """Raises RegistryError 40401, 40405, 42206."""
+    if store.versions(subject):
+        raise RegistryError(40405, f"Subject '{subject}' was not deleted first before being permanently deleted")
+    versions = store.versions(subject, deleted=True)
+    if not versions:
+        raise subject_not_found(subject)
+    for version in versions:
+        _require_unreferenced(store, version, deleted=True, within=subject)
+    records = [Record(SchemaKey(subject, each.version), None) for each in versions]
+    records += [Record(DeleteSubjectKey(subject), None), *_settings(store, subject)]
+    return [each.version for each in versions], [*_ids_kept(store, subject), *records]
+
+
+def find(store: Store, subject: str, number: int | None, *, deleted: bool) -> Version:
+    """A version by its number, or the latest (None). Raises RegistryError 40401, 40402."""
+    versions = store.versions(subject, deleted=deleted)
+    if not versions:
+        raise subject_not_found(subject)
+    found = versions[-1] if number is None else store.version(subject, number, deleted=deleted)
+    if found is None:
+        raise version_not_found(number)
+    return found
+
+
+def _require_unreferenced(store: Store, version: Version, *, deleted: bool, within: str = "") -> None:
+    referrers = store.referrers(version.subject, version.version, deleted=deleted)
+    if any(each.subject != within for each in referrers):
+        raise RegistryError(
+            42206,
+            "One or more references exist to the schema "
+            f"{{magic=1,keytype=SCHEMA,subject={version.subject},version={version.version}}}.",
+        )
+
+
+def _settings(store: Store, subject: str) -> list[Record]:
+    """Those of a subject go with it."""
+    records = [Record(ConfigKey(subject), None)] if store.config(subject) is not None else []
+    return [*records, Record(ModeKey(subject), None)] if store.mode(subject) is not None else records
+
+
+def _ids_kept(store: Store, subject: str) -> list[Record]:
+    """Before the last word of an id goes: once the topic is compacted nothing else would say that it was given."""
+    context = context_of(subject)
+    highest = store.ids_max(context)
+    return (
+        [Record(IdsKey(context), {"context": context, "maxId": highest})] if highest > store.ids_kept(context) else []
+    )

@@ -1,0 +1,1 @@
+"""JSON Schema: drafts 4 to 2020-12, references that never leave the registry, and what a change of one means. Pure."""

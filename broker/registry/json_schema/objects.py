@@ -1,0 +1,127 @@
+"""Objects. What they may have besides the properties that are named decides what a new property means: in an open
+model anything may have been there before, of another type.
+"""
+
+import re
+from typing import TYPE_CHECKING
+
+from broker.registry.json_schema.model import Node
+from broker.registry.json_schema.openness import compare_rest, rest_of
+from broker.registry.json_schema.values import compare_bounds
+
+if TYPE_CHECKING:
+    from broker.registry.json_schema.comparison import Comparison
+
+
+def compare_objects(comparison: "Comparison", original: Node, update: Node) -> None:
+    _compare_properties(comparison, original, update)
+    compare_bounds(comparison, original, update, {"maxProperties": "MAX_PROPERTIES", "minProperties": "MIN_PROPERTIES"})
+    compare_rest(comparison, original, update, "additionalProperties", "ADDITIONAL_PROPERTIES")
+    compare_rest(comparison, original, update, "unevaluatedProperties", "UNEVALUATED_PROPERTIES", is_schema_kept=True)
+    _compare_dependencies(comparison, original, update)
+    _compare_required(comparison, original, update)
+
+
+def properties_of(node: Node) -> dict[str, Node]:
+    return {name: node.child(raw) for name, raw in (node.said.get("properties") or {}).items()}
+
+
+def required_of(node: Node) -> set[str]:
+    required = node.said.get("required")
+    return {each for each in required if isinstance(each, str)} if isinstance(required, list) else set()
+
+
+def is_open(node: Node) -> bool:
+    return not node.said.get("patternProperties") and rest_of(node, "Properties") is True
+
+
+def _cover(node: Node, name: str) -> Node | None:
+    """What holds for a property of this name that is not named: by a pattern, or as for all others."""
+    for pattern, raw in (node.said.get("patternProperties") or {}).items():
+        try:
+            if re.search(pattern, name):
+                return node.child(raw)
+        except re.error:
+            continue
+    rest = rest_of(node, "Properties")
+    return rest if isinstance(rest, Node) else None
+
+
+def _compare_properties(comparison: "Comparison", original: Node, update: Node) -> None:
+    olds, news = properties_of(original), properties_of(update)
+    for name in sorted(olds.keys() | news.keys()):
+        with comparison.at("properties", name):
+            if name not in news:
+                _removed(comparison, olds[name], update, name)
+            elif name not in olds:
+                _added(comparison, original, news[name], name, is_required=name in required_of(update))
+            else:
+                comparison.compare(olds[name], news[name])
+
+
+def _removed(comparison: "Comparison", old: Node, update: Node, name: str) -> None:
+    if is_open(update):
+        comparison.add("PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL")
+    elif (cover := _cover(update, name)) is not None:
+        found = comparison.compared(old, cover)
+        comparison.take(found)
+        verdict = "IS" if comparison.is_harmless(found) else "NOT"
+        comparison.add(f"PROPERTY_REMOVED_{verdict}_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL")
+    elif old.kind == "none":
+        comparison.add("PROPERTY_WITH_FALSE_REMOVED_FROM_CLOSED_CONTENT_MODEL")
+    else:
+        comparison.add("PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL")
+
+
+def _added(comparison: "Comparison", original: Node, new: Node, name: str, *, is_required: bool) -> None:
+    if is_open(original) and new.kind == "any":
+        comparison.add("PROPERTY_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL")
+        return
+    if not is_open(original) and (cover := _cover(original, name)) is not None:
+        found = comparison.compared(cover, new)
+        comparison.take(found)
+        verdict = "IS" if comparison.is_harmless(found) else "NOT"
+        comparison.add(f"PROPERTY_ADDED_{verdict}_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL")
+    kind = "REQUIRED_PROPERTY" if is_required else "OPTIONAL_PROPERTY"
+    kind += "_WITH_DEFAULT" if is_required and "default" in new.said else ""
+    comparison.add(f"{kind}_ADDED_TO_{'OPEN' if is_open(original) else 'UNOPEN'}_CONTENT_MODEL")
+
+
+def _compare_required(comparison: "Comparison", original: Node, update: Node) -> None:
+    """Of the properties both name; what becomes of others is said where they come and go."""
+    news = properties_of(update)
+    for name in sorted(properties_of(original).keys() & news.keys()):
+        was, is_ = name in required_of(original), name in required_of(update)
+        if was != is_:
+            change = "REMOVED" if was else "WITH_DEFAULT_ADDED" if "default" in news[name].said else "ADDED"
+            comparison.add(f"REQUIRED_ATTRIBUTE_{change}", f"required/{name}")
+
+
+def _dependencies(node: Node) -> tuple[dict[str, set[str]], dict[str, Node]]:
+    """By property: what else must be there, and what else must hold; of drafts before 2019-09 both are one keyword."""
+    both = node.said.get("dependencies") or {}
+    names = {name: set(each) for name, each in both.items() if isinstance(each, list)}
+    names |= {name: set(each) for name, each in (node.said.get("dependentRequired") or {}).items()}
+    schemas = {name: node.child(each) for name, each in both.items() if not isinstance(each, list)}
+    return names, schemas | {name: node.child(each) for name, each in (node.said.get("dependentSchemas") or {}).items()}
+
+
+def _compare_dependencies(comparison: "Comparison", original: Node, update: Node) -> None:
+    (old_names, old_schemas), (new_names, new_schemas) = _dependencies(original), _dependencies(update)
+    for name in sorted(old_names.keys() | new_names.keys()):
+        old, new = old_names.get(name), new_names.get(name)
+        if old == new:
+            continue
+        if old is None or new is None:
+            change = "ADDED" if old is None else "REMOVED"
+        else:
+            change = "EXTENDED" if old < new else "NARROWED" if new < old else "CHANGED"
+        comparison.add(f"DEPENDENCY_ARRAY_{change}", f"dependencies/{name}")
+    for name in sorted(old_schemas.keys() | new_schemas.keys()):
+        with comparison.at("dependencies", name):
+            if name not in old_schemas:
+                comparison.add("DEPENDENCY_SCHEMA_ADDED")
+            elif name not in new_schemas:
+                comparison.add("DEPENDENCY_SCHEMA_REMOVED")
+            else:
+                comparison.compare(old_schemas[name], new_schemas[name])

@@ -1,0 +1,53 @@
+"""What an object or array may hold besides what is named: everything, nothing, or what a schema says."""
+
+from typing import TYPE_CHECKING, Any
+
+from broker.registry.json_schema.model import Node
+
+if TYPE_CHECKING:
+    from broker.registry.json_schema.comparison import Comparison
+
+
+def said_rest(node: Node, keyword: str) -> Any:
+    """What the keyword says. In 2020-12 `items` beside `prefixItems` is what `additionalItems` was before."""
+    if keyword == "additionalItems" and "prefixItems" in node.said:
+        return node.said.get("items")
+    return node.said.get(keyword)
+
+
+def rest_of(node: Node, what: str) -> bool | Node:
+    """True: everything, False: nothing, else the schema of it; `what` is Properties or Items."""
+    for keyword in (f"additional{what}", f"unevaluated{what}"):
+        said = said_rest(node, keyword)
+        if said is None or (keyword.startswith("additional") and said is True):
+            if said is True:
+                continue
+            continue
+        if isinstance(said, bool):
+            return said
+        child = node.child(said)
+        return child if keyword.startswith("additional") or child.kind not in ("any", "none") else child.kind == "any"
+    return True
+
+
+def compare_rest(
+    comparison: "Comparison", original: Node, update: Node, keyword: str, name: str, *, is_schema_kept: bool = False
+) -> None:
+    """ADDED, when something is permitted where nothing was; REMOVED the other way; EXTENDED, NARROWED between a schema
+    and everything.
+    """
+    old, new = said_rest(original, keyword), said_rest(update, keyword)
+    if is_schema_kept:
+        old, new = _without_empty(original, old), _without_empty(update, new)
+    with comparison.at(keyword):
+        if (old is False) != (new is False):
+            comparison.add(f"{name}_{'ADDED' if old is False else 'REMOVED'}")
+        elif isinstance(old, dict) and isinstance(new, dict):
+            comparison.compare(original.child(old), update.child(new))
+        elif isinstance(old, dict) or isinstance(new, dict):
+            comparison.add(f"{name}_{'EXTENDED' if isinstance(old, dict) else 'NARROWED'}")
+
+
+def _without_empty(node: Node, said: Any) -> Any:
+    """`{}` permits everything, as `true` does."""
+    return True if isinstance(said, dict) and node.child(said).kind == "any" else said

@@ -1,0 +1,134 @@
+"""JSON Schema as one of the kinds of schemas."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from jsonschema.exceptions import SchemaError
+from jsonschema.validators import Draft7Validator, validator_for
+from jsonschema_specifications import REGISTRY as META_SCHEMAS
+from referencing import Registry
+from referencing.jsonschema import DRAFT7, specification_with
+
+from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
+from broker.registry.errors import InvalidSchema
+from broker.registry.json_schema.comparison import COMPATIBLE, LENIENT, Difference, differences
+from broker.registry.json_schema.model import Model
+from broker.registry.schema import Named
+
+_SENTENCES = {
+    "OPEN": "The new schema has an open content model and has a property or item at path '{path}' which is missing in "
+    "the old schema, where it may have been anything",
+}
+
+
+class JsonSchema:
+    def __init__(self, raw: Any, referred: Sequence[Named]):
+        self.raw = raw
+        self.canonical = _dumps(raw)
+        self._specification = _specification(raw)
+        registry: Registry[Any] = META_SCHEMAS
+        for each in referred:
+            content = _loads(each.content.text)
+            resource = _specification(content).create_resource(content)
+            names = {each.name, resource.id() or each.name}
+            registry = registry.with_resources([(name, resource) for name in names])
+        self._registry = registry
+        self._referred = referred
+        self.model = Model(raw, registry, self._specification)
+
+    def normalized(self) -> str:
+        return json.dumps(self.raw, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+    def incompatibilities(self, writer: "JsonSchema", *, lenient: bool) -> list[str]:
+        harmless = LENIENT if lenient else COMPATIBLE
+        found = differences(writer.model.root, self.model.root, lenient=lenient)
+        return [_told(each) for each in found if each.type not in harmless]
+
+    def formatted(self, format_name: str) -> str:
+        """`resolved`: whatever is referred to stands in it, below definitions."""
+        if format_name != "resolved" or not self._referred or not isinstance(self.raw, dict):
+            return self.canonical
+        place = "$defs" if "$defs" in self.raw or "20" in str(self.raw.get("$schema", "")) else "definitions"
+        definitions = dict(self.raw.get(place) or {})
+        for each in self._referred:
+            content = _loads(each.content.text)
+            definitions[each.name] = {"$id": each.name} | content if isinstance(content, dict) else content
+        return _dumps(self.raw | {place: definitions})
+
+
+def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> JsonSchema:
+    """Raises InvalidSchema, also for a reference that would have to be fetched."""
+    raw = _loads(text)
+    if not isinstance(raw, dict | bool):
+        raise InvalidSchema("a JSON schema is an object, true or false")
+    _require_shallow(raw)
+    if isinstance(raw, dict):
+        try:
+            validator_for(raw, default=Draft7Validator).check_schema(raw)
+        except SchemaError as error:
+            raise InvalidSchema(f"{error.json_path}: {error.message[:300]}") from None
+    for each in referred:
+        if each.content.type != "JSON":
+            raise InvalidSchema(f"{each.name} is no JSON schema but {each.content.type}")
+    schema = JsonSchema(raw, referred)
+    _follow_all(schema)
+    return schema
+
+
+def _follow_all(schema: JsonSchema) -> None:
+    """Every reference leads somewhere: those in places that nobody compares, too. Raises InvalidSchema."""
+    from broker.registry.json_schema.objects import _dependencies, properties_of
+
+    waiting, seen = [schema.model.root], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        waiting += node.subs
+        if node.model is None or node.kind not in ("object", "array"):
+            continue
+        waiting += properties_of(node).values() if node.kind == "object" else []
+        waiting += _dependencies(node)[1].values() if node.kind == "object" else []
+        for keyword in ("patternProperties",):
+            waiting += [node.child(each) for each in (node.said.get(keyword) or {}).values()]
+        for keyword in ("additionalProperties", "items", "prefixItems", "additionalItems", "contains"):
+            said = node.said.get(keyword)
+            waiting += [
+                node.child(each) for each in (said if isinstance(said, list) else [said]) if isinstance(each, dict)
+            ]
+
+
+def _require_shallow(raw: Any) -> None:
+    waiting = [(raw, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if depth > 2 * REGISTRY_SCHEMA_DEPTH_MAX:
+            raise InvalidSchema(f"the schema is nested more than {2 * REGISTRY_SCHEMA_DEPTH_MAX} deep")
+        children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        waiting += [(each, depth + 1) for each in children]
+
+
+def _specification(raw: Any) -> Any:
+    said = raw.get("$schema") if isinstance(raw, dict) else None
+    if not isinstance(said, str):
+        return DRAFT7
+    return specification_with(said.replace("https://json-schema.org/draft-", "http://json-schema.org/draft-"), DRAFT7)
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidSchema(f"it is no JSON: {error}") from None
+
+
+def _dumps(raw: Any) -> str:
+    """Order of members counts, whitespace does not."""
+    return json.dumps(raw, ensure_ascii=False, separators=(",", ":"))
+
+
+def _told(difference: Difference) -> str:
+    words = difference.type.lower().replace("_", " ")
+    return f'{{errorType:"{difference.type}", description:"At path \'#/{difference.path}\': {words}"}}'

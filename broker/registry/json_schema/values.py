@@ -1,0 +1,74 @@
+"""Strings, numbers, enums and constants: bounds that may widen and values that may only become more."""
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from broker.registry.json_schema.model import Node
+
+if TYPE_CHECKING:
+    from broker.registry.json_schema.comparison import Comparison
+
+
+def compare_bounds(comparison: "Comparison", original: Node, update: Node, names: dict[str, str]) -> None:
+    """Of each keyword: added, removed, increased or decreased."""
+    for keyword, name in names.items():
+        old, new = _number(original.said.get(keyword)), _number(update.said.get(keyword))
+        if old == new:
+            continue
+        if old is None or new is None:
+            comparison.add(f"{name}_{'ADDED' if old is None else 'REMOVED'}", keyword)
+        else:
+            comparison.add(f"{name}_{'INCREASED' if new > old else 'DECREASED'}", keyword)
+
+
+def _number(value: Any) -> Decimal | None:
+    """Draft 4's exclusiveMinimum true is no number: what it stands beside is compared."""
+    return Decimal(str(value)) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def compare_strings(comparison: "Comparison", original: Node, update: Node) -> None:
+    compare_bounds(comparison, original, update, {"maxLength": "MAX_LENGTH", "minLength": "MIN_LENGTH"})
+    old, new = original.said.get("pattern"), update.said.get("pattern")
+    if old != new:
+        change = "ADDED" if old is None else "REMOVED" if new is None else "CHANGED"
+        comparison.add(f"PATTERN_{change}", "pattern")
+
+
+def compare_numbers(comparison: "Comparison", original: Node, update: Node) -> None:
+    names = {
+        "maximum": "MAXIMUM", "minimum": "MINIMUM",
+        "exclusiveMaximum": "EXCLUSIVE_MAXIMUM", "exclusiveMinimum": "EXCLUSIVE_MINIMUM",
+    }  # fmt: skip
+    compare_bounds(comparison, original, update, names)
+    for keyword, name in (("exclusiveMaximum", "EXCLUSIVE_MAXIMUM"), ("exclusiveMinimum", "EXCLUSIVE_MINIMUM")):
+        was, is_ = original.said.get(keyword) is True, update.said.get(keyword) is True
+        if was != is_:
+            comparison.add(f"{name}_{'ADDED' if is_ else 'REMOVED'}", keyword)
+    _compare_multiples(comparison, _number(original.said.get("multipleOf")), _number(update.said.get("multipleOf")))
+    if original.is_integer != update.is_integer:
+        comparison.add("TYPE_EXTENDED" if original.is_integer else "TYPE_NARROWED")
+
+
+def _compare_multiples(comparison: "Comparison", old: Decimal | None, new: Decimal | None) -> None:
+    if old == new:
+        return
+    if old is None or new is None:
+        change = "ADDED" if old is None else "REMOVED"
+    elif new and not new % old:
+        change = "EXPANDED"
+    else:
+        change = "REDUCED" if not old % new else "CHANGED"
+    comparison.add(f"MULTIPLE_OF_{change}", "multipleOf")
+
+
+def compare_enums(comparison: "Comparison", original: Node, update: Node) -> None:
+    old, new = original.said["enum"], update.said["enum"]
+    added, removed = [each for each in new if each not in old], [each for each in old if each not in new]
+    if added or removed:
+        change = "CHANGED" if added and removed else "EXTENDED" if added else "NARROWED"
+        comparison.add(f"ENUM_ARRAY_{change}", "enum")
+
+
+def compare_consts(comparison: "Comparison", original: Node, update: Node) -> None:
+    if original.said["const"] != update.said["const"]:
+        comparison.add("ENUM_ARRAY_CHANGED", "const")

@@ -1,0 +1,45 @@
+"""The three kinds of schemas, each behind the same four words. One is imported when the first of its schemas comes."""
+
+import importlib
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from broker.common.limits import REGISTRY_SCHEMA_BYTES_MAX
+from broker.registry.errors import InvalidSchema, RegistryError
+from broker.registry.schema import Named
+
+_MODULES = {
+    "AVRO": "broker.registry.avro.schema",
+    "JSON": "broker.registry.json_schema.schema",
+    "PROTOBUF": "broker.registry.protobuf.schema",
+}
+TYPES = tuple(_MODULES)
+
+
+class Parsed(Protocol):
+    """A schema that was understood, with all it refers to."""
+
+    #: The text that is stored, and by which a schema is recognised.
+    canonical: str
+
+    def normalized(self) -> str:
+        """The text when order and spelling that mean nothing are not to count."""
+
+    def incompatibilities(self, writer: Any, *, lenient: bool) -> list[str]:
+        """Why it does not read what `writer`, a schema of the same kind, has written; empty if it does."""
+
+    def formatted(self, format_name: str) -> str:
+        """The text in another of the forms of its kind; in its own if there is no such form."""
+
+
+def parse(type_: str, text: str, referred: Sequence[Named], *, is_new: bool = True) -> Parsed:
+    """`referred` has whatever is referred to before what refers to it. Raises InvalidSchema.
+
+    What is stored already is taken as it is where only new schemas are held to a rule.
+    """
+    if type_ not in _MODULES:
+        raise InvalidSchema(f"Invalid schema type {type_[:100]}")
+    if len(text.encode()) > REGISTRY_SCHEMA_BYTES_MAX:
+        raise RegistryError(42209, f"Schema is too large: more than {REGISTRY_SCHEMA_BYTES_MAX} bytes")
+    parsed: Parsed = importlib.import_module(_MODULES[type_]).parse(text, referred, is_new=is_new)
+    return parsed

@@ -1,0 +1,110 @@
+"""Which registry writes: the one whose session made the znode. The others watch it, and stand when it goes.
+
+This says only who should lead. That nobody else can write is up to the log (`schema_log.SchemaWriter`): a leader that
+does not know yet that it has been replaced is refused by the brokers.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable
+from typing import NamedTuple
+
+from broker.common.logs import logger
+from broker.zookeeper.errors import NodeExists, NodeMissing, ZooKeeperError
+from broker.zookeeper.session import SessionState, ZooKeeperSession
+
+_PAUSE_S = 0.5
+
+_log = logger(__name__)
+
+
+class Leader(NamedTuple):
+    host: str
+    port: int
+    is_self: bool
+
+
+class Leadership:
+    """`leader` is who leads as far as is known; None while nobody does."""
+
+    def __init__(self, host: str, port: int):
+        self._address = (host, port)
+        self.leader: Leader | None = None
+        self._changed = asyncio.Event()
+        self._listeners: list[Callable[[Leader | None], None]] = []
+
+    def on_change(self, listener: Callable[[Leader | None], None]) -> None:
+        self._listeners.append(listener)
+
+    async def changed(self) -> None:
+        """Until somebody else leads, or nobody."""
+        await self._changed.wait()
+
+    async def known(self, timeout_s: float) -> Leader | None:
+        """Who leads, waited for a little: between two leaders there is none."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                while self.leader is None:
+                    await self._changed.wait()
+        except TimeoutError:
+            pass
+        return self.leader
+
+    def lead_alone(self) -> None:
+        """Without ZooKeeper there is nobody else."""
+        self._set(Leader(*self._address, is_self=True))
+
+    def _set(self, leader: Leader | None) -> None:
+        if leader == self.leader:
+            return
+        self.leader = leader
+        before, self._changed = self._changed, asyncio.Event()
+        before.set()
+        _log.info("leader", leader=f"{leader.host}:{leader.port}" if leader else "nobody")
+        for listener in self._listeners:
+            listener(leader)
+
+    async def run(self, session: ZooKeeperSession, namespace: str, *, is_eligible: bool) -> None:
+        """Until it is cancelled; an open session, which its owner closes."""
+        path = f"/{namespace.strip('/')}/schema_registry_master"
+        session.on_state(lambda state: self._set(None) if state is SessionState.LOST else None)
+        while True:
+            try:
+                await session.ensure(path.rpartition("/")[0])
+                await self._round(session, path, is_eligible)
+            except ZooKeeperError as error:
+                _log.warning("the election waits for ZooKeeper", reason=str(error))
+                await asyncio.sleep(_PAUSE_S)
+                await session.wait_connected()
+
+    async def _round(self, session: ZooKeeperSession, path: str, is_eligible: bool) -> None:
+        """One look, and the wait until there is a reason for another."""
+        look_again = asyncio.Event()
+        if is_eligible:
+            with contextlib.suppress(NodeExists):
+                await session.create(path, self._identity(), ephemeral=True)
+        try:
+            znode = await session.get(path, look_again.set)
+        except NodeMissing:
+            self._set(None)
+            if is_eligible or await session.exists(path, look_again.set) is not None:
+                return
+        else:
+            is_self = znode.ephemeral_owner == session.session_id
+            self._set(Leader(*self._address, is_self=True) if is_self else _named(znode.data))
+        await look_again.wait()
+
+    def _identity(self) -> bytes:
+        """In the words of Confluent's registries that were elected through ZooKeeper."""
+        host, port = self._address
+        return json.dumps({"host": host, "port": port, "master_eligibility": True, "version": 1}).encode()
+
+
+def _named(data: bytes) -> Leader | None:
+    try:
+        fields = json.loads(data)
+        return Leader(str(fields["host"]), int(fields["port"]), is_self=False)
+    except (ValueError, KeyError, TypeError):
+        _log.warning("the znode names no leader", data=data[:200].decode(errors="replace"))
+        return None

@@ -1,0 +1,45 @@
+"""Subjects and their contexts: `:.context:subject`, where the default context `.` is left out. Pure."""
+
+from broker.registry.errors import RegistryError
+
+DEFAULT_CONTEXT = "."
+#: Configuration and mode of this context count for all contexts that have none of their own.
+GLOBAL_CONTEXT = ":.__GLOBAL:"
+EVERY_CONTEXT = ":*:"
+_RESERVED = ("__GLOBAL", "__EMPTY")
+_NAME_LENGTH_MAX = 1_000
+
+
+def qualified(text: str) -> str:
+    """The one way in which a subject is written here: `:.:orders` is `orders`."""
+    context, name = split(text)
+    return join(context, name)
+
+
+def split(text: str) -> tuple[str, str]:
+    """Context and the name within it, which is empty if a context as a whole is meant."""
+    if text.startswith(":."):
+        context, colon, name = text[1:].partition(":")
+        if colon:
+            return context, name
+    return DEFAULT_CONTEXT, text
+
+
+def join(context: str, name: str) -> str:
+    return name if context == DEFAULT_CONTEXT else f":{context}:{name}"
+
+
+def context_of(subject: str) -> str:
+    return split(subject)[0]
+
+
+def within(context: str, subject: str) -> str:
+    """A subject as it is named from within a context: one that names none belongs to that."""
+    return qualified(subject) if subject.startswith(":.") else join(context, subject)
+
+
+def check_subject(subject: str) -> None:
+    """Raises RegistryError 42208 for what can be no subject's name."""
+    name = split(subject)[1]
+    if not name or name in _RESERVED or len(subject) > _NAME_LENGTH_MAX or not subject.isprintable():
+        raise RegistryError(42208, f"The specified subject '{subject[:100]}' is not a valid.")

@@ -1,0 +1,218 @@
+"""What the registry can be asked that takes more than one look: registering, looking up, comparing."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import orjson
+
+from broker.registry.compatibility import incompatibilities, of_group, to_compare
+from broker.registry.deleting import find
+from broker.registry.errors import Incompatible, InvalidSchema, schema_not_found, subject_not_found
+from broker.registry.kinds import Parsed
+from broker.registry.names import context_of, split
+from broker.registry.records import Record, Value, canonical_json
+from broker.registry.registering import live_version, registration, resolved_references
+from broker.registry.registry import Registry
+from broker.registry.schema import Content, Version
+from broker.registry.settings import effective_config, require_writable
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A schema as somebody sends it. `normalize` None: as the subject's configuration says."""
+
+    content: Content
+    id: int | None = None
+    version: int | None = None
+    normalize: bool | None = None
+
+
+async def understood(registry: Registry, subject: str, asked: Asked, config: Value) -> tuple[Content, Parsed]:
+    """The content by which it is recognised. Raises InvalidSchema."""
+    content = resolved_references(registry.store, subject, asked.content)
+    parsed = await registry.parse(context_of(subject), content, is_new=True)
+    normalizes = bool(config.get("normalize")) if asked.normalize is None else asked.normalize
+    if not normalizes:
+        return replace(content, text=parsed.canonical), parsed
+    references = tuple(sorted(set(content.references), key=lambda each: (each.name, each.subject, each.version)))
+    return replace(content, text=parsed.normalized(), references=references), parsed
+
+
+async def registered(registry: Registry, subject: str, asked: Asked) -> Version | None:
+    """The version that is this schema already: it needs no leader, and is no matter of compatibility."""
+    if not registry.store.versions(subject):
+        return None
+    config = effective_config(registry.store, subject, registry.config.schema_compatibility_level)
+    asked = _completed(registry, subject, asked, config)
+    content, _ = await understood(registry, subject, asked, config)
+    present = live_version(registry.store, subject, content)
+    return present if present is not None and asked.id in (None, present.id) else None
+
+
+async def register(registry: Registry, subject: str, asked: Asked) -> tuple[Version, list[Record]]:
+    """Decides. The version that is this schema already, without records, or the one to be."""
+    store = registry.store
+    mode = require_writable(store, subject)
+    config = effective_config(store, subject, registry.config.schema_compatibility_level)
+    asked = _completed(registry, subject, asked, config)
+    is_import = mode == "IMPORT"
+    content, parsed = await understood(
+        registry, subject, replace(asked, normalize=False) if is_import else asked, config
+    )
+    present = live_version(store, subject, content)
+    if present is not None and (asked.id in (None, present.id)):
+        return present, []
+    if not is_import:
+        found = await _incompatibilities(registry, subject, content, parsed, config, store.versions(subject))
+        if found:
+            raise Incompatible(found)
+    return registration(store, subject, content, mode=mode, schema_id=asked.id, number=asked.version)
+
+
+def _completed(registry: Registry, subject: str, asked: Asked, config: Value) -> Asked:
+    """Without a text it is the latest schema with other metadata or rules; the subject may add some of its own."""
+    content = asked.content
+    latest = next(reversed(registry.store.versions(subject)), None)
+    if not content.text.strip():
+        if latest is None:
+            raise InvalidSchema("Empty schema")
+        content = replace(
+            latest.content,
+            metadata=content.metadata or latest.content.metadata,
+            rule_set=content.rule_set or latest.content.rule_set,
+        )
+    inherited = latest.content if latest else Content(content.type, "")
+    metadata = (
+        _merged(config.get("defaultMetadata"), content.metadata or inherited.metadata, config.get("overrideMetadata"))
+        if _adds(config, "Metadata")
+        else content.metadata
+    )
+    rules = (
+        _merged(config.get("defaultRuleSet"), content.rule_set or inherited.rule_set, config.get("overrideRuleSet"))
+        if _adds(config, "RuleSet")
+        else content.rule_set
+    )
+    return replace(asked, content=replace(content, metadata=metadata, rule_set=rules))
+
+
+def _adds(config: Value, what: str) -> bool:
+    return bool(config.get(f"default{what}") or config.get(f"override{what}"))
+
+
+def _merged(default: Any, own: str, override: Any) -> str:
+    """Member by member of what is told; lists of rules by the names of the rules."""
+    merged: dict[str, Any] = {}
+    for layer in (default, orjson.loads(own) if own else None, override):
+        for name, said in (layer or {}).items():
+            if isinstance(said, dict):
+                merged[name] = (merged.get(name) or {}) | said
+            elif isinstance(said, list) and all(isinstance(each, dict) for each in said):
+                rules = {each.get("name"): each for each in [*(merged.get(name) or []), *said]}
+                merged[name] = list(rules.values())
+            else:
+                merged[name] = said
+    return canonical_json(merged)
+
+
+async def look_up(registry: Registry, subject: str, asked: Asked, *, deleted: bool) -> Version:
+    """The version of the subject that is this schema. Raises RegistryError 40401, 40403."""
+    store = registry.store
+    versions = store.versions(subject, deleted=deleted)
+    if not versions:
+        raise subject_not_found(subject)
+    config = effective_config(store, subject, registry.config.schema_compatibility_level)
+    try:
+        content, parsed = await understood(registry, subject, asked, config)
+    except InvalidSchema:
+        if asked.content.references:
+            raise schema_not_found() from None
+        raise
+    exact = live_version(store, subject, content, deleted=deleted)
+    if exact is not None:
+        return exact
+    return await _alike(registry, versions, content, parsed)
+
+
+async def _alike(registry: Registry, versions: list[Version], content: Content, parsed: Parsed) -> Version:
+    """What is the same but for how it is put: metadata left out by who asks, references written out."""
+    resolved = parsed.formatted("resolved")
+    for version in reversed(versions):
+        stored = version.content
+        if stored.type != content.type or (content.metadata and content.metadata != stored.metadata):
+            continue
+        if content.rule_set and content.rule_set != stored.rule_set:
+            continue
+        if stored.text == content.text and stored.references == content.references:
+            return version
+        if stored.references or content.references:
+            other = await registry.parse_stored(version.subject, stored)
+            if other.formatted("resolved") == resolved:
+                return version
+    raise schema_not_found()
+
+
+async def compatible(registry: Registry, subject: str, asked: Asked, number: int | None, *, every: bool) -> list[str]:
+    """What is in the way of registering it, compared with one version (None: the latest), or with `every` one that the
+    level asks for. Without any version there is nothing in the way. Raises RegistryError 40401, 40402, InvalidSchema.
+    """
+    store = registry.store
+    config = effective_config(store, subject, registry.config.schema_compatibility_level)
+    versions = store.versions(subject)
+    if not every:
+        versions = versions[-1:] if number is None else [find(store, subject, number, deleted=False)]
+    asked = _completed(registry, subject, asked, config)
+    content, parsed = await understood(registry, subject, asked, config)
+    return await _incompatibilities(registry, subject, content, parsed, config, versions)
+
+
+async def _incompatibilities(
+    registry: Registry, subject: str, content: Content, parsed: Parsed, config: Value, versions: list[Version]
+) -> list[str]:
+    level = config["compatibilityLevel"]
+    older = to_compare(level, of_group(versions, content, config.get("compatibilityGroup")))
+    pairs = [
+        (each, await registry.parse_stored(subject, each.content))
+        for each in older
+        if each.content.type == content.type
+    ]
+    others = [each for each in older if each.content.type != content.type]
+    if others:
+        return [f"Incompatible because of different schema type: {content.type} after {others[0].content.type}"]
+    lenient = config.get("compatibilityPolicy") == "LENIENT"
+    try:
+        return await registry.think(partial(incompatibilities, level, parsed, pairs, lenient=lenient))
+    except RecursionError:
+        raise InvalidSchema("the schema is nested too deeply") from None
+
+
+def by_id(registry: Registry, context: str, subject: str, schema_id: int) -> tuple[str, Content]:
+    """The context in which the id was found, and the schema: that of the subject; if it names no context, another in
+    which a subject of that name has the id. Raises RegistryError 40403.
+    """
+    store = registry.store
+    content = store.by_id(context, schema_id)
+    if content is not None:
+        return context, content
+    name = split(subject)[1]
+    if name and context == ".":
+        for other in store.contexts():
+            if any(split(each.subject)[1] == name for each in store.places(other, schema_id)):
+                found = store.by_id(other, schema_id)
+                if found is not None:
+                    return other, found
+    raise schema_not_found(schema_id)
+
+
+def aliased(registry: Registry, subject: str) -> str:
+    """The subject that is meant where this one is read."""
+    alias = (registry.store.config(subject) or {}).get("alias")
+    return alias if isinstance(alias, str) and alias else subject
+
+
+def require_known(registry: Registry, subject: str, *, deleted: bool = False) -> list[Version]:
+    """Raises RegistryError 40401."""
+    versions = registry.store.versions(subject, deleted=deleted)
+    if not versions:
+        raise subject_not_found(subject)
+    return versions

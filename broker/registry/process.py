@@ -1,0 +1,128 @@
+"""A registry from its start to its end: the topic is checked and read, then it listens, then it stands for election."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import uvicorn
+
+from broker.common.errors import NotNowError
+from broker.common.logs import logger
+from broker.config.zookeeper import zookeeper_tls
+from broker.registry.config import RegistryConfig
+from broker.registry.registry import Registry
+from broker.registry.rest.app import make_app
+from broker.registry.rest.logins import Logins, read_logins
+from broker.registry.schema_log import ensure_topic
+from broker.zookeeper.digest_file import read_digest
+from broker.zookeeper.session import ZooKeeperSession
+from broker.zookeeper.tls import tls_settings
+
+_ZOOKEEPER_TIMEOUT_MS = 10_000
+#: Connections that may wait to be taken.
+_BACKLOG = 1_024
+_KEEP_ALIVE_S = 75
+
+_log = logger(__name__)
+
+
+class _Server(uvicorn.Server):
+    """Whoever is told to stop has stopped well: uvicorn would raise the signal again behind its end."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+    def end(self) -> None:
+        self.should_exit = True
+
+
+async def run(config: RegistryConfig) -> None:
+    """Until SIGTERM or SIGINT. Raises StartupError, NotNowError."""
+    logins = read_logins(Path(config.authentication_file)) if config.authentication_method == "BASIC" else None
+    listener = _listen(config)
+    await asyncio.to_thread(
+        ensure_topic, config.client, config.kafkastore_topic, config.kafkastore_topic_replication_factor
+    )
+    registry = Registry(config)
+    registry.reader.start()
+    try:
+        await _read_all(registry)
+        await _serve(registry, logins, listener)
+    finally:
+        await registry.close()
+        if compiler := sys.modules.get("broker.registry.protobuf.compiler"):
+            await asyncio.to_thread(compiler.close)
+
+
+async def _read_all(registry: Registry) -> None:
+    timeout_ms = registry.config.kafkastore_init_timeout_ms
+    try:
+        async with asyncio.timeout(timeout_ms / 1000):
+            await registry.reader.is_complete.wait()
+    except TimeoutError:
+        raise NotNowError(
+            f"the topic {registry.config.kafkastore_topic} was not read within {timeout_ms} ms."
+        ) from None
+    _log.info("schemas read", versions=registry.store.version_count)
+
+
+async def _serve(registry: Registry, logins: Logins | None, listener: socket.socket) -> None:
+    config = registry.config
+    server = _Server(
+        uvicorn.Config(
+            make_app(registry, logins),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_keep_alive=_KEEP_ALIVE_S,
+            timeout_graceful_shutdown=5,
+        )
+    )
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, server.end)
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    async with contextlib.AsyncExitStack() as stack:
+        await _stand_for_election(registry, stack)
+        _log.info("Server started, listening for requests...", host=config.host, port=listener.getsockname()[1])
+        await server.serve(sockets=[listener])
+
+
+async def _stand_for_election(registry: Registry, stack: contextlib.AsyncExitStack) -> None:
+    config = registry.config
+    if not config.kafkastore_connection_url:
+        registry.leadership.lead_alone()
+        return
+    digest = read_digest(Path(config.zookeeper_digest_file)) if config.zookeeper_digest_file else None
+    tls = tls_settings(zookeeper_tls(config.values))
+    timeout_ms = config.kafkastore_zk_session_timeout_ms
+    session = ZooKeeperSession(config.kafkastore_connection_url, timeout_ms, digest, tls=tls)
+    await session.connect(_ZOOKEEPER_TIMEOUT_MS)
+    stack.push_async_callback(session.close)
+    election = asyncio.create_task(
+        registry.leadership.run(session, config.schema_registry_zk_namespace, is_eligible=config.leader_eligibility)
+    )
+    stack.callback(election.cancel)
+
+
+def _listen(config: RegistryConfig) -> socket.socket:
+    """Raises NotNowError. Taken first: two registries with one file find out at once."""
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((config.host, config.port))
+    except OSError as error:
+        listener.close()
+        raise NotNowError(
+            f"cannot listen on {config.host}:{config.port}: {error.strerror}; choose another port in listeners."
+        ) from None
+    listener.listen(_BACKLOG)
+    return listener

@@ -1,0 +1,237 @@
+"""Descriptors back to text, the same text for the same descriptors: what counts as one and the same schema.
+
+Names of types are written in full with a dot before, comments are not in descriptors and so are gone.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    EnumDescriptorProto,
+    FileDescriptorProto,
+    ServiceDescriptorProto,
+)
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto as F
+
+from broker.registry.errors import InvalidSchema
+
+_SCALARS = {
+    F.TYPE_DOUBLE: "double", F.TYPE_FLOAT: "float", F.TYPE_INT64: "int64", F.TYPE_UINT64: "uint64",
+    F.TYPE_INT32: "int32", F.TYPE_FIXED64: "fixed64", F.TYPE_FIXED32: "fixed32", F.TYPE_BOOL: "bool",
+    F.TYPE_STRING: "string", F.TYPE_BYTES: "bytes", F.TYPE_UINT32: "uint32", F.TYPE_SFIXED32: "sfixed32",
+    F.TYPE_SFIXED64: "sfixed64", F.TYPE_SINT32: "sint32", F.TYPE_SINT64: "sint64",
+}  # fmt: skip
+_LABELS = {F.LABEL_OPTIONAL: "optional ", F.LABEL_REQUIRED: "required ", F.LABEL_REPEATED: "repeated "}
+_MAX = 536_870_912  # behind the highest tag
+_ENUM_MAX = 2**31 - 1
+
+
+def text_of(files: Sequence[FileDescriptorProto], *, sorts: bool = False) -> str:
+    """Of the last one; the others are what it imports. `sorts`: fields by tag, imports and options by name.
+
+    Raises InvalidSchema.
+    """
+    try:
+        return _Printer(files, sorts).file(files[-1])
+    except TypeError as error:
+        raise InvalidSchema(f"its descriptors do not fit together: {str(error)[:300]}") from None
+
+
+class _Printer:
+    def __init__(self, files: Sequence[FileDescriptorProto], sorts: bool):
+        self._sorts = sorts
+        self._is_proto3 = False
+        self._pool = descriptor_pool.DescriptorPool()
+        names = {each.name for each in files}
+        if descriptor_pb2.DESCRIPTOR.name not in names:
+            self._pool.AddSerializedFile(descriptor_pb2.DESCRIPTOR.serialized_pb)
+        for each in files:
+            self._pool.AddSerializedFile(each.SerializeToString())
+
+    def file(self, file: FileDescriptorProto) -> str:
+        if file.syntax not in ("", "proto2", "proto3"):
+            raise InvalidSchema(f"syntax {file.syntax} is not supported: proto2 and proto3 are")
+        self._is_proto3 = file.syntax == "proto3"
+        lines = [f'syntax = "{file.syntax or "proto2"}";']
+        if file.package:
+            lines.append(f"package {file.package};")
+        imports = [self._import(file, index) for index in range(len(file.dependency))]
+        blocks = [lines, self._ordered(imports), [f"option {each};" for each in self._options(file, "FileOptions")]]
+        blocks += [self.message(each) for each in file.message_type]
+        blocks += [self.enum(each) for each in file.enum_type]
+        blocks += [self._extend(each) for each in file.extension]
+        blocks += [self.service(each) for each in file.service]
+        return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+    def _import(self, file: FileDescriptorProto, index: int) -> str:
+        kind = "public " if index in file.public_dependency else "weak " if index in file.weak_dependency else ""
+        return f"import {kind}{_quoted(file.dependency[index])};"
+
+    def _ordered(self, lines: list[str]) -> list[str]:
+        return sorted(set(lines)) if self._sorts else lines
+
+    # -- types
+
+    def message(self, message: DescriptorProto, head: str = "") -> list[str]:
+        maps = {each.name: each for each in message.nested_type if each.options.map_entry}
+        groups = {each.type_name.rpartition(".")[2] for each in message.field if each.type == F.TYPE_GROUP}
+        lines = [f"option {each};" for each in self._options(message, "MessageOptions")]
+        lines += _reserved(message, _MAX)
+        lines += [self._extension_range(each) for each in message.extension_range]
+        written: set[int] = set()
+        for field in self._in_order(message.field):
+            if field.HasField("oneof_index") and not field.proto3_optional:
+                if field.oneof_index not in written:
+                    written.add(field.oneof_index)
+                    lines += self._oneof(message, field.oneof_index, maps)
+            else:
+                lines += self._field(field, message, maps)
+        nested = [each for each in message.nested_type if each.name not in maps and each.name not in groups]
+        for each in nested:
+            lines += ["", *self.message(each)]
+        for enum in message.enum_type:
+            lines += ["", *self.enum(enum)]
+        for extension in message.extension:
+            lines += ["", *self._extend(extension)]
+        return [head or f"message {message.name} {{", *_indented(lines), "}"]
+
+    def _in_order(self, fields: Iterable[Any]) -> list[Any]:
+        return sorted(fields, key=lambda each: each.number) if self._sorts else list(fields)
+
+    def _oneof(self, message: DescriptorProto, index: int, maps: dict[str, DescriptorProto]) -> list[str]:
+        oneof = message.oneof_decl[index]
+        lines = [f"option {each};" for each in self._options(oneof, "OneofOptions")]
+        for field in self._in_order(message.field):
+            if field.HasField("oneof_index") and field.oneof_index == index:
+                lines += self._field(field, message, maps, label="")
+        return [f"oneof {oneof.name} {{", *_indented(lines), "}"]
+
+    def _field(
+        self, field: F, message: DescriptorProto | None, maps: dict[str, DescriptorProto], label: str | None = None
+    ) -> list[str]:
+        if label is None:
+            is_plain = self._is_proto3 and field.label == F.LABEL_OPTIONAL and not field.proto3_optional
+            label = "" if is_plain else _LABELS[field.label]
+        options = self._field_options(field)
+        told = f" [{', '.join(options)}]" if options else ""
+        entry = maps.get(field.type_name.rpartition(".")[2]) if field.type == F.TYPE_MESSAGE else None
+        if entry is not None and field.label == F.LABEL_REPEATED:
+            kind = f"map<{_type(entry.field[0])}, {_type(entry.field[1])}>"
+            return [f"{kind} {field.name} = {field.number}{told};"]
+        if field.type == F.TYPE_GROUP and message is not None:
+            name = field.type_name.rpartition(".")[2]
+            group = next(each for each in message.nested_type if each.name == name)
+            return self.message(group, head=f"{label}group {name} = {field.number}{told} {{")
+        return [f"{label}{_type(field)} {field.name} = {field.number}{told};"]
+
+    def _field_options(self, field: F) -> list[str]:
+        told = []
+        if field.HasField("default_value"):
+            told.append(f"default = {_default(field)}")
+        if field.json_name and field.json_name != _json_name(field.name):
+            told.append(f"json_name = {_quoted(field.json_name)}")
+        return told + self._options(field, "FieldOptions")
+
+    def enum(self, enum: EnumDescriptorProto) -> list[str]:
+        lines = [f"option {each};" for each in self._options(enum, "EnumOptions")]
+        lines += _reserved(enum, _ENUM_MAX)
+        for value in self._in_order(enum.value):
+            options = self._options(value, "EnumValueOptions")
+            told = f" [{', '.join(options)}]" if options else ""
+            lines.append(f"{value.name} = {value.number}{told};")
+        return [f"enum {enum.name} {{", *_indented(lines), "}"]
+
+    def service(self, service: ServiceDescriptorProto) -> list[str]:
+        lines = [f"option {each};" for each in self._options(service, "ServiceOptions")]
+        for method in service.method:
+            takes = ("stream " if method.client_streaming else "") + method.input_type
+            gives = ("stream " if method.server_streaming else "") + method.output_type
+            options = [f"option {each};" for each in self._options(method, "MethodOptions")]
+            head = f"rpc {method.name} ({takes}) returns ({gives})"
+            lines += [f"{head} {{", *_indented(options), "}"] if options else [f"{head};"]
+        return [f"service {service.name} {{", *_indented(lines), "}"]
+
+    def _extend(self, field: F) -> list[str]:
+        return [f"extend {field.extendee} {{", *_indented(self._field(field, None, {})), "}"]
+
+    def _extension_range(self, range_: DescriptorProto.ExtensionRange) -> str:
+        options = self._options(range_, "ExtensionRangeOptions")
+        told = f" [{', '.join(options)}]" if options else ""
+        return f"extensions {_range(range_.start, range_.end - 1, _MAX - 1)}{told};"
+
+    # -- options
+
+    def _options(self, described: Any, kind: str) -> list[str]:
+        """Read again with what is imported: only so those that somebody has added have names."""
+        if not described.HasField("options"):
+            return []
+        options_class = message_factory.GetMessageClass(self._pool.FindMessageTypeByName(f"google.protobuf.{kind}"))
+        options = options_class.FromString(described.options.SerializeToString())
+        told = []
+        for field, value in options.ListFields():
+            if field.name in ("map_entry", "uninterpreted_option"):
+                continue
+            name = f"({field.full_name})" if field.is_extension else field.name
+            is_list = field.is_repeated
+            told += [f"{name} = {_option_value(field, each)}" for each in (value if is_list else [value])]
+        return self._ordered(told)
+
+
+def _option_value(field: Any, value: Any) -> str:
+    if field.cpp_type == field.CPPTYPE_MESSAGE:
+        return f"{{ {text_format.MessageToString(value, as_one_line=True)} }}"
+    if field.cpp_type == field.CPPTYPE_ENUM:
+        known = field.enum_type.values_by_number.get(value)
+        return str(value if known is None else known.name)
+    if field.cpp_type == field.CPPTYPE_STRING:
+        return _quoted(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value)
+
+
+def _type(field: F) -> str:
+    return _SCALARS.get(field.type) or field.type_name
+
+
+def _default(field: F) -> str:
+    """In a descriptor bytes are escaped already."""
+    if field.type == F.TYPE_STRING:
+        return _quoted(field.default_value)
+    return f'"{field.default_value}"' if field.type == F.TYPE_BYTES else field.default_value
+
+
+def _quoted(value: str | bytes) -> str:
+    data = value if isinstance(value, bytes) else value.encode()
+    escaped = "".join(
+        {34: '\\"', 92: "\\\\", 10: "\\n", 13: "\\r", 9: "\\t"}.get(each)
+        or (chr(each) if 32 <= each < 127 else f"\\{each:03o}")
+        for each in data
+    )
+    return f'"{escaped}"'
+
+
+def _reserved(described: Any, highest: int) -> list[str]:
+    """Ranges of messages end before their `end`, those of enums at it."""
+    is_enum = isinstance(described, EnumDescriptorProto)
+    ranges = [
+        _range(each.start, each.end if is_enum else each.end - 1, highest if is_enum else highest - 1)
+        for each in described.reserved_range
+    ]
+    names = [_quoted(each) for each in described.reserved_name]
+    return [f"reserved {', '.join(each)};" for each in (ranges, names) if each]
+
+
+def _range(first: int, last: int, highest: int) -> str:
+    return str(first) if first == last else f"{first} to {'max' if last >= highest else last}"
+
+
+def _json_name(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(each[:1].upper() + each[1:] for each in rest)
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"  {line}" if line else "" for line in lines]

@@ -1,0 +1,90 @@
+"""Protobuf as one of the kinds of schemas: a text, or a descriptor in base64 as serializers send it."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.protobuf.message import DecodeError
+
+from broker.registry.errors import InvalidSchema
+from broker.registry.protobuf.comparison import INCOMPATIBLE, Difference, differences
+from broker.registry.protobuf.compiler import MAIN, compile_files
+from broker.registry.protobuf.printing import text_of
+from broker.registry.schema import Named
+
+
+class ProtobufSchema:
+    def __init__(self, files: Sequence[FileDescriptorProto]):
+        #: The last is the schema, the others what it imports.
+        self.files = files
+        self.canonical = text_of(files)
+
+    def normalized(self) -> str:
+        return text_of(self.files, sorts=True)
+
+    def incompatibilities(self, writer: "ProtobufSchema", *, lenient: bool) -> list[str]:
+        found = differences(writer.files, self.files)
+        return [_told(each) for each in found if each.type in INCOMPATIBLE]
+
+    def formatted(self, format_name: str) -> str:
+        """`serialized`: the descriptor in base64, as deserializers want it."""
+        if format_name != "serialized":
+            return self.canonical
+        return base64.b64encode(self.files[-1].SerializeToString()).decode()
+
+
+def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> ProtobufSchema:
+    """Raises InvalidSchema."""
+    files = {}
+    for each in referred:
+        if each.content.type != "PROTOBUF":
+            raise InvalidSchema(f"{each.name} is no Protobuf schema but {each.content.type}")
+        files[each.name] = each.content.text
+    descriptor = _descriptor(text)
+    if descriptor is not None:
+        text = _text_of_descriptor(descriptor, files)
+    return ProtobufSchema(compile_files(files | _known(text, files) | {MAIN: text}))
+
+
+def _descriptor(text: str) -> FileDescriptorProto | None:
+    """None for a text of the language: that has blanks, braces and semicolons, which are not of base64."""
+    try:
+        data = base64.b64decode("".join(text.split()), validate=True)
+        return FileDescriptorProto.FromString(data) if data and not _is_text(text) else None
+    except (binascii.Error, ValueError, DecodeError):
+        return None
+
+
+def _is_text(text: str) -> bool:
+    return any(each in text for each in "{};\"'")
+
+
+def _text_of_descriptor(descriptor: FileDescriptorProto, files: dict[str, str]) -> str:
+    """Of what it imports only the names are needed, which protoc finds: so an empty file that imports it all."""
+    imports = "".join(f'import "{name}";\n' for name in descriptor.dependency if '"' not in name and "\\" not in name)
+    around = f'syntax = "proto3";\n{imports}'
+    dependencies = list(compile_files(files | _known(around, files) | {MAIN: around}))[:-1]
+    own = FileDescriptorProto()
+    own.CopyFrom(descriptor)
+    own.name = MAIN
+    own.ClearField("source_code_info")
+    return text_of([*dependencies, own])
+
+
+def _known(text: str, files: dict[str, str]) -> dict[str, str]:
+    """What Confluent's clients take for known to everybody; Google's is where protoc looks."""
+    if "confluent/" not in text and not any("confluent/" in each for each in files.values()):
+        return {}
+    from confluent_kafka.schema_registry.confluent import meta_pb2
+    from confluent_kafka.schema_registry.confluent.type import decimal_pb2
+    from google.protobuf import descriptor_pb2
+
+    described = [descriptor_pb2.DESCRIPTOR, meta_pb2.DESCRIPTOR, decimal_pb2.DESCRIPTOR]
+    protos = [FileDescriptorProto.FromString(each.serialized_pb) for each in described]
+    return {each.name: text_of([*protos[:at], each]) for at, each in enumerate(protos) if at and each.name not in files}
+
+
+def _told(difference: Difference) -> str:
+    words = difference.type.lower().replace("_", " ")
+    return f'{{errorType:"{difference.type}", description:"At path \'#/{difference.path}\': {words}"}}'

@@ -1,0 +1,214 @@
+"""Keys and values of `_schemas`, byte for byte as Confluent's registry writes them. Pure.
+
+The bytes of a key must never change: the topic is compacted by them, and a tombstone under other bytes deletes nothing
+(schema-registry #4420). Where somebody else wrote a key in another way, those bytes are kept beside it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from broker.registry.schema import AVRO, Content, Reference, Version
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaKey:
+    subject: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigKey:
+    """Of a subject; of all, if it is empty."""
+
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModeKey:
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSubjectKey:
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClearSubjectKey:
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextKey:
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdsKey:
+    """Ours alone, ignored by others: the highest id of a context that was ever given, for when its schema is gone."""
+
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoopKey:
+    """A new leader's mark: who has read it has read everything of the leaders before."""
+
+
+Key = SchemaKey | ConfigKey | ModeKey | DeleteSubjectKey | ClearSubjectKey | ContextKey | IdsKey | NoopKey
+Value = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """`value` None: a tombstone."""
+
+    key: Key
+    value: Value | None
+
+
+def encode_key(key: Key) -> bytes:
+    return orjson.dumps(_key_fields(key))
+
+
+def _key_fields(key: Key) -> dict[str, object]:
+    match key:
+        case SchemaKey(subject, version):
+            return {"keytype": "SCHEMA", "subject": subject, "version": version, "magic": 1}
+        case ConfigKey(subject):
+            return _about("CONFIG", subject)
+        case ModeKey(subject):
+            return _about("MODE", subject)
+        case DeleteSubjectKey(subject):
+            return _about("DELETE_SUBJECT", subject)
+        case ClearSubjectKey(subject):
+            return _about("CLEAR_SUBJECT", subject)
+        case ContextKey(context):
+            return {"keytype": "CONTEXT", "tenant": "default", "context": context, "magic": 0}
+        case IdsKey(context):
+            return {"keytype": "BARNABAS_IDS", "context": context, "magic": 0}
+        case NoopKey():
+            return {"keytype": "NOOP", "magic": 0}
+
+
+def _about(keytype: str, subject: str) -> dict[str, object]:
+    return {"keytype": keytype, "magic": 0} if not subject else {"keytype": keytype, "subject": subject, "magic": 0}
+
+
+def decode_key(data: bytes) -> Key | None:
+    """None for a kind of key that is not known here: later registries have some. ValueError for what is no key."""
+    fields = orjson.loads(data)
+    if not isinstance(fields, dict):
+        raise ValueError("a key is a JSON object")
+    subject = fields.get("subject") or ""
+    match fields.get("keytype"):
+        case "SCHEMA":
+            return SchemaKey(_text(subject), _number(fields.get("version")))
+        case "CONFIG":
+            return ConfigKey(_text(subject))
+        case "MODE":
+            return ModeKey(_text(subject))
+        case "DELETE_SUBJECT":
+            return DeleteSubjectKey(_text(subject))
+        case "CLEAR_SUBJECT":
+            return ClearSubjectKey(_text(subject))
+        case "CONTEXT":
+            return ContextKey(_text(fields.get("context")))
+        case "BARNABAS_IDS":
+            return IdsKey(_text(fields.get("context")))
+        case "NOOP":
+            return NoopKey()
+    return None
+
+
+def decode_value(data: bytes | None) -> Value | None:
+    """ValueError for what is no JSON object."""
+    if data is None:
+        return None
+    value = orjson.loads(data)
+    if value is not None and not isinstance(value, dict):
+        raise ValueError("a value is a JSON object")
+    return value
+
+
+def encode_value(value: Value | None) -> bytes | None:
+    return None if value is None else orjson.dumps(value)
+
+
+def schema_record(version: Version) -> Record:
+    content = version.content
+    value: Value = {"subject": version.subject, "version": version.version, "id": version.id}
+    value |= content_fields(content)
+    text = value.pop("schema")
+    return Record(SchemaKey(version.subject, version.version), value | {"schema": text, "deleted": version.deleted})
+
+
+def content_fields(content: Content) -> Value:
+    """As both the topic and the answers have it: what is empty is left out, and so is the type AVRO."""
+    fields: Value = {}
+    if content.type != AVRO:
+        fields["schemaType"] = content.type
+    if content.references:
+        fields["references"] = [
+            {"name": each.name, "subject": each.subject, "version": each.version} for each in content.references
+        ]
+    if content.metadata:
+        fields["metadata"] = orjson.loads(content.metadata)
+    if content.rule_set:
+        fields["ruleSet"] = orjson.loads(content.rule_set)
+    fields["schema"] = content.text
+    return fields
+
+
+def version_of(value: Value) -> Version:
+    """Of a SCHEMA record's value. ValueError if it is none."""
+    return Version(
+        _text(value.get("subject")),
+        _number(value.get("version")),
+        _number(value.get("id")),
+        Content(
+            _text(value.get("schemaType") or AVRO),
+            _text(value.get("schema")),
+            references_of(value.get("references")),
+            canonical_json(value.get("metadata")),
+            canonical_json(value.get("ruleSet")),
+        ),
+        value.get("deleted") is True,
+    )
+
+
+def references_of(listed: object) -> tuple[Reference, ...]:
+    """ValueError for what is no list of references."""
+    if not listed:
+        return ()
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise ValueError("references are a list of objects with name, subject and version")
+    return tuple(
+        Reference(_text(each.get("name")), _text(each.get("subject")), _number(each.get("version"))) for each in listed
+    )
+
+
+def canonical_json(value: object) -> str:
+    """The same text for the same metadata or rules, whatever the order of their members; nothing for what is empty."""
+    stripped = _without_nulls(value)
+    return orjson.dumps(stripped, option=orjson.OPT_SORT_KEYS).decode() if stripped else ""
+
+
+def _without_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"a text is expected, not {str(value)[:50]!r}")
+    return value
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not -1 <= value < 2**31:
+        raise ValueError(f"a number is expected, not {str(value)[:50]!r}")
+    return value

@@ -1,0 +1,122 @@
+"""From what somebody wants registered to the records that do it. Pure: what a text means was found out before."""
+
+from dataclasses import replace
+
+from broker.common.limits import REGISTRY_REFERENCES_MAX, REGISTRY_VERSIONS_MAX
+from broker.registry.errors import InvalidSchema, RegistryError, not_permitted
+from broker.registry.names import context_of, within
+from broker.registry.records import Record, SchemaKey, schema_record
+from broker.registry.schema import Content, Named, Reference, Version
+from broker.registry.store import Store
+
+LATEST = -1
+
+
+def resolved_references(store: Store, subject: str, content: Content) -> Content:
+    """With the number of the latest version wherever just the latest was meant. Raises InvalidSchema."""
+    return replace(content, references=tuple(_resolved(store, subject, each) for each in content.references))
+
+
+def _resolved(store: Store, subject: str, reference: Reference) -> Reference:
+    if reference.version != LATEST:
+        return reference
+    versions = store.versions(within(context_of(subject), reference.subject))
+    if not versions:
+        raise _leads_nowhere(reference)
+    return replace(reference, version=versions[-1].version)
+
+
+def referred(store: Store, context: str, content: Content, *, also_deleted: bool) -> tuple[Named, ...]:
+    """All that a schema refers to, directly or not, each before what refers to it, and once. Raises InvalidSchema."""
+    found: dict[tuple[str, str, int], Named] = {}
+    _collect(store, context, content, found, (), also_deleted)
+    return tuple(found.values())
+
+
+def _collect(
+    store: Store,
+    context: str,
+    content: Content,
+    found: dict[tuple[str, str, int], Named],
+    above: tuple[tuple[str, int], ...],
+    also_deleted: bool,
+) -> None:
+    for reference in content.references:
+        subject = within(context, reference.subject)
+        key = (reference.name, subject, reference.version)
+        if key in found:
+            continue
+        version = store.version(subject, reference.version, deleted=also_deleted)
+        if version is None or (subject, reference.version) in above:
+            raise _leads_nowhere(reference)
+        _collect(
+            store, context_of(subject), version.content, found, (*above, (subject, reference.version)), also_deleted
+        )
+        found[key] = Named(reference.name, version.content, subject, reference.version)
+        if len(found) > REGISTRY_REFERENCES_MAX:
+            raise InvalidSchema(f"it refers to more than {REGISTRY_REFERENCES_MAX} schemas")
+
+
+def _leads_nowhere(reference: Reference) -> InvalidSchema:
+    return InvalidSchema(f'No schema reference found for subject "{reference.subject}" and version {reference.version}')
+
+
+def live_version(store: Store, subject: str, content: Content, *, deleted: bool = False) -> Version | None:
+    """The newest version of the subject that is this schema."""
+    schema_id = store.id_of(context_of(subject), content)
+    if schema_id is None:
+        return None
+    places = [each for each in store.places(context_of(subject), schema_id) if each.subject == subject]
+    places = [each for each in places if deleted or not each.deleted]
+    return max(places, key=lambda each: each.version, default=None)
+
+
+def registration(
+    store: Store, subject: str, content: Content, *, mode: str, schema_id: int | None, number: int | None
+) -> tuple[Version, list[Record]]:
+    """The version to be and its records. RegistryError 42205, 42201 (see B2 of the rules: ids, explicit or next)."""
+    context = context_of(subject)
+    all_versions = store.versions(subject, deleted=True)
+    next_number = all_versions[-1].version + 1 if all_versions else 1
+    number = _number(number, next_number, mode)
+    known_id = store.id_of(context, content)
+    if schema_id is None:
+        _require_room(store)
+        schema_id = known_id if known_id is not None else store.ids_max(context) + 1
+    elif mode not in ("IMPORT", "FORWARD"):
+        raise not_permitted(f"Subject {subject} is not in import mode")
+    else:
+        _require_free(store, context, schema_id, content)
+    version = Version(subject, number, schema_id, content)
+    return version, [*_superseded(store, version), schema_record(version)]
+
+
+def _require_room(store: Store) -> None:
+    if store.version_count >= REGISTRY_VERSIONS_MAX:
+        raise not_permitted(f"There are {store.version_count} versions; delete some for good before adding more.")
+
+
+def _number(asked: int | None, following: int, mode: str) -> int:
+    if asked is None or asked in (0, LATEST, following) or (mode in ("IMPORT", "FORWARD") and asked > 0):
+        return following if asked is None or asked <= 0 else asked
+    raise InvalidSchema(f"Version is not one more than previous version: {asked} instead of {following}")
+
+
+def _require_free(store: Store, context: str, schema_id: int, content: Content) -> None:
+    present = store.by_id(context, schema_id)
+    if not 0 < schema_id < 2**31 - 1:
+        raise RegistryError(42207, f"{schema_id} can be no schema's id")
+    if present is not None and present != content:
+        raise not_permitted(f"Overwrite new schema with id {schema_id} is not permitted.")
+
+
+def _superseded(store: Store, version: Version) -> list[Record]:
+    """Softly deleted versions that are the same schema: this one takes their place, unless one is referred to."""
+    return [
+        Record(SchemaKey(each.subject, each.version), None)
+        for each in store.places(context_of(version.subject), version.id)
+        if each.subject == version.subject
+        and each.deleted
+        and each.version != version.version
+        and not store.referrers(each.subject, each.version, deleted=True)
+    ]

@@ -1,0 +1,1 @@
+"""The registry over HTTP, in the words of Confluent's API."""

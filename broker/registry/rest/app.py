@@ -1,0 +1,150 @@
+"""The application: which path is whose, and what stands before all of them (context, login, errors)."""
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import unquote
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from broker import __version__
+from broker.common.logs import logger
+from broker.registry.errors import RegistryError
+from broker.registry.registry import NotLeader, Registry
+from broker.registry.rest import comparing, schemas, settings, subjects
+from broker.registry.rest.answers import MEDIA_TYPE, answer, error_answer
+from broker.registry.rest.logins import Logins
+
+_log = logger(__name__)
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+async def nothing(_request: Request) -> Response:
+    return answer({})
+
+
+async def cluster_id(request: Request) -> Response:
+    config = request.app.state.registry.config
+    clusters = {"schema-registry-cluster": config.schema_registry_group_id}
+    return answer({"scope": {"path": [], "clusters": clusters}, "id": ""})
+
+
+async def version(_request: Request) -> Response:
+    return answer({"version": __version__, "commitId": ""})
+
+
+_BY_ID = "/schemas/ids/"
+#: What is asked most comes first: the list is gone through from its beginning.
+_ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
+    ("GET", "/schemas/ids/{id}", schemas.get_schema),
+    ("POST", "/subjects/{subject}/versions", subjects.register_schema),
+    ("POST", "/subjects/{subject}", subjects.look_up_schema),
+    ("GET", "/subjects/{subject}/versions/{version}", subjects.get_version),
+    ("GET", "/subjects", subjects.list_subjects),
+    ("GET", "/subjects/{subject}/versions", subjects.list_versions),
+    ("GET", "/subjects/{subject}/metadata", subjects.get_metadata),
+    ("DELETE", "/subjects/{subject}", subjects.delete_subject),
+    ("DELETE", "/subjects/{subject}/versions/{version}", subjects.delete_version),
+    ("GET", "/subjects/{subject}/versions/{version}/schema", subjects.get_version_text),
+    ("GET", "/subjects/{subject}/versions/{version}/referencedby", subjects.get_referrers),
+    ("POST", "/subjects/{subject}/versions/{version}/tags", subjects.tag_version),
+    ("GET", "/schemas", schemas.list_schemas),
+    ("GET", "/schemas/types", schemas.get_types),
+    ("GET", "/schemas/ids/{id}/schema", schemas.get_schema_text),
+    ("GET", "/schemas/ids/{id}/subjects", schemas.get_subjects),
+    ("GET", "/schemas/ids/{id}/versions", schemas.get_versions),
+    ("GET", "/contexts", schemas.list_contexts),
+    ("POST", "/compatibility/subjects/{subject}/versions/{version}", comparing.with_version),
+    ("POST", "/compatibility/subjects/{subject}/versions", comparing.with_all),
+    ("GET", "/config", settings.get_config),
+    ("PUT", "/config", settings.put_config),
+    ("DELETE", "/config", settings.delete_config),
+    ("GET", "/config/{subject}", settings.get_config),
+    ("PUT", "/config/{subject}", settings.put_config),
+    ("DELETE", "/config/{subject}", settings.delete_config),
+    ("GET", "/mode", settings.get_mode),
+    ("PUT", "/mode", settings.put_mode),
+    ("DELETE", "/mode", settings.delete_mode),
+    ("GET", "/mode/{subject}", settings.get_mode),
+    ("PUT", "/mode/{subject}", settings.put_mode),
+    ("DELETE", "/mode/{subject}", settings.delete_mode),
+    ("GET", "/v1/metadata/id", cluster_id),
+    ("GET", "/v1/metadata/version", version),
+    ("GET", "/version", version),
+    ("GET", "/", nothing),
+    ("POST", "/", nothing),
+)
+
+
+def make_app(registry: Registry, logins: Logins | None = None) -> ASGIApp:
+    routes = [Route(path, endpoint, methods=[method]) for method, path, endpoint in _ROUTES]
+    handlers = {RegistryError: _refused, HTTPException: _no_such_path, NotLeader: _not_leader, Exception: _failed}
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    app.router.redirect_slashes = False
+    app.state.registry = registry
+    return _BeforeAll(app, registry, logins)
+
+
+async def _refused(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RegistryError)
+    return error_answer(error)
+
+
+async def _no_such_path(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return error_answer(RegistryError(error.status_code, f"HTTP {error.status_code} {error.detail}"))
+
+
+async def _not_leader(_request: Request, _error: Exception) -> Response:
+    return error_answer(RegistryError(50004, "No registry leads at the moment; try again"))
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    _log.error("request failed", method=request.method, path=request.url.path, exc_info=error)
+    return error_answer(RegistryError(500, "The registry failed; its log says how"))
+
+
+class _BeforeAll:
+    """Paths are looked at as they were sent: a subject may have a slash in it, as %2F."""
+
+    def __init__(self, app: ASGIApp, registry: Registry, logins: Logins | None):
+        self._app = app
+        self._registry = registry
+        self._logins = logins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if self._logins is not None and (refusal := self._logins.refusal(scope["headers"])) is not None:
+            await error_answer(refusal)(scope, receive, send)
+            return
+        whole = scope["raw_path"].decode("ascii", "replace").partition("?")[0]
+        path = whole.rstrip("/") or "/"
+        context = "."
+        if path.startswith("/contexts/"):
+            named, slash, rest = path.removeprefix("/contexts/").partition("/")
+            context, path = _context(unquote(named)), slash + rest if slash else path
+        if path.startswith(_BY_ID) and scope["method"] == "GET":
+            found = schemas.looked_up(self._registry, context, path[len(_BY_ID) :], scope["query_string"])
+            if found is not None:
+                await _send(send, found)
+                return
+        scope = {**scope, "path": path, "registry.context": context, "registry.path": whole}
+        await self._app(scope, receive, send)
+
+
+async def _send(send: Send, body: bytes) -> None:
+    headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _context(text: str) -> str:
+    """`:.x:` and `.x` are the same."""
+    name = text.strip(":")
+    return name if name.startswith(".") else f".{name}"

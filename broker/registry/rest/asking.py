@@ -1,0 +1,145 @@
+"""What a request says: subject, version, switches and body, each checked where it is read."""
+
+from typing import Any
+from urllib.parse import unquote
+
+import orjson
+from starlette.requests import Request
+
+from broker.common.limits import REGISTRY_BODY_BYTES_MAX
+from broker.registry.errors import RegistryError, unprocessable
+from broker.registry.names import DEFAULT_CONTEXT, check_subject, within
+from broker.registry.operations import Asked
+from broker.registry.records import canonical_json, references_of
+from broker.registry.registry import Registry
+from broker.registry.schema import AVRO, Content
+
+_NUMBERS_MAX = 1_000
+
+
+def registry_of(request: Request) -> Registry:
+    registry: Registry = request.app.state.registry
+    return registry
+
+
+def context_in(request: Request) -> str:
+    """Of `/contexts/.x/…` before the path."""
+    context: str = request.scope.get("registry.context", DEFAULT_CONTEXT)
+    return context
+
+
+def subject_of(request: Request) -> str:
+    """Of the path, in its context. Raises RegistryError 42208."""
+    subject = within(context_in(request), unquote(request.path_params["subject"]))
+    check_subject(subject)
+    return subject
+
+
+def scope_of(request: Request) -> str:
+    """The same where a context as a whole may be meant, or, without a subject, what counts for all."""
+    text = request.path_params.get("subject")
+    if text is None:
+        context = context_in(request)
+        return "" if context == DEFAULT_CONTEXT else f":{context}:"
+    subject = within(context_in(request), unquote(text))
+    if not subject.endswith(":"):
+        check_subject(subject)
+    return subject
+
+
+def flag(request: Request, name: str) -> bool:
+    """Python's clients write True."""
+    return request.query_params.get(name, "").lower() == "true"
+
+
+def number(request: Request, name: str, default: int) -> int:
+    """Raises RegistryError 422."""
+    text = request.query_params.get(name)
+    if not text:
+        return default
+    try:
+        return int(text)
+    except ValueError:
+        raise unprocessable(f"{name} is a number, not {text[:50]!r}") from None
+
+
+def page(request: Request, found: list[Any], limit_max: int | None = None) -> list[Any]:
+    """What `offset` and `limit` leave of it."""
+    offset, limit = max(0, number(request, "offset", 0)), number(request, "limit", -1)
+    if limit_max is not None and not 0 <= limit <= limit_max:
+        limit = limit_max
+    return found[offset:] if limit < 0 else found[offset : offset + limit]
+
+
+def version_of(request: Request) -> int | None:
+    """None for the latest. Raises RegistryError 42202."""
+    text = request.path_params["version"]
+    if text in ("latest", "-1"):
+        return None
+    if not text.isdecimal() or not 0 < int(text) < 2**31:
+        raise RegistryError(
+            42202,
+            f"The specified version '{text[:50]}' is not a valid version id. Allowed values are "
+            'between [1, 2^31-1] and the string "latest"',
+        )
+    return int(text)
+
+
+def id_of(request: Request) -> int:
+    """Raises RegistryError 404, as for any path that nobody knows."""
+    text = request.path_params["id"]
+    if not text.isdecimal() or len(text) > 10:
+        raise RegistryError(404, "HTTP 404 Not Found")
+    return int(text)
+
+
+async def bytes_of(request: Request) -> bytes:
+    """The body, which may be asked for again. Raises RegistryError 413."""
+    if not hasattr(request.state, "body"):
+        chunks, size = [], 0
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size > REGISTRY_BODY_BYTES_MAX:
+                raise RegistryError(413, f"The body is larger than {REGISTRY_BODY_BYTES_MAX} bytes")
+            chunks.append(chunk)
+        request.state.body = b"".join(chunks)
+    body: bytes = request.state.body
+    return body
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """The JSON object that was sent. Raises RegistryError 413, 400, 422."""
+    try:
+        body = orjson.loads(await bytes_of(request) or b"{}")
+    except ValueError as error:
+        raise RegistryError(400, f"The body is no JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise unprocessable("The body is a JSON object")
+    return body
+
+
+async def asked_in(request: Request) -> Asked:
+    """The schema that was sent. Whatever else is in the body is passed over, as later clients send more."""
+    body = await body_of(request)
+    text, kind = body.get("schema") or "", body.get("schemaType") or AVRO
+    if not isinstance(text, str) or not isinstance(kind, str):
+        raise unprocessable("schema and schemaType are texts")
+    try:
+        references = references_of(body.get("references"))
+    except ValueError as error:
+        raise unprocessable(str(error)) from None
+    metadata, rules = body.get("metadata"), body.get("ruleSet")
+    if not isinstance(metadata, dict | None) or not isinstance(rules, dict | None):
+        raise RegistryError(42210, "metadata and ruleSet are objects")
+    content = Content(kind.upper(), text, references, canonical_json(metadata), canonical_json(rules))
+    normalize = flag(request, "normalize") if "normalize" in request.query_params else None
+    return Asked(content, _number(body, "id", 1), _number(body, "version", -1), normalize or None)
+
+
+def _number(body: dict[str, Any], name: str, least: int) -> int | None:
+    value = body.get(name)
+    if value is None or (isinstance(value, int) and value < least):
+        return None
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise unprocessable(f"{name} is a number")
+    return value

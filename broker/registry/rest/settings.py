@@ -1,0 +1,100 @@
+"""`/config` and `/mode`: of all, of a context, of a subject."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from broker.registry.errors import RegistryError, not_permitted, subject_not_found
+from broker.registry.records import ConfigKey, ModeKey, Record, Value
+from broker.registry.registry import Decision
+from broker.registry.rest.answers import answer
+from broker.registry.rest.asking import body_of, flag, registry_of, scope_of
+from broker.registry.rest.forwarding import for_leader
+from broker.registry.settings import as_scope, config_record, effective_config, effective_mode, mode_records
+
+
+def _scope(request: Request) -> str:
+    return as_scope(scope_of(request))
+
+
+async def get_config(request: Request) -> Response:
+    registry, scope = registry_of(request), _scope(request)
+    said = registry.store.config(scope)
+    if not scope or flag(request, "defaultToGlobal"):
+        said = effective_config(registry.store, scope, registry.config.schema_compatibility_level)
+    if said is None:
+        raise RegistryError(40408, f"Subject '{scope}' does not have subject-level compatibility configured")
+    return answer(_shown(said, registry.config.schema_compatibility_level))
+
+
+def _shown(said: Value, default: str) -> Value:
+    shown = {name: each for name, each in said.items() if name != "subject"}
+    return {"compatibilityLevel": shown.pop("compatibilityLevel", default), **shown}
+
+
+@for_leader
+async def put_config(request: Request) -> Response:
+    registry, scope, body = registry_of(request), _scope(request), await body_of(request)
+
+    async def decide() -> Decision[Value]:
+        record = config_record(registry.store, scope, body)
+        asked = {name: each for name, each in body.items() if name != "compatibilityLevel"}
+        level = body.get("compatibility", body.get("compatibilityLevel"))
+        return asked if level is None else asked | {"compatibility": str(level).upper()}, [record]
+
+    return answer(await registry.change(decide))
+
+
+@for_leader
+async def delete_config(request: Request) -> Response:
+    registry, scope = registry_of(request), _scope(request)
+    default = registry.config.schema_compatibility_level
+
+    async def decide() -> Decision[Value]:
+        said = registry.store.config(scope)
+        if said is None and scope:
+            raise subject_not_found(scope)
+        return _shown(said or {}, default), [Record(ConfigKey(scope), None)] if said is not None else []
+
+    return answer(await registry.change(decide))
+
+
+async def get_mode(request: Request) -> Response:
+    registry, scope = registry_of(request), _scope(request)
+    mode = registry.store.mode(scope)
+    if not scope or flag(request, "defaultToGlobal"):
+        mode = effective_mode(registry.store, scope)
+    if mode is None:
+        raise RegistryError(40409, f"Subject '{scope}' does not have subject-level mode configured")
+    return answer({"mode": mode})
+
+
+def _require_mutable(request: Request) -> None:
+    if not registry_of(request).config.mode_mutability:
+        raise not_permitted("Mode changes are not allowed")
+
+
+@for_leader
+async def put_mode(request: Request) -> Response:
+    _require_mutable(request)
+    registry, scope, body = registry_of(request), _scope(request), await body_of(request)
+    is_forced = flag(request, "force")
+
+    async def decide() -> Decision[None]:
+        return None, mode_records(registry.store, scope, body.get("mode"), force=is_forced)
+
+    await registry.change(decide)
+    return answer({"mode": str(body.get("mode")).upper()})
+
+
+@for_leader
+async def delete_mode(request: Request) -> Response:
+    _require_mutable(request)
+    registry, scope = registry_of(request), _scope(request)
+
+    async def decide() -> Decision[str]:
+        mode = registry.store.mode(scope)
+        if mode is None and scope:
+            raise subject_not_found(scope)
+        return mode or "READWRITE", [Record(ModeKey(scope), None)] if mode is not None else []
+
+    return answer({"mode": await registry.change(decide)})

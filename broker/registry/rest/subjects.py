@@ -1,0 +1,181 @@
+"""`/subjects`: what is registered under which name, registering and deleting."""
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from broker.registry import deleting
+from broker.registry.errors import not_permitted, version_not_found
+from broker.registry.names import EVERY_CONTEXT, within
+from broker.registry.operations import Asked, aliased, look_up, register, registered, require_known
+from broker.registry.records import Record, canonical_json
+from broker.registry.registry import Decision
+from broker.registry.rest.answers import MEDIA_TYPE, answer, registered_fields, version_fields
+from broker.registry.rest.asking import (
+    asked_in,
+    body_of,
+    context_in,
+    flag,
+    page,
+    registry_of,
+    subject_of,
+    version_of,
+)
+from broker.registry.rest.forwarding import for_leader
+from broker.registry.schema import Content, Version
+from broker.registry.settings import require_writable
+
+
+def prefix_of(request: Request) -> str:
+    """Of the subjects that are meant; nothing for those of every context."""
+    told = request.query_params.get("subjectPrefix", "")
+    if told == EVERY_CONTEXT or (not told and context_in(request) == "."):
+        return "" if told else "."
+    return within(context_in(request), told)
+
+
+def is_meant(subject: str, prefix: str) -> bool:
+    """Without a prefix those of the default context."""
+    return not subject.startswith(":.") if prefix == "." else subject.startswith(prefix)
+
+
+async def list_subjects(request: Request) -> Response:
+    deleted, only_deleted, prefix = flag(request, "deleted"), flag(request, "deletedOnly"), prefix_of(request)
+    found = []
+    for subject, versions in registry_of(request).store.subjects():
+        is_live = any(not each.deleted for each in versions)
+        if is_meant(subject, prefix) and (not is_live if only_deleted else is_live or deleted):
+            found.append(subject)
+    return answer(page(request, found))
+
+
+async def list_versions(request: Request) -> Response:
+    registry = registry_of(request)
+    only_deleted = flag(request, "deletedOnly")
+    versions = require_known(
+        registry, aliased(registry, subject_of(request)), deleted=flag(request, "deleted") or only_deleted
+    )
+    return answer(page(request, [each.version for each in versions if each.deleted or not only_deleted]))
+
+
+def _version(request: Request, *, deleted: bool = False) -> Version:
+    registry = registry_of(request)
+    number = version_of(request)
+    return deleting.find(registry.store, aliased(registry, subject_of(request)), number, deleted=deleted)
+
+
+async def _text(request: Request, version: Version) -> str:
+    """In the form that `format` names."""
+    form = request.query_params.get("format", "")
+    if not form:
+        return version.content.text
+    return (await registry_of(request).parse_stored(version.subject, version.content)).formatted(form)
+
+
+async def get_version(request: Request) -> Response:
+    version = _version(request, deleted=flag(request, "deleted"))
+    return answer(version_fields(version, await _text(request, version)))
+
+
+async def get_version_text(request: Request) -> Response:
+    version = _version(request, deleted=flag(request, "deleted"))
+    return Response((await _text(request, version)).encode(), media_type=MEDIA_TYPE)
+
+
+async def get_referrers(request: Request) -> Response:
+    version = _version(request, deleted=True)
+    found = registry_of(request).store.referrers(version.subject, version.version, deleted=flag(request, "deleted"))
+    return answer(page(request, sorted({each.id for each in found})))
+
+
+async def get_metadata(request: Request) -> Response:
+    """The latest version that has all these properties in its metadata."""
+    registry = registry_of(request)
+    wanted = dict(zip(request.query_params.getlist("key"), request.query_params.getlist("value"), strict=False))
+    versions = require_known(registry, aliased(registry, subject_of(request)), deleted=flag(request, "deleted"))
+    for version in reversed(versions):
+        metadata = orjson.loads(version.content.metadata) if version.content.metadata else {}
+        if wanted.items() <= (metadata.get("properties") or {}).items():
+            return answer(version_fields(version, await _text(request, version)))
+    raise version_not_found("with these metadata")
+
+
+async def look_up_schema(request: Request) -> Response:
+    registry = registry_of(request)
+    subject = aliased(registry, subject_of(request))
+    found = await look_up(registry, subject, await asked_in(request), deleted=flag(request, "deleted"))
+    return answer(version_fields(found, await _text(request, found)))
+
+
+async def register_schema(request: Request) -> Response:
+    found = await registered(registry_of(request), subject_of(request), await asked_in(request))
+    return answer(registered_fields(found)) if found is not None else await _register(request)
+
+
+@for_leader
+async def _register(request: Request) -> Response:
+    registry, subject, asked = registry_of(request), subject_of(request), await asked_in(request)
+    return answer(registered_fields(await registry.change(lambda: register(registry, subject, asked))))
+
+
+@for_leader
+async def delete_subject(request: Request) -> Response:
+    registry, subject = registry_of(request), subject_of(request)
+    deletes = deleting.subject_for_good if flag(request, "permanent") else deleting.subject_softly
+
+    async def decide() -> Decision[list[int]]:
+        require_writable(registry.store, subject)
+        return deletes(registry.store, subject)
+
+    return answer(await registry.change(decide))
+
+
+@for_leader
+async def delete_version(request: Request) -> Response:
+    registry, subject, number = registry_of(request), subject_of(request), version_of(request)
+    is_for_good = flag(request, "permanent")
+    deletes = deleting.version_for_good if is_for_good else deleting.version_softly
+
+    async def decide() -> Decision[int]:
+        require_writable(registry.store, subject)
+        # The latest is the latest that is there; a number may name one that went before.
+        found = deleting.find(registry.store, subject, number, deleted=number is not None or is_for_good)
+        return found.version, deletes(registry.store, found)
+
+    return answer(await registry.change(decide))
+
+
+@for_leader
+async def tag_version(request: Request) -> Response:
+    """The same schema again with other tags, as a version of its own: tags are of the metadata."""
+    registry, subject, number, body = (
+        registry_of(request), subject_of(request), version_of(request), await body_of(request)
+    )  # fmt: skip
+
+    async def decide() -> tuple[Version, list[Record]]:
+        present = deleting.find(registry.store, subject, number, deleted=False)
+        content = with_tags(present.content, body)
+        return await register(registry, subject, Asked(content))
+
+    return answer(registered_fields(await registry.change(decide)))
+
+
+def with_tags(content: Content, body: dict[str, Any]) -> Content:
+    """Raises RegistryError 42205 for what names no place and tags."""
+    metadata = copy.deepcopy(orjson.loads(content.metadata)) if content.metadata else {}
+    tags = metadata.setdefault("tags", {})
+    try:
+        for each in body.get("tagsToAdd") or []:
+            place = each["schemaEntity"]["entityPath"]
+            tags[place] = sorted({*tags.get(place, []), *each["tags"]})
+        for each in body.get("tagsToRemove") or []:
+            place = each["schemaEntity"]["entityPath"]
+            tags[place] = sorted({*tags.get(place, [])} - {*each["tags"]})
+    except (KeyError, TypeError):
+        raise not_permitted("tagsToAdd and tagsToRemove list objects with schemaEntity and tags") from None
+    metadata["tags"] = {place: each for place, each in tags.items() if each}
+    return replace(content, metadata=canonical_json({name: each for name, each in metadata.items() if each}))

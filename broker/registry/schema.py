@@ -1,0 +1,46 @@
+"""What a schema is to the registry, before anybody looks into its text. Pure."""
+
+from dataclasses import dataclass
+
+AVRO = "AVRO"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Of a schema to another: `name` is how the text speaks of it (Avro name, `$ref`, import path)."""
+
+    name: str
+    subject: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a schema is identified by, within its context. Metadata and rules are canonical JSON, or nothing."""
+
+    type: str
+    text: str
+    references: tuple[Reference, ...] = ()
+    metadata: str = ""
+    rule_set: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A schema under a subject. `deleted`: softly, so that ids still find it."""
+
+    subject: str
+    version: int
+    id: int
+    content: Content
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A schema that another refers to, under the name it has there, with what it refers to itself."""
+
+    name: str
+    content: Content
+    subject: str
+    version: int

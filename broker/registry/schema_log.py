@@ -1,0 +1,247 @@
+"""The topic `_schemas`: made if it is missing, read to its end and on, written by whoever leads.
+
+Who writes takes one transactional id, the same for all registries of a group. To open it is to end whatever a leader
+before has begun and to fence that one (KIP-98): a leader that was stopped in the middle, and wakes up when another has
+taken its place, is refused by the brokers. What a write consists of appears as a whole or not at all.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic  # type: ignore[attr-defined]
+
+from broker.common.errors import BarnabasError, NotNowError, StartupError
+from broker.common.logs import logger
+from broker.registry.records import NoopKey, encode_key
+
+#: What one turn takes of the topic: a turn of the loop applies it.
+_BATCH = 500
+_POLL_S = 0.5
+_TOPIC_TIMEOUT_S = 15.0
+#: How long a write may take, and how long the brokers keep what a leader that died has begun.
+_WRITE_TIMEOUT_S = 10.0
+_TRANSACTION_TIMEOUT_MS = 10_000
+
+_log = logger(__name__)
+
+
+class WriteFailed(BarnabasError):
+    """It may be in the log, or not: who opens the log anew finds out. `is_refused`: not, and another try is no use."""
+
+    def __init__(self, sentence: str, *, is_refused: bool = False):
+        super().__init__(sentence)
+        self.is_refused = is_refused
+
+
+class Written(NamedTuple):
+    """A record as it is in the topic."""
+
+    offset: int
+    key: bytes | None
+    value: bytes | None
+
+
+def ensure_topic(settings: Mapping[str, Any], topic: str, replication_factor: int) -> None:
+    """StartupError for a topic that would lose schemas or their order: it has one partition, and is compacted."""
+    admin = AdminClient(dict(settings))
+    try:
+        metadata = admin.list_topics(timeout=_TOPIC_TIMEOUT_S)
+        found = metadata.topics.get(topic)
+        if found is None:
+            _create(admin, topic, min(replication_factor, len(metadata.brokers)))
+            return
+        policy = _cleanup_policy(admin, topic)
+    except KafkaException as error:
+        raise NotNowError(f"the brokers do not tell of the topic {topic}: {error.args[0].str()}.") from None
+    if len(found.partitions) != 1:
+        raise StartupError(f"the topic {topic} must have one partition; it has {len(found.partitions)}.")
+    if policy.replace(" ", "") != "compact":
+        raise StartupError(
+            f"the topic {topic} has cleanup.policy={policy}: schemas would be deleted from it; set it to compact."
+        )
+
+
+def _create(admin: AdminClient, topic: str, replicas: int) -> None:
+    new = NewTopic(topic, num_partitions=1, replication_factor=replicas, config={"cleanup.policy": "compact"})
+    try:
+        admin.create_topics([new], request_timeout=_TOPIC_TIMEOUT_S)[topic].result()
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            raise
+    _log.info("topic created", topic=topic, replicas=replicas)
+
+
+def _cleanup_policy(admin: AdminClient, topic: str) -> str:
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
+    described: dict[str, Any] = admin.describe_configs([resource])[resource].result(_TOPIC_TIMEOUT_S)
+    return str(described["cleanup.policy"].value)
+
+
+class SchemaReader:
+    """Hands every committed record to `apply`, on the loop and in order, from the first one on, until `close`."""
+
+    def __init__(self, settings: Mapping[str, Any], topic: str, apply: Callable[[list[Written]], None]):
+        self._settings = dict(settings) | {
+            "group.id": f"schema-registry-reader-{topic}",
+            "enable.auto.commit": False,
+            "isolation.level": "read_committed",
+            "auto.offset.reset": "earliest",
+            "enable.partition.eof": True,
+            "fetch.error.backoff.ms": 100,
+        }
+        self._topic = topic
+        self._apply = apply
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._read, name="schema-reader", daemon=True)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        #: The end was seen once: what was there when the process started is known.
+        self.is_complete = asyncio.Event()
+        self._next_offset = 0
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+
+    def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._thread.start()
+
+    async def close(self) -> None:
+        self._stopped.set()
+        await asyncio.to_thread(self._thread.join)
+
+    async def has_read(self, offset: int) -> None:
+        """Until the record at this offset was applied."""
+        if offset < self._next_offset:
+            return
+        reached: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((offset, reached))
+        await reached
+
+    def _read(self) -> None:
+        consumer = Consumer(self._settings)
+        consumer.assign([TopicPartition(self._topic, 0, 0)])
+        try:
+            while not self._stopped.is_set():
+                first = consumer.poll(_POLL_S)
+                if first is not None:
+                    self._hand_over([first, *consumer.consume(_BATCH, 0)])
+        finally:
+            consumer.close()
+
+    def _hand_over(self, messages: list[Message]) -> None:
+        """Waits until they are applied, so that no more than these wait in memory."""
+        assert self._loop is not None
+        done = threading.Event()
+        try:
+            self._loop.call_soon_threadsafe(self._take, messages, done)
+        except RuntimeError:
+            self._stopped.set()
+            return
+        while not done.wait(_POLL_S) and not self._stopped.is_set():
+            pass
+
+    def _take(self, messages: list[Message], done: threading.Event) -> None:
+        try:
+            records = [Written(_offset(each), each.key(), each.value()) for each in messages if each.error() is None]
+            self._apply(records)
+            for message in messages:
+                self._note(message)
+            self._wake()
+        finally:
+            done.set()
+
+    def _note(self, message: Message) -> None:
+        error = message.error()
+        if error is None:
+            self._next_offset = _offset(message) + 1
+        elif error.code() == KafkaError._PARTITION_EOF:
+            self._next_offset = max(self._next_offset, _offset(message))
+            self.is_complete.set()
+        else:
+            _log.warning("schemas cannot be read for now", topic=self._topic, reason=error.str())
+
+    def _wake(self) -> None:
+        for offset, reached in list(self._waiting):
+            if reached.done():
+                self._waiting.remove((offset, reached))
+            elif offset < self._next_offset:
+                self._waiting.remove((offset, reached))
+                reached.set_result(None)
+
+
+def _offset(message: Message) -> int:
+    """Every message that came from a broker, or went to one, has one."""
+    return int(message.offset() or 0)
+
+
+class SchemaWriter:
+    """One leader's right to write. Blocking, and for one thread at a time; what fails ends it: open it again."""
+
+    def __init__(self, settings: Mapping[str, Any], topic: str, transactional_id: str):
+        self._settings = dict(settings) | {
+            "transactional.id": transactional_id,
+            "transaction.timeout.ms": _TRANSACTION_TIMEOUT_MS,
+            "message.timeout.ms": _TRANSACTION_TIMEOUT_MS - 1_000,
+            "message.max.bytes": 10_000_000,
+            "linger.ms": 0,
+            "acks": "all",
+        }
+        self._topic = topic
+        self._producer: Producer | None = None
+        self._turn = threading.Lock()
+
+    def open(self, timeout_s: float) -> int:
+        """Fence whoever wrote before; the offset of the mark behind all that was written before. Raises WriteFailed."""
+        with self._turn:
+            self._producer = None
+            producer = Producer(self._settings)
+            try:
+                producer.init_transactions(timeout_s)
+            except KafkaException as error:
+                raise WriteFailed(f"the log of schemas cannot be opened: {error.args[0].str()}") from None
+            self._producer = producer
+        return self.write([(encode_key(NoopKey()), None)])
+
+    def write(self, records: Sequence[tuple[bytes, bytes | None]]) -> int:
+        """All of them or none; the offset of the last one. Raises WriteFailed."""
+        with self._turn:
+            if self._producer is None:
+                raise WriteFailed("the log of schemas is not open")
+            try:
+                return self._write(self._producer, records)
+            except KafkaException as error:
+                reason: KafkaError = error.args[0]
+                self._producer = None
+                raise WriteFailed(f"the log of schemas was not written: {reason.str()}") from None
+            except BaseException:
+                self._producer = None
+                raise
+
+    def _write(self, producer: Producer, records: Sequence[tuple[bytes, bytes | None]]) -> int:
+        offsets: list[int] = []
+        failures: list[KafkaError] = []
+
+        def delivered(error: KafkaError | None, message: Message) -> None:
+            if error is None:
+                offsets.append(_offset(message))
+            else:
+                failures.append(error)
+
+        producer.begin_transaction()
+        for key, value in records:
+            producer.produce(self._topic, value, key, partition=0, on_delivery=delivered)
+        deadline = time.monotonic() + _WRITE_TIMEOUT_S
+        while len(offsets) + len(failures) < len(records) and time.monotonic() < deadline:
+            producer.poll(0.05)
+        if failures:
+            producer.abort_transaction(_WRITE_TIMEOUT_S)
+            is_refused = failures[0].code() in (KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.TOPIC_AUTHORIZATION_FAILED)
+            raise WriteFailed(f"the log of schemas refuses it: {failures[0].str()}", is_refused=is_refused)
+        producer.commit_transaction(_WRITE_TIMEOUT_S)
+        return max(offsets)
+
+    def close(self) -> None:
+        with self._turn:
+            self._producer = None

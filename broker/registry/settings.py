@@ -1,0 +1,108 @@
+"""Compatibility and modes: what was set for a subject, or else for its context, or for all. Pure."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from broker.registry.errors import RegistryError, not_permitted
+from broker.registry.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, split
+from broker.registry.records import ConfigKey, ModeKey, Record, SchemaKey, Value
+from broker.registry.store import Store
+
+LEVELS = ("NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE")
+MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD")
+_READ_ONLY = ("READONLY", "READONLY_OVERRIDE")
+_POLICIES = ("STRICT", "LENIENT")
+_CONFIG_FIELDS = (
+    "alias", "normalize", "validateFields", "validateRules", "compatibilityGroup", "compatibilityPolicy",
+    "defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet",
+)  # fmt: skip
+
+
+def scopes(subject: str) -> Iterator[str]:
+    """Where a setting that counts for a subject may have been made, nearest first; all there is has the empty name."""
+    context, name = split(subject)
+    if name:
+        yield subject
+    if context != DEFAULT_CONTEXT:
+        yield f":{context}:"
+    else:
+        yield ""
+    yield GLOBAL_CONTEXT
+
+
+def as_scope(subject: str) -> str:
+    """The context `.` as a whole is what is set for all."""
+    return "" if subject in ("", ":.:") else subject
+
+
+def effective_config(store: Store, subject: str, default_level: str) -> Value:
+    """Each field as the nearest scope that says it."""
+    found: Value = {}
+    for scope in scopes(subject):
+        said = store.config(scope) or {}
+        found = {name: value for name, value in said.items() if name != "subject"} | found
+    return {"compatibilityLevel": default_level} | found
+
+
+def effective_mode(store: Store, subject: str) -> str:
+    """READONLY_OVERRIDE of all goes before what a subject says."""
+    if store.mode("") == "READONLY_OVERRIDE":
+        return "READONLY_OVERRIDE"
+    return next((mode for scope in scopes(subject) if (mode := store.mode(scope))), "READWRITE")
+
+
+def require_writable(store: Store, subject: str) -> str:
+    """The mode. Raises RegistryError 42205 where nothing may be written."""
+    mode = effective_mode(store, subject)
+    if mode in _READ_ONLY:
+        raise not_permitted(f"Subject {subject or 'global'} is in read-only mode")
+    return mode
+
+
+def config_record(store: Store, subject: str, asked: dict[str, Any]) -> Record:
+    """What the scope says from now on: what is asked, and what it said before of the rest. 42203 for a wrong level."""
+    level = asked.get("compatibility", asked.get("compatibilityLevel"))
+    value: Value = dict(store.config(subject) or {})
+    if subject:
+        value = {"subject": subject} | value
+    if level is not None:
+        value["compatibilityLevel"] = _level(level)
+    for name in _CONFIG_FIELDS:
+        if name in asked:
+            value[name] = asked[name]
+    policy = value.get("compatibilityPolicy")
+    if policy is not None and policy not in _POLICIES:
+        raise RegistryError(42203, f"Invalid compatibility policy. Valid values are {', '.join(_POLICIES)}")
+    return Record(ConfigKey(subject), {name: each for name, each in value.items() if each is not None})
+
+
+def _level(text: object) -> str:
+    if not isinstance(text, str) or text.upper() not in LEVELS:
+        raise RegistryError(
+            42203,
+            "Invalid compatibility level. Valid values are none, backward, forward, full, "
+            "backward_transitive, forward_transitive, and full_transitive",
+        )
+    return text.upper()
+
+
+def mode_records(store: Store, subject: str, text: object, *, force: bool) -> list[Record]:
+    """IMPORT, where ids come from elsewhere, only where there is no schema, lest ids mean two things; or by force."""
+    if not isinstance(text, str) or text.upper() not in MODES:
+        raise RegistryError(42204, "Invalid mode. Valid values are READWRITE, READONLY, IMPORT, FORWARD")
+    mode = text.upper()
+    records = []
+    if mode == "IMPORT" and effective_mode(store, subject) != "IMPORT" and not force:
+        for name, versions in _in_scope(store, subject):
+            if any(not each.deleted for each in versions):
+                raise not_permitted("Cannot import since found existing subjects")
+            records += [Record(SchemaKey(name, each.version), None) for each in versions]
+    value = ({"subject": subject} if subject else {}) | {"mode": mode}
+    return [*records, Record(ModeKey(subject), value)]
+
+
+def _in_scope(store: Store, subject: str) -> Iterator[tuple[str, list[Any]]]:
+    context, name = split(subject)
+    for each, versions in store.subjects():
+        if each == subject or (not name and (subject == GLOBAL_CONTEXT or split(each)[0] == context)):
+            yield each, list(versions)

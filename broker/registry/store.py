@@ -1,0 +1,231 @@
+"""All the registry knows, by replay of `_schemas`: whoever has read the same records knows the same. Pure.
+
+Nothing changes it but `apply`. Each record is applied as it stands, for a compacted topic shows the end of a story
+without its beginning: a version may be gone for good without a word of its soft deletion.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from broker.registry.names import context_of, within
+from broker.registry.records import (
+    ClearSubjectKey,
+    ConfigKey,
+    ContextKey,
+    DeleteSubjectKey,
+    IdsKey,
+    Key,
+    ModeKey,
+    NoopKey,
+    SchemaKey,
+    Value,
+    encode_key,
+    version_of,
+)
+from broker.registry.schema import Content, Version
+
+Place = tuple[str, int]
+
+
+@dataclass
+class _Known:
+    """A schema of a context and every version that it is."""
+
+    content: Content
+    places: dict[Place, None] = field(default_factory=dict)
+
+
+@dataclass
+class _Context:
+    by_id: dict[int, _Known] = field(default_factory=dict)
+    ids: dict[Content, int] = field(default_factory=dict)
+    #: The highest id that was ever given, and what of it is written where compaction leaves it.
+    ids_max: int = 0
+    ids_kept: int = 0
+
+
+class Store:
+    """Looks that answer at once: an id is one look into a dictionary."""
+
+    def __init__(self) -> None:
+        self._contexts: dict[str, _Context] = {}
+        self._subjects: dict[str, dict[int, Version]] = {}
+        self._referrers: dict[Place, dict[Place, None]] = {}
+        self._configs: dict[str, Value] = {}
+        self._modes: dict[str, str] = {}
+        self._foreign_keys: dict[Key, set[bytes]] = {}
+        #: Of all versions, softly deleted ones too.
+        self.version_count = 0
+
+    # -- replay
+
+    def apply(self, key: Key, value: Value | None, written: bytes | None = None) -> str:
+        """What is wrong with the record, in which case it changed nothing; else nothing. `written`: the key's bytes."""
+        if written is not None and written != encode_key(key):
+            self._foreign_keys.setdefault(key, set()).add(written)
+        match key:
+            case SchemaKey():
+                return self._apply_schema(key, value)
+            case ConfigKey(subject):
+                _put(self._configs, subject, value)
+            case ModeKey(subject):
+                _put(self._modes, subject, value and str(value.get("mode", "READWRITE")))
+            case DeleteSubjectKey(subject):
+                self._delete_softly(subject, value)
+            case ClearSubjectKey(subject):
+                for version in [each for each in self.versions(subject, deleted=True) if each.deleted]:
+                    self._forget((subject, version.version))
+            case ContextKey(context):
+                if value is not None:
+                    self._context(context)
+            case IdsKey(context):
+                self._apply_ids(self._context(context), value)
+            case NoopKey():
+                pass
+        return ""
+
+    def _apply_schema(self, key: SchemaKey, value: Value | None) -> str:
+        if value is None:
+            self._forget((key.subject, key.version))
+            return ""
+        try:
+            version = version_of(value)
+        except ValueError as error:
+            return f"its value cannot be read: {error}"
+        if (version.subject, version.version) != (key.subject, key.version):
+            return "its value speaks of another version than its key"
+        context = self._context(context_of(version.subject))
+        known = context.by_id.get(version.id)
+        others = known and (known.places.keys() - {(version.subject, version.version)})
+        if known and others and known.content != version.content:
+            return f"its id {version.id} is that of another schema"
+        self._forget((key.subject, key.version))
+        self._remember(context, version)
+        return ""
+
+    def _remember(self, context: _Context, version: Version) -> None:
+        place = (version.subject, version.version)
+        known = context.by_id.get(version.id)
+        if known is None:
+            known = context.by_id[version.id] = _Known(version.content)
+            context.ids.setdefault(version.content, version.id)
+        known.places[place] = None
+        context.ids_max = max(context.ids_max, version.id)
+        versions = self._subjects.setdefault(version.subject, {})
+        is_last = not versions or version.version > next(reversed(versions))
+        versions[version.version] = replace(version, content=known.content)
+        if not is_last:
+            self._subjects[version.subject] = dict(sorted(versions.items()))
+        for meant in _meant(version):
+            self._referrers.setdefault(meant, {})[place] = None
+        self.version_count += 1
+
+    def _forget(self, place: Place) -> None:
+        subject, number = place
+        version = self._subjects.get(subject, {}).pop(number, None)
+        if version is None:
+            return
+        self.version_count -= 1
+        if not self._subjects[subject]:
+            del self._subjects[subject]
+        context = self._context(context_of(subject))
+        known = context.by_id[version.id]
+        known.places.pop(place, None)
+        if not known.places:
+            del context.by_id[version.id]
+            if context.ids.get(known.content) == version.id:
+                del context.ids[known.content]
+        for meant in _meant(version):
+            referrers = self._referrers.get(meant, {})
+            referrers.pop(place, None)
+            if not referrers:
+                self._referrers.pop(meant, None)
+
+    def _delete_softly(self, subject: str, value: Value | None) -> None:
+        last = value.get("version") if value else None
+        versions = self._subjects.get(subject, {})
+        for number, version in versions.items():
+            if isinstance(last, int) and number <= last:
+                versions[number] = replace(version, deleted=True)
+
+    def _apply_ids(self, context: _Context, value: Value | None) -> None:
+        highest = value.get("maxId") if value else None
+        if isinstance(highest, int):
+            context.ids_kept = max(context.ids_kept, highest)
+            context.ids_max = max(context.ids_max, highest)
+
+    def _context(self, name: str) -> _Context:
+        return self._contexts.setdefault(name, _Context())
+
+    # -- looks
+
+    def contexts(self) -> list[str]:
+        return sorted(self._contexts.keys() | {"."})
+
+    def subjects(self) -> Iterator[tuple[str, Iterable[Version]]]:
+        """Every subject that has a version, softly deleted ones too, in the order of their names."""
+        for subject in sorted(self._subjects):
+            yield subject, self._subjects[subject].values()
+
+    def versions(self, subject: str, *, deleted: bool = False) -> list[Version]:
+        """In order; those softly deleted only on demand. Empty for a subject nobody knows."""
+        return [each for each in self._subjects.get(subject, {}).values() if deleted or not each.deleted]
+
+    def version(self, subject: str, number: int, *, deleted: bool = False) -> Version | None:
+        found = self._subjects.get(subject, {}).get(number)
+        return found if found is not None and (deleted or not found.deleted) else None
+
+    def by_id(self, context: str, schema_id: int) -> Content | None:
+        found = self._contexts.get(context)
+        known = found.by_id.get(schema_id) if found else None
+        return known.content if known else None
+
+    def places(self, context: str, schema_id: int) -> list[Version]:
+        """The versions that are this schema, softly deleted ones too."""
+        found = self._contexts.get(context)
+        known = found.by_id.get(schema_id) if found else None
+        return [self._subjects[subject][number] for subject, number in known.places] if known else []
+
+    def id_of(self, context: str, content: Content) -> int | None:
+        found = self._contexts.get(context)
+        return found.ids.get(content) if found else None
+
+    def ids_max(self, context: str) -> int:
+        """The highest id the context ever gave, also if its schema is gone."""
+        found = self._contexts.get(context)
+        return found.ids_max if found else 0
+
+    def ids_kept(self, context: str) -> int:
+        """As `ids_max`, as far as a record says so that outlives the schemas."""
+        found = self._contexts.get(context)
+        return found.ids_kept if found else 0
+
+    def referrers(self, subject: str, number: int, *, deleted: bool = False) -> list[Version]:
+        """The versions that refer to this one."""
+        places = self._referrers.get((subject, number), {})
+        found = [self._subjects[name][each] for name, each in places]
+        return [each for each in found if deleted or not each.deleted]
+
+    def config(self, subject: str) -> Value | None:
+        """What was set for this very subject; for all, if it is empty."""
+        return self._configs.get(subject)
+
+    def mode(self, subject: str) -> str | None:
+        return self._modes.get(subject)
+
+    def written_keys(self, key: Key) -> list[bytes]:
+        """The bytes to write a tombstone under: ours, and whatever others called the same thing."""
+        return [encode_key(key), *sorted(self._foreign_keys.get(key, ()))]
+
+
+def _meant(version: Version) -> list[Place]:
+    """What its references mean: a subject that names no context is of the context it is named in."""
+    context = context_of(version.subject)
+    return [(within(context, each.subject), each.version) for each in version.content.references]
+
+
+def _put(table: dict[str, object] | dict[str, Value] | dict[str, str], name: str, value: object) -> None:
+    if value is None:
+        table.pop(name, None)
+    else:
+        table[name] = value  # type: ignore[assignment]

@@ -1,0 +1,125 @@
+"""Schema registries for tests: processes of their own, on free ports, that can be killed, paused and started again."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.barnabas_cluster import await_true
+from tests.zookeeper_server import free_ports
+
+_ROOT = Path(__file__).parent.parent
+
+
+class Answer(NamedTuple):
+    status: int
+    body: Any
+
+
+@dataclass
+class RegistryProcess:
+    port: int
+    directory: Path
+    properties: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        file = self.directory / "schema-registry.properties"
+        said = {"listeners": self.url, **self.properties}
+        file.write_text("".join(f"{key}={value}\n" for key, value in said.items()))
+        file.chmod(0o600)
+        with (self.directory / "registry.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "broker", "registry", "--config", str(file)],
+                cwd=_ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+
+    def await_serving(self) -> None:
+        def serves() -> bool:
+            assert self.process is not None
+            assert self.process.poll() is None, self.log()
+            with contextlib.suppress(OSError):
+                return self.ask("GET", "/").status in (200, 401)
+            return False
+
+        await_true(serves, "the registry serves", 90)
+
+    def log(self) -> str:
+        return (self.directory / "registry.log").read_text()
+
+    def ask(self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None) -> Answer:
+        """Errors are answers, too; OSError if there is none."""
+        request = urllib.request.Request(self.url + path, method=method, headers=dict(headers or {}))
+        if body is not None:
+            request.data = json.dumps(body).encode()
+            request.add_header("Content-Type", "application/vnd.schemaregistry.v1+json")
+        try:
+            with urllib.request.urlopen(request, timeout=90) as response:
+                return Answer(response.status, _body(response.read()))
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, _body(error.read()))
+
+    def signal(self, number: int) -> None:
+        assert self.process is not None
+        os.kill(self.process.pid, number)
+
+    def kill(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def stop(self) -> int:
+        assert self.process is not None
+        with contextlib.suppress(ProcessLookupError):
+            self.signal(signal.SIGCONT)
+            self.signal(signal.SIGTERM)
+        try:
+            return self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+
+
+def _body(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except ValueError:
+        return data.decode(errors="replace")
+
+
+@contextlib.contextmanager
+def running_registries(
+    directory: Path, bootstrap_servers: str, count: int = 1, zookeeper: str = "", **properties: str
+) -> Iterator[list[RegistryProcess]]:
+    """They serve; all have ended afterwards. Underscores of `properties` are dots."""
+    said = {
+        "kafkastore.bootstrap.servers": bootstrap_servers,
+        "kafkastore.topic.replication.factor": "1",
+        **({"kafkastore.connection.url": zookeeper} if zookeeper else {}),
+        **{name.replace("_", "."): value for name, value in properties.items()},
+    }
+    found = [
+        RegistryProcess(port, directory / f"registry-{at}", dict(said)) for at, port in enumerate(free_ports(count), 1)
+    ]
+    try:
+        for each in found:
+            each.start()
+        for each in found:
+            each.await_serving()
+        yield found
+    finally:
+        for each in found:
+            each.kill()
