@@ -7,6 +7,9 @@ from broker.cli.frame.declaration import Arguments, Command, CommandError
 
 #: Name → module beside this one. A command that has several names is declared once.
 NAMES = {
+    "connect-distributed": "connect_distributed",
+    "connect-standalone": "connect_standalone",
+    "kafka-acls": "kafka_acls",
     "kafka-broker-api-versions": "kafka_broker_api_versions",
     "kafka-cluster": "kafka_cluster",
     "kafka-configs": "kafka_configs",
@@ -15,6 +18,7 @@ NAMES = {
     "kafka-consumer-groups": "kafka_consumer_groups",
     "kafka-consumer-offset-checker": "kafka_consumer_offset_checker",
     "kafka-consumer-perf-test": "kafka_consumer_perf_test",
+    "kafka-delegation-tokens": "kafka_delegation_tokens",
     "kafka-delete-records": "kafka_delete_records",
     "kafka-dump-log": "kafka_dump_log",
     "kafka-e2e-latency": "kafka_e2e_latency",
@@ -34,6 +38,8 @@ NAMES = {
     "kafka-transactions": "kafka_transactions",
     "kafka-verifiable-consumer": "kafka_verifiable_consumer",
     "kafka-verifiable-producer": "kafka_verifiable_producer",
+    "schema-registry-start": "schema_registry_start",
+    "schema-registry-stop": "schema_registry_stop",
     "zkCli": "zk_cli",
     "zookeeper-server-start": "zookeeper_server_start",
     "zookeeper-server-stop": "zookeeper_server_stop",
@@ -41,11 +47,7 @@ NAMES = {
 }
 #: What these start is not there yet: the sentence that says so.
 _WAITING = {
-    "kafka-acls": "The brokers keep no access lists yet, so there is nothing to list or change.",
-    "connect-standalone": "There are no Connect workers yet; `barnabas up` copies text files into topics meanwhile.",
-    "connect-distributed": "There are no Connect workers yet; `barnabas up` copies text files into topics meanwhile.",
     "kafka-mirror-maker": "Clusters are not mirrored yet.",
-    "schema-registry-start": "There is no schema registry yet.",
 }
 ALL_NAMES = (*NAMES, *_WAITING)
 

@@ -11,15 +11,27 @@ from broker.cli.configs.config_entities import (
     ENTITY_TYPES,
     QUOTA_TYPES,
     TOPICS,
+    USERS,
     Entity,
     entities,
 )
-from broker.cli.configs.config_listing import as_json, head, in_order, own, setting_line, zookeeper_line
+from broker.cli.configs.config_listing import (
+    as_json,
+    head,
+    in_order,
+    own,
+    quota_line,
+    setting_line,
+    zookeeper_line,
+    zookeeper_quota_line,
+)
 from broker.cli.configs.quotas import alter_quotas, describe_quotas
+from broker.cli.configs.stored_users import alter_stored, is_about_credentials
 from broker.cli.frame.answers import check
 from broker.cli.frame.connecting import ADMIN, client_config, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
+from broker.cli.frame.zookeeper import ZK_TLS, ZOOKEEPER_DIGEST, ZooKeeperAccess
 from broker.client.cluster import Cluster
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ApiError
@@ -49,12 +61,18 @@ def run(arguments: Arguments) -> None:
     changes = _changes(arguments) if arguments["alter"] else None
     if arguments["zookeeper"]:
         print(_OLD_WORDS)
+    if arguments["zookeeper"] and changes is not None and is_about_credentials(whose, changes):
+        files = (arguments["zookeeper-digest-file"] or "", arguments["zk-tls-config-file"] or "")
+        alter_stored(ZooKeeperAccess(arguments["zookeeper"], *files), str(whose[0].name), changes)
+        _tell_altered(whose, arguments)
+        return
     try:
         with connected(arguments) as cluster:
             if changes is not None:
                 _alter(cluster, whose, changes, arguments)
             elif whose[0].type in QUOTA_TYPES:
-                describe_quotas(cluster, whose, as_json=wants_json(arguments))
+                line = zookeeper_quota_line if arguments["zookeeper"] else quota_line
+                describe_quotas(cluster, whose, line, as_json=wants_json(arguments))
             else:
                 _describe(cluster, whose[0], arguments)
     except (ApiError, BrokerUnreachable) as error:
@@ -149,10 +167,16 @@ def _alter(cluster: Cluster, whose: Sequence[Entity], changes: Changes, argument
         alter_quotas(cluster, whose, changes)
     else:
         _alter_settings(cluster, first, changes)
+    _tell_altered(whose, arguments)
+
+
+def _tell_altered(whose: Sequence[Entity], arguments: Arguments) -> None:
+    first = whose[0]
     if wants_json(arguments):
         print_json({"entityType": first.type, "entityName": first.name or None, "altered": True})
     elif arguments["zookeeper"]:
-        print(f"Completed Updating config for entity: {first.in_zookeepers_words}.")
+        names = ", ".join(each.in_zookeepers_words for each in sorted(whose, key=lambda each: each.type != USERS))
+        print(f"Completed Updating config for entity: {names}.")
     elif first.name:
         print(f"Completed updating config for {first.kind} {first.name}.")
     else:
@@ -211,7 +235,8 @@ COMMAND = Command(
         Option("delete-config", "Settings to take away; each must be set.", "KEY,…", repeatable=True),
         Option("all", "With --describe: what holds by default and from files, too."),
         Option("force", "", without_effect="nothing is asked for that could be skipped."),
-        Option("zk-tls-config-file", "", "FILE", without_effect="ZooKeeper is asked without TLS."),
+        ZK_TLS,
+        ZOOKEEPER_DIGEST,
     ),
     examples=(
         Example(
@@ -221,6 +246,11 @@ COMMAND = Command(
         Example(
             "kafka-configs --bootstrap-server localhost:9092 --describe --broker 1 --all",
             "every setting of a broker, and where it comes from",
+        ),
+        Example(
+            "kafka-configs --zookeeper localhost:2181 --alter --user alice "
+            "--add-config 'SCRAM-SHA-256=[iterations=8192,password=…]'",
+            "let a first user log in, before anybody can",
         ),
         Example(
             "kafka-configs --bootstrap-server localhost:9092 --alter --broker-logger 1 "

@@ -6,12 +6,13 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from broker.cli.clients.client_properties import pair_as_typed, unescaped
+from broker.cli.clients.client_properties import pair_as_typed
 from broker.cli.clients.console_consumer_choices import BEGINNING, END, check, settings, starting_offset, subscription
 from broker.cli.clients.record_formatters import DEFAULT_FORMATTER, Formatter, formatter
-from broker.cli.frame.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, client_config
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, client_config, typed_properties
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.frame.stopping import Stopping
+from broker.config.properties import unescaped
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -26,7 +27,7 @@ _ASK_S = 2.0
 def run(arguments: Arguments) -> int:
     check(arguments)
     shown = _formatter(arguments)
-    in_file, typed = client_config(arguments["consumer.config"]), dict(arguments["consumer-property"])
+    in_file, typed = client_config(arguments["consumer.config"]), typed_properties(arguments["consumer-property"])
     chosen = settings(arguments, in_file, typed)
     from broker.cli.clients.clients import open_consumer, told_in_a_sentence
 

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from broker.cli.clients.client_properties import pair_as_typed, unescaped
+from broker.cli.clients.client_properties import pair_as_typed
 from broker.cli.clients.input_lines import LineRecord, LineSplitter, line_parser
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, client_config
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.frame.running import Terminated
+from broker.config.properties import unescaped
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer

@@ -1,5 +1,6 @@
 """`kafka-dump-log`: print the files of a partition's directory, of a broker that runs or not, ours or Kafka's."""
 
+import json
 import struct
 import sys
 from collections.abc import Callable, Iterable
@@ -8,9 +9,10 @@ from pathlib import Path
 
 from broker.cli.frame.answers import at_least_one
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.frame.output import Progress
+from broker.cli.frame.output import OUTPUT, Progress, wants_json
 from broker.log.dump import Decoder, SegmentDump
-from broker.log.dump_indexes import IndexDump, snapshot_lines, transaction_lines
+from broker.log.dump_indexes import IndexDump, snapshot_rows, transaction_rows
+from broker.log.dump_rows import Row
 
 _NUMBERS = {"Short": ">h", "Integer": ">i", "Long": ">q", "Float": ">f", "Double": ">d"}
 _DECODERS = ("offsets-decoder", "transaction-log-decoder")
@@ -33,7 +35,8 @@ def dump(arguments: Arguments) -> bool:
         kind = _KINDS.get(path.suffix)
         if not path.exists():
             raise CommandError(f"{path} cannot be read: No such file or directory.")
-        print(f"Dumping {path}")
+        if not wants_json(arguments):
+            print(f"Dumping {path}")
         if kind is None:
             sys.stdout.flush()
             print(f"Ignoring unknown file {path}", file=sys.stderr)
@@ -48,9 +51,12 @@ def dump(arguments: Arguments) -> bool:
 def _log(path: Path, arguments: Arguments, decoder: Decoder | None) -> bool:
     if path.suffix == ".checkpoint":
         offset, _, epoch = path.stem.partition("-")
-        print(f"Snapshot end offset: {_number(path, offset)}, epoch: {_number(path, epoch)}")
+        end, number = _number(path, offset), _number(path, epoch)
+        begin = Row.saying(f"Snapshot end offset: {end}, epoch: {number}", snapshotEndOffset=end, epoch=number)
     else:
-        print(f"Log starting offset: {_number(path, path.stem)}")
+        start = _number(path, path.stem)
+        begin = Row.saying(f"Log starting offset: {start}", logStartingOffset=start)
+    _print([begin], path, arguments)
     with_records = decoder is not None or arguments["deep-iteration"]
     dumped = SegmentDump(
         path,
@@ -61,8 +67,8 @@ def _log(path: Path, arguments: Arguments, decoder: Decoder | None) -> bool:
     )
     size = path.stat().st_size
     with Progress() as progress:
-        for line in dumped.lines():
-            print(line)
+        for row in dumped.rows():
+            _print([row], path, arguments)
             if not sys.stdout.isatty():
                 progress.show(f"{path.name}: {dumped.position:,} of {size:,} bytes")
     gaps = [f"  {before} is followed by {after}" for before, after in dumped.gaps]
@@ -72,7 +78,7 @@ def _log(path: Path, arguments: Arguments, decoder: Decoder | None) -> bool:
 
 def _offset_index(path: Path, arguments: Arguments, _decoder: Decoder | None) -> bool:
     index = _index(path, arguments)
-    _print(index.offset_lines())
+    _print(index.offset_rows(), path, arguments)
     _complain(
         f"Mismatches in :{path}", [f"  Index offset: {says}, log offset: {is_}" for says, is_ in index.mismatches]
     )
@@ -81,7 +87,7 @@ def _offset_index(path: Path, arguments: Arguments, _decoder: Decoder | None) ->
 
 def _time_index(path: Path, arguments: Arguments, _decoder: Decoder | None) -> bool:
     index = _index(path, arguments)
-    _print(index.time_lines())
+    _print(index.time_rows(), path, arguments)
     mismatches = [f"  Index timestamp: {says}, log timestamp: {is_}" for says, is_ in index.mismatches]
     _complain(f"Found timestamp mismatch in :{path}", mismatches)
     disorder = [
@@ -99,17 +105,17 @@ def _index(path: Path, arguments: Arguments) -> IndexDump:
     return index
 
 
-def _transaction_index(path: Path, _arguments: Arguments, _decoder: Decoder | None) -> bool:
-    _print(transaction_lines(path))
+def _transaction_index(path: Path, arguments: Arguments, _decoder: Decoder | None) -> bool:
+    _print(transaction_rows(path), path, arguments)
     return True
 
 
-def _snapshot(path: Path, _arguments: Arguments, _decoder: Decoder | None) -> bool:
-    lines = snapshot_lines(path)
-    if lines is None:
+def _snapshot(path: Path, arguments: Arguments, _decoder: Decoder | None) -> bool:
+    rows = snapshot_rows(path)
+    if rows is None:
         _complain(f"Snapshot {path} is damaged: its checksum does not match.", [""])
         return False
-    _print(lines)
+    _print(rows, path, arguments)
     return True
 
 
@@ -123,9 +129,10 @@ _KINDS: dict[str, Callable[[Path, Arguments, Decoder | None], bool]] = {
 }
 
 
-def _print(lines: Iterable[str]) -> None:
-    for line in lines:
-        print(line)
+def _print(rows: Iterable[Row], path: Path, arguments: Arguments) -> None:
+    """As JSON each row is an object on a line of its own: a file may have millions."""
+    for row in rows:
+        print(json.dumps({"file": str(path), **row}, ensure_ascii=False) if wants_json(arguments) else row)
 
 
 def _complain(head: str, lines: list[str]) -> None:
@@ -181,6 +188,7 @@ COMMAND = Command(
     words=("file",),
     words_repeat=True,
     options=(
+        OUTPUT,
         Option(
             "files",
             "The files, which may as well stand without an option: .log .index .timeindex .snapshot .txnindex "

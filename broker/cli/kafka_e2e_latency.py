@@ -5,13 +5,15 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from broker.cli.clients.figures import percentiles
-from broker.cli.frame.connecting import client_config
+from broker.cli.frame.connecting import client_config, security_of
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, UsageError
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.common.errors import ApiError
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Producer
+
+    from broker.client.security.properties import ClientSecurity
 
 _USAGE = "USAGE: kafka-e2e-latency broker_list topic num_messages producer_acks message_size_bytes [properties_file]"
 _TIMEOUT_S = 60.0
@@ -30,10 +32,11 @@ def run(arguments: Arguments) -> None:
         raise UsageError(f"{_USAGE}: {error}") from None
     if wanted < 1 or length < 0:
         raise UsageError(f"{_USAGE}: nothing is to be sent")
-    partitions = _partitions(addresses, topic)
+    config = client_config(rest[0] if rest else None)
+    partitions = _partitions(addresses, topic, security_of(config))
     from broker.cli.clients.clients import close, open_consumer, open_producer, told_in_a_sentence
 
-    properties = {**client_config(rest[0] if rest else None), "bootstrap.servers": servers}
+    properties = {**config, "bootstrap.servers": servers}
     with told_in_a_sentence():
         consumer = open_consumer(
             arguments, {**properties, "group.id": f"test-group-{random.randrange(10**9)}"},
@@ -48,9 +51,9 @@ def run(arguments: Arguments) -> None:
     _tell(latencies_ms)
 
 
-def _partitions(addresses: tuple[tuple[str, int], ...], topic: str) -> list[int]:
+def _partitions(addresses: tuple[tuple[str, int], ...], topic: str, security: "ClientSecurity | None") -> list[int]:
     """Of the topic, which is made if there is none."""
-    with Cluster(addresses, client_id="kafka-e2e-latency") as cluster:
+    with Cluster(addresses, client_id="kafka-e2e-latency", security=security) as cluster:
         (found,) = cluster.describe_topics([topic]).topics
         if found.partitions:
             return [each.partition_index for each in found.partitions]

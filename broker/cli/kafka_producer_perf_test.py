@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from broker.cli.clients.client_properties import pair_as_typed
 from broker.cli.clients.figures import Latencies, Pace
-from broker.cli.frame.connecting import client_config
+from broker.cli.frame.connecting import client_config, typed_properties
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ class _Wanted:
     """What is to be sent, in whichever generation it was said."""
 
     def __init__(self, arguments: Arguments):
-        self.pairs = dict(arguments["producer-props"])
+        pairs = list(arguments["producer-props"])
         words = arguments.words
         if words and not arguments.given("topic") and not arguments.given("topics"):
             if len(words) < 4:
                 raise UsageError("USAGE: topic_name num_records record_size target_records_sec [prop_name=prop_value]*")
             self.topic = words[0]
             self.count, self.size, self.rate = (_number(word) for word in words[1:4])
-            self.pairs |= dict(_pair(word) for word in words[4:])
+            pairs += [_pair(word) for word in words[4:]]
         else:
             self.topic = arguments["topic"] or arguments["topics"]
             self.count = _required(arguments, "num-records", "messages")
@@ -47,6 +47,7 @@ class _Wanted:
             self.size = arguments["record-size"] or arguments["message-size"]
         if not self.topic:
             raise UsageError('Missing required argument "[topic]"')
+        self.pairs = typed_properties(pairs)
         self.payloads = _payloads(arguments)
         if self.payloads is None and not self.size:
             raise UsageError("one of the arguments --record-size --payload-file is required")

@@ -11,6 +11,7 @@ import os
 import sys
 from pathlib import Path
 
+from broker.cli.frame.connecting import client_config, security_of
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.retention import PreviewQuestion, preview_retention
 from broker.client.retention_report import as_json, report_lines
@@ -45,7 +46,8 @@ def _preview(arguments: argparse.Namespace) -> PreviewRetentionTopicResult:
         include_compaction=not arguments.without_compaction,
         timeout_s=arguments.timeout,
     )
-    with Cluster(parse_bootstrap_servers(arguments.bootstrap_server)) as cluster:
+    security = security_of(client_config(arguments.command_config))
+    with Cluster(parse_bootstrap_servers(arguments.bootstrap_server), security=security) as cluster:
         return preview_retention(cluster, question, asyncio.run(_membership(arguments)))
 
 
@@ -89,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Tell what retention and compaction would delete from a topic now. Nothing is deleted by asking.",
     )
     parser.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT,…", help="some brokers of the cluster")
+    parser.add_argument("--command-config", metavar="FILE", help="a properties file of the client")
     secret = parser.add_mutually_exclusive_group(required=True)
     secret.add_argument(
         "--zookeeper",

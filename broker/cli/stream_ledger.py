@@ -5,10 +5,10 @@ A batch of which a part was lost is refused until a person has said that it may 
 
 import argparse
 
+from broker.cli.frame.connecting import client_config, security_of
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.coordinators import Coordinators
-from broker.client.errors import BrokerUnreachable
-from broker.common.errors import ApiError, StartupError
+from broker.common.errors import BarnabasError, StartupError
 from broker.spark.decisions import Decisions
 from broker.spark.ledger import Ledger, parse_decision
 
@@ -17,10 +17,11 @@ def main(argv: list[str]) -> int:
     """0 when there was something to tell or to forget, 1 when there was not; StartupError when it cannot be known."""
     arguments = _parser().parse_args(argv)
     try:
-        with Cluster(parse_bootstrap_servers(arguments.bootstrap_server)) as cluster:
+        security = security_of(client_config(arguments.command_config))
+        with Cluster(parse_bootstrap_servers(arguments.bootstrap_server), security=security) as cluster:
             return _forget(cluster, arguments.forget) if arguments.forget else _list(cluster)
-    except (ApiError, BrokerUnreachable, TimeoutError) as error:
-        raise StartupError(f"{error}.") from None
+    except (BarnabasError, TimeoutError) as error:
+        raise StartupError(f"{str(error).rstrip('.')}.") from None
 
 
 def _list(cluster: Cluster) -> int:
@@ -46,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="broker stream-ledger", description="Print the newest batch that each query has written to its topics."
     )
     parser.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT,…", help="some brokers of the cluster")
+    parser.add_argument("--command-config", metavar="FILE", help="a properties file of the client")
     parser.add_argument(
         "--forget", metavar="NAME", help="forget this ledger: a batch that was written already may come twice then"
     )

@@ -5,26 +5,34 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from confluent_kafka import KafkaException
 
-from broker.common.errors import StartupError
+from broker.cli.frame.connecting import client_config, security_of
+from broker.client.security.librdkafka import librdkafka_settings
+from broker.common.errors import BarnabasError, StartupError
 from broker.spark.table import Row, greatest, read_table
 
 
 def main(argv: list[str]) -> int:
     """0 when there were rows, 1 when there were none; raises StartupError when the table cannot be read."""
     arguments = _parser().parse_args(argv)
-    client = {"bootstrap.servers": arguments.bootstrap_server, "log_level": "2"}
     try:
+        client = {"bootstrap.servers": arguments.bootstrap_server, "log_level": "2", **_security(arguments)}
         table = read_table(client, arguments.topic, _wanted(arguments))
     except KafkaException as error:
         raise StartupError(f"{arguments.topic} cannot be read: {error.args[0].str()}.") from None
-    except TimeoutError as error:
-        raise StartupError(f"{arguments.topic} cannot be read: {error}.") from None
+    except (BarnabasError, TimeoutError) as error:
+        raise StartupError(f"{arguments.topic} cannot be read: {str(error).rstrip('.')}.") from None
     rows = greatest(table, arguments.by, arguments.top or len(table))
     _print(rows, arguments.json)
     return 0 if rows else 1
+
+
+def _security(arguments: argparse.Namespace) -> dict[str, Any]:
+    security = security_of(client_config(arguments.command_config))
+    return librdkafka_settings(security) if security else {}
 
 
 def _wanted(arguments: argparse.Namespace) -> Callable[[str], bool]:
@@ -56,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Print the newest value of each key of a topic, the greatest counts first.",
     )
     parser.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT,…", help="some brokers of the cluster")
+    parser.add_argument("--command-config", metavar="FILE", help="a properties file of the client")
     parser.add_argument("--topic", required=True, help="the output of a job, as count_table")
     parser.add_argument("--key", action="append", default=[], help="only this one; may be repeated")
     parser.add_argument("--prefix", default="", help="only keys that begin so")

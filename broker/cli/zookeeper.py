@@ -40,7 +40,7 @@ def main(argv: list[str]) -> int:
     _refuse_taken_ports(address)
     if password is not None:
         _leave_guard(address, password)
-    command = launch_command(java)
+    command = launch_command(java, directory / "zoo.cfg", "zoo.cfg")
     os.chdir(directory)
     os.execv(command[0], command)
 

@@ -26,7 +26,7 @@ def run(arguments: Arguments) -> None:
     _refuse_taken_port(file)
     file.data_dir.mkdir(parents=True, exist_ok=True)
     log_config = write_log_config(file.data_dir)
-    command = launch_command(find_java(), path, str(log_config))
+    command = launch_command(find_java(), Path(path), log_config=str(log_config))
     start(arguments, command, os.environ, "zookeeper.out")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
+from broker.cli.frame.zookeeper import ZK_TLS, ZooKeeperAccess
 
 _CONNECT_TIMEOUT_MS = 10_000
 _COMMAND_TIMEOUT_S = 60.0
@@ -23,16 +24,12 @@ def run(arguments: Arguments) -> int:
 
 def run_shell(arguments: Arguments, server: str, words: list[str]) -> int:
     """The status of the last command. Raises UsageError, CommandError."""
-    from broker.zookeeper.session import ZooKeeperSession
-
-    if arguments.given("zk-tls-config-file"):
-        raise CommandError("-zk-tls-config-file: this shell speaks to ZooKeeper without TLS only.")
     _refuse_no_text(server)
     hosts, slash, path = server.partition("/")
     if not hosts:
         raise UsageError(f"{server} names no server; valid is host:port[/path]")
     logging.getLogger("kazoo").setLevel(logging.CRITICAL)
-    session = ZooKeeperSession(hosts, arguments["timeout"])
+    session = ZooKeeperAccess(hosts, tls_file=arguments["zk-tls-config-file"] or "").session(arguments["timeout"])
     shell = _Shell(arguments, session, server, (slash + path).rstrip("/"))
     with asyncio.Runner() as runner:
         shell.say(f"Connecting to {server}")
@@ -155,7 +152,7 @@ def _session_timeout(text: str) -> int:
 OPTIONS = (
     OUTPUT,
     Option("timeout", "Silence after which ZooKeeper ends the session, in ms.", "MS", _session_timeout, 30_000),
-    Option("zk-tls-config-file", "Refused: this shell speaks without TLS.", "FILE"),
+    ZK_TLS,
     Option("client-configuration", "", "FILE", without_effect="this shell is no Java client."),
     Option("waitforconnection", "", without_effect="commands wait for the connection.", older=("w",)),
     Option("readonly", "", without_effect="it speaks to servers that have a quorum.", older=("r",)),

@@ -1,12 +1,13 @@
 """Properties of Kafka's Java clients, as people have them in files, in the names that librdkafka knows. Pure.
 
 Most are called the same in both. What only Java needs is left out, with a sentence for each; what neither table knows
-is passed on, and librdkafka says whether it knows it.
+is passed on, and librdkafka says whether it knows it. What is of security is made elsewhere (`broker.client.security`).
 """
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
+
+from broker.client.security.properties import HEEDED
 
 #: Java's name → librdkafka's, where the value stays.
 _RENAMED = {
@@ -16,9 +17,6 @@ _RENAMED = {
     "max.request.size": "message.max.bytes",
     "receive.buffer.bytes": "socket.receive.buffer.bytes",
     "send.buffer.bytes": "socket.send.buffer.bytes",
-    "ssl.keystore.certificate.chain": "ssl.certificate.pem",
-    "ssl.keystore.key": "ssl.key.pem",
-    "ssl.truststore.certificates": "ssl.ca.pem",
 }
 #: What has no counterpart. Prefixes end in a dot.
 _OF_JAVA_ONLY = (
@@ -55,9 +53,6 @@ _ASSIGNORS = {
     "StickyAssignor": "cooperative-sticky",
     "CooperativeStickyAssignor": "cooperative-sticky",
 }
-_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
-_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_JAAS_WORD = re.compile(r'(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
 
 
 class Translated(NamedTuple):
@@ -72,14 +67,14 @@ def translate(properties: Mapping[str, str], *, of_consumer: bool = False) -> Tr
     config: dict[str, str] = {}
     told: list[str] = []
     for name, value in properties.items():
+        if name in HEEDED:
+            continue
         if _is_of_java_only(name):
             told.append(f"{name} is of Java's clients only; it is left out.")
         elif name == "request.timeout.ms" and of_consumer:
             config["socket.timeout.ms"] = value
         elif name in _TRANSLATIONS:
             config.update(_TRANSLATIONS[name](value))
-        elif name.startswith(("ssl.truststore.", "ssl.keystore.")):
-            _translate_store(properties, name, config, told)
         else:
             config[_RENAMED.get(name, name)] = value
     return Translated(config, told)
@@ -91,16 +86,6 @@ def pair_as_typed(text: str) -> tuple[str, str]:
     if not separator or not key.strip():
         raise ValueError('write it as "key=value"')
     return key.strip(), value
-
-
-def unescaped(properties: Mapping[str, str]) -> dict[str, str]:
-    """Values of a properties file in which `\\t` is a tab, as Java reads it: separators are written so."""
-    return {name: _ESCAPED.sub(_character, value) for name, value in properties.items()}
-
-
-def _character(escape: re.Match[str]) -> str:
-    code = escape[1]
-    return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPES.get(code, code)
 
 
 def _is_of_java_only(name: str) -> bool:
@@ -131,17 +116,6 @@ def _strategy(value: str) -> dict[str, str]:
     return {"partition.assignment.strategy": ",".join(found)}
 
 
-def _jaas(value: str) -> dict[str, str]:
-    found = {name: re.sub(r"\\(.)", r"\1", text) for name, text in _JAAS_WORD.findall(value)}
-    if len(found) != 2:
-        raise ValueError('sasl.jaas.config must name username="…" and password="…"')
-    return {f"sasl.{name}": text for name, text in found.items()}
-
-
-def _identification(value: str) -> dict[str, str]:
-    return {"ssl.endpoint.identification.algorithm": value or "none"}
-
-
 def _number(name: str, value: str) -> int:
     try:
         return int(value)
@@ -155,25 +129,4 @@ _TRANSLATIONS = {
     "compression.codec": _compression,
     "compression.type": _compression,
     "partition.assignment.strategy": _strategy,
-    "sasl.jaas.config": _jaas,
-    "ssl.endpoint.identification.algorithm": _identification,
 }
-
-
-def _translate_store(properties: Mapping[str, str], name: str, config: dict[str, str], told: list[str]) -> None:
-    """Stores in PEM and PKCS#12 are read; those in Java's own format are not."""
-    kind = properties.get(f"{name.rpartition('.')[0]}.type", "JKS").upper()
-    if name.endswith(".type"):
-        return
-    if name.startswith("ssl.truststore.") and kind == "PEM":
-        config.update({"ssl.ca.location": properties[name]} if name.endswith(".location") else {})
-    elif name.startswith("ssl.keystore.") and kind == "PEM":
-        config.update(
-            {"ssl.certificate.location": properties[name], "ssl.key.location": properties[name]}
-            if name.endswith(".location")
-            else {}
-        )
-    elif name.startswith("ssl.keystore.") and kind == "PKCS12":
-        config[name] = properties[name]
-    else:
-        told.append(f"{name}: a store of the type {kind} cannot be read (PEM can); it is left out.")

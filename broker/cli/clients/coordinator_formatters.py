@@ -3,17 +3,14 @@
 Names of Kafka up to 3.8 print what Scala's toString said; those of `org.apache.kafka.tools.consumer` print JSON.
 """
 
-import json
-import struct
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from broker.cli.clients.record_formatters import ConsumedRecord, Formatter
+from broker.cli.logs.coordinator_records import DELETE, Shown, offsets_record, transaction_record
 from broker.common.errors import InvariantViolation
 from broker.coordinator.group import records as group_records
 from broker.coordinator.group.records import CommittedOffset, GroupKey, GroupMetadata, MemberMetadata, OffsetKey
 from broker.coordinator.transaction import records as transaction_records
-from broker.coordinator.transaction.transaction import Transaction
 
 
 def coordinator_formatter(class_name: str) -> Formatter | None:
@@ -89,90 +86,31 @@ def _transactions(key: bytes, value: bytes | None) -> str:
     if value is None:
         return f"{name}::NULL\n"
     transaction = transaction_records.decode_value(name, value)
+    partitions = ", ".join(f"{topic}-{number}" for topic, number in sorted(transaction.partitions))
     return (
         f"{name}::TransactionMetadata(transactionalId={name}, producerId={transaction.producer_id}, "
         f"producerEpoch={transaction.producer_epoch}, txnTimeoutMs={transaction.timeout_ms}, "
         f"state={transaction.state.label}, pendingState=None, "
-        f"topicPartitions=Set({', '.join(_partition_names(transaction))}), "
+        f"topicPartitions=Set({partitions}), "
         f"txnStartTimestamp={transaction.started_ms}, txnLastUpdateTimestamp={transaction.updated_ms})\n"
     )
 
 
-def _partition_names(transaction: Transaction) -> list[str]:
-    return [f"{topic}-{number}" for topic, number in sorted(transaction.partitions)]
+def _offsets_json(key: bytes, value: bytes | None) -> str:
+    return _json(offsets_record(key, value)) if isinstance(group_records.decode_key(key), OffsetKey) else ""
 
 
-def _offsets_json(key_bytes: bytes, value: bytes | None) -> str:
-    key = group_records.decode_key(key_bytes)
-    if not isinstance(key, OffsetKey):
-        return ""
-    data = {"group": key.group_id, "topic": key.partition.topic, "partition": key.partition.partition}
-    found = None
-    if value is not None:
-        offset = group_records.decode_offset_value(value)
-        found = {"offset": offset.offset, "leaderEpoch": offset.leader_epoch, "metadata": offset.metadata}
-        found |= {"commitTimestamp": offset.commit_timestamp_ms}
-    return _json(key_bytes, data, value, found)
-
-
-def _groups_json(key_bytes: bytes, value: bytes | None) -> str:
-    key = group_records.decode_key(key_bytes)
-    if not isinstance(key, GroupKey):
-        return ""
-    found = None
-    if value is not None:
-        group = group_records.decode_group_value(value)
-        found = {
-            "protocolType": group.protocol_type,
-            "generation": group.generation_id,
-            "protocol": group.protocol_name,
-            "leader": group.leader_id,
-            "currentStateTimestamp": group.state_timestamp_ms,
-            "members": [
-                {
-                    "memberId": member.member_id,
-                    "groupInstanceId": member.group_instance_id,
-                    "clientId": member.client_id,
-                    "clientHost": member.client_host,
-                    "rebalanceTimeout": member.rebalance_timeout_ms,
-                    "sessionTimeout": member.session_timeout_ms,
-                }
-                for member in group.members
-            ],
-        }
-    return _json(key_bytes, {"group": key.group_id}, value, found)
+def _groups_json(key: bytes, value: bytes | None) -> str:
+    return _json(offsets_record(key, value)) if isinstance(group_records.decode_key(key), GroupKey) else ""
 
 
 def _transactions_json(key: bytes, value: bytes | None) -> str:
-    name = transaction_records.decode_key(key)
-    if name is None:
-        return ""
-    found = None
-    if value is not None:
-        transaction = transaction_records.decode_value(name, value)
-        found = {
-            "producerId": transaction.producer_id,
-            "producerEpoch": transaction.producer_epoch,
-            "transactionTimeoutMs": transaction.timeout_ms,
-            "transactionStatus": transaction.state.number,
-            "transactionPartitions": _partition_names(transaction),
-            "transactionLastUpdateTimestampMs": transaction.updated_ms,
-            "transactionStartTimestampMs": transaction.started_ms,
-        }
-    return _json(key, {"transactionalId": name}, value, found)
+    return _json(transaction_record(key, value)) if transaction_records.decode_key(key) is not None else ""
 
 
-def _json(key: bytes, key_data: dict[str, Any], value: bytes | None, data: dict[str, Any] | None) -> str:
-    shown: dict[str, Any] = {"key": {"type": str(_version(key)), "data": key_data}, "value": None}
-    if value is not None:
-        shown["value"] = {"version": str(_version(value)), "data": data}
-    return json.dumps(shown, separators=(",", ":"), ensure_ascii=False) + "\n"
-
-
-def _version(data: bytes) -> int:
-    """The first two bytes; they were decoded before."""
-    version: int = struct.unpack_from(">h", data)[0]
-    return version
+def _json(shown: Shown) -> str:
+    key, value = shown
+    return f'{{"key":{key},"value":{"null" if value == DELETE else value}}}\n'
 
 
 _BY_CLASS = {

@@ -15,6 +15,8 @@ _COMMA, _EQUALS = re.compile("," + _OUTSIDE), re.compile(r"\s*=\s*" + _OUTSIDE)
 _BRACKETS = re.compile(r"[\[\]]")
 SCRAM = {"SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256, "SCRAM-SHA-512": ScramMechanism.SCRAM_SHA_512}
 _HASH = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
+#: The password is all of the rest, commas too.
+_SCRAM = re.compile(r"(?:iterations=(?P<iterations>[^,]*),)?password=(?P<password>.+)", re.DOTALL)
 _ITERATIONS = 4096
 #: What brokers accept (KIP-554).
 _ITERATIONS_MIN, _ITERATIONS_MAX = 4096, 16384
@@ -72,11 +74,11 @@ def scram_deletions(user: str, changes: Changes) -> list[ScramCredentialDeletion
 
 def scram_upsertion(user: str, key: str, text: str, salt: bytes) -> ScramCredentialUpsertion:
     """Of `iterations=8192,password=x`; the password itself never leaves. Raises CommandError."""
-    fields = dict(each.partition("=")[::2] for each in text.split(","))
-    if not fields.get("password") or fields.keys() - {"iterations", "password"}:
+    fields = _SCRAM.fullmatch(text)
+    if fields is None:
         raise CommandError(f"{key} is written as {key}=[iterations={_ITERATIONS},password=…]")
-    iterations = fields.get("iterations", str(_ITERATIONS))
-    if iterations == "-1":
+    iterations = fields["iterations"]
+    if iterations in (None, "", "-1"):
         iterations = str(_ITERATIONS)
     if not iterations.isdecimal() or not _ITERATIONS_MIN <= int(iterations) <= _ITERATIONS_MAX:
         raise CommandError(f"{key}: iterations are {_ITERATIONS_MIN} to {_ITERATIONS_MAX}, not {iterations}")

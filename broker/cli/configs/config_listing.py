@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from broker.cli.configs.config_changes import SCRAM
-from broker.cli.configs.config_entities import BROKERS, TOPICS, Entity
+from broker.cli.configs.config_entities import BROKERS, CLIENTS, IPS, TOPICS, USERS, Entity
 from broker.protocol.messages.describe_client_quotas import EntryData
 from broker.protocol.messages.describe_configs import DescribeConfigsResourceResult
 from broker.protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsResult
@@ -22,6 +22,8 @@ SOURCES = {
 }
 _OF_TOPIC, _OF_BROKER, _OF_ALL_BROKERS = 1, 2, 3
 _MECHANISMS: dict[int, str] = {number: name for name, number in SCRAM.items()}
+_ENTITY_TYPES = {"user": USERS, "client-id": CLIENTS, "ip": IPS}
+_FRACTIONAL = ("request_percentage", "controller_mutation_rate")
 _QUOTA_WORDS = {"user": "user-principal", "client-id": "client-id", "ip": "ip"}
 
 Settings = Iterable[DescribeConfigsResourceResult]
@@ -67,6 +69,17 @@ def quota_line(entry: EntryData) -> str:
         f"{each.key}={double_text(each.value)}" for each in sorted(entry.values, key=lambda each: each.key)
     )
     return f"Quota configs for {whose} are {values}"
+
+
+def zookeeper_quota_line(entry: EntryData) -> str:
+    """As they stand in the znode."""
+    names = {each.entity_type: each.entity_name for each in entry.entity}
+    parts = [Entity(type_, names[wire] or "") for wire, type_ in _ENTITY_TYPES.items() if wire in names]
+    values = ",".join(
+        f"{each.key}={double_text(each.value) if each.key in _FRACTIONAL else int(each.value)}"
+        for each in sorted(entry.values, key=lambda each: each.key)
+    )
+    return f"Configs for {', '.join(each.in_zookeepers_words for each in parts)} are {values}"
 
 
 def double_text(value: float) -> str:

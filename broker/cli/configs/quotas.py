@@ -1,12 +1,12 @@
 """`kafka-configs` for users, clients and addresses: quotas, and the SCRAM credentials of users."""
 
-import os
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from broker.cli.configs.config_changes import Changes, quota_values, scram_deletions, scram_upsertion
 from broker.cli.configs.config_entities import CLIENTS, IPS, USERS, Entity
-from broker.cli.configs.config_listing import quota_as_json, quota_line, scram_line
+from broker.cli.configs.config_listing import quota_as_json, scram_line
 from broker.cli.frame.answers import check
 from broker.cli.frame.declaration import CommandError
 from broker.cli.frame.output import print_json
@@ -14,7 +14,10 @@ from broker.client.cluster import Cluster
 from broker.client.errors import ApiNotServed
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, EntryData, OpData
-from broker.protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequest
+from broker.protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
 from broker.protocol.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -26,22 +29,24 @@ from broker.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResult,
     UserName,
 )
+from broker.security.scram import SALT_LENGTH, SALT_LETTERS
 
 _WIRE_TYPES = {USERS: "user", CLIENTS: "client-id", IPS: "ip"}
-_SALT_BYTES = 26
 _HAVE_NO_QUOTAS = "The brokers keep no quotas: they do not limit what users, clients and addresses may use."
 _HAVE_NO_PASSWORDS = "The brokers keep no SCRAM credentials of users."
 
 
-def describe_quotas(cluster: Cluster, entities: Sequence[Entity], *, as_json: bool) -> None:
-    """Raises ApiError, CommandError where a cluster keeps nothing of the kind."""
+def describe_quotas(
+    cluster: Cluster, entities: Sequence[Entity], line: Callable[[DescribedQuotas], str], *, as_json: bool
+) -> None:
+    """`line` is what is said of each. Raises ApiError, CommandError where a cluster keeps nothing of the kind."""
     quotas = _quotas(cluster, entities)
     credentials = _credentials(cluster, entities[0]) if _may_have_credentials(entities) else []
     if as_json:
         print_json([quota_as_json(each) for each in quotas] + [_credentials_as_json(each) for each in credentials])
         return
     for quota in quotas:
-        print(quota_line(quota))
+        print(line(quota))
     for credential in credentials:
         print(scram_line(credential))
 
@@ -74,12 +79,18 @@ def _alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: Changes
 
 
 def _alter_credentials(cluster: Cluster, user: str, changes: Changes) -> None:
-    upsertions = [scram_upsertion(user, key, text, os.urandom(_SALT_BYTES)) for key, text in changes.added.items()]
+    upsertions = [new_upsertion(user, key, text) for key, text in changes.added.items()]
     request = AlterUserScramCredentialsRequest(deletions=scram_deletions(user, changes), upsertions=upsertions)
     with _kept_by_the_cluster(_HAVE_NO_PASSWORDS):
         answer = cluster.ask_controller(request)
     for result in answer.results:
         check(result.error_code, result.error_message)
+
+
+def new_upsertion(user: str, key: str, text: str) -> ScramCredentialUpsertion:
+    """With a salt of its own, written as Kafka writes them: one that looks otherwise would be told from the others."""
+    salt = bytes(secrets.choice(SALT_LETTERS) for _ in range(SALT_LENGTH))
+    return scram_upsertion(user, key, text, salt)
 
 
 def _quotas(cluster: Cluster, entities: Sequence[Entity]) -> list[DescribedQuotas]:

@@ -3,17 +3,18 @@
 ZooKeeper is asked where the brokers are, and everything else is asked of the brokers themselves.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from broker.cli.frame.declaration import Arguments, CommandError, Option, UsageError
+from broker.cli.frame.zookeeper import ZooKeeperAccess
 from broker.client.cluster import Cluster, parse_bootstrap_servers
-from broker.common.errors import ApiError, BarnabasError
-from broker.config.properties import parse_properties
+from broker.common.errors import ApiError
 
 if TYPE_CHECKING:
+    from broker.client.security.properties import ClientSecurity
     from broker.common.cluster import LiveBroker
     from broker.zookeeper.session import ZooKeeperSession
 
@@ -46,10 +47,11 @@ def connected(
 ) -> Iterator[Cluster]:
     """Until the end of the block; `timeout_s` if the properties name none. Raises UsageError, CommandError."""
     config = client_config(arguments[config_option])
-    _refuse_security(config)
+    security = security_of(config)
     servers = bootstrap_servers(arguments)
     timeout_s = _timeout_s(config) or timeout_s or _TIMEOUT_S
-    with Cluster(servers, timeout_s=timeout_s, client_id=config.get("client.id", arguments.command.name)) as cluster:
+    client_id = config.get("client.id", arguments.command.name)
+    with Cluster(servers, timeout_s=timeout_s, client_id=client_id, security=security) as cluster:
         yield cluster
 
 
@@ -76,43 +78,55 @@ def _brokers_in_zookeeper(connect: str) -> tuple[tuple[str, int], ...]:
             brokers.append(decode_broker(int(name), znode.data, znode.czxid))
         return brokers
 
-    found = [broker.registration.endpoints for broker in read_zookeeper(connect, read, "where the brokers are")]
+    found = [broker.registration.endpoints for broker in ZooKeeperAccess(connect).read(read, "where the brokers are")]
     if not found:
         raise CommandError(f"No broker is registered in the ZooKeeper at {connect}.")
     return tuple((endpoints[0].host, endpoints[0].port) for endpoints in found if endpoints)
 
 
-def read_zookeeper(connect: str, read: Callable[["ZooKeeperSession"], Awaitable[Found]], what: str) -> Found:
-    """What `read` finds in a session of its own. Raises CommandError: ZooKeeper does not tell `what`, and why."""
-    import asyncio
-    import logging
-
-    from broker.zookeeper.session import ZooKeeperSession
-
-    async def within_session() -> Found:
-        session = ZooKeeperSession(connect, _SESSION_TIMEOUT_MS)
-        await session.connect(_CONNECT_TIMEOUT_MS)
-        try:
-            return await read(session)
-        finally:
-            await session.close()
-
-    logging.getLogger("kazoo").setLevel(logging.CRITICAL)
-    try:
-        return asyncio.run(within_session())
-    except BarnabasError as error:
-        raise CommandError(f"ZooKeeper at {connect} does not tell {what}: {error}") from None
-
-
 def client_config(path: str | None) -> Mapping[str, str]:
-    """What a properties file says; nothing without one. Raises CommandError."""
+    """What a properties file says; nothing without one. Raises CommandError.
+
+    One that holds a password and is open to others is used, and told: it may be a mount whose mode nobody can change.
+    """
     if not path:
         return {}
+    from broker.client.security.errors import ClientConfigError
+    from broker.client.security.file import exposure, read_client_properties
+
     try:
-        return parse_properties(Path(path).read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
-        raise CommandError(f"The properties file {path} cannot be read: {reason}.") from None
+        config = read_client_properties(path)
+    except ClientConfigError as error:
+        raise CommandError(f"The{str(error).removeprefix('the')}.") from None
+    if exposed := exposure(path, config):
+        print(f"WARNING: {exposed}", file=sys.stderr)
+    return config
+
+
+def typed_properties(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """As Kafka's tools take them, passwords too: whoever lists this host's processes reads those, which is told."""
+    from broker.client.security.properties import is_secret
+
+    typed = dict(pairs)
+    if shown := sorted(filter(is_secret, typed)):
+        print(
+            f"WARNING: {shown[0]} on a command line can be read by everybody on this host; a properties file cannot.",
+            file=sys.stderr,
+        )
+    return typed
+
+
+def security_of(config: Mapping[str, str]) -> "ClientSecurity | None":
+    """What the properties of a client say of it; None for plain connections. Raises CommandError."""
+    if config.get("security.protocol", "PLAINTEXT").upper() == "PLAINTEXT":
+        return None
+    from broker.client.security.errors import ClientConfigError
+    from broker.client.security.properties import read_security
+
+    try:
+        return read_security(config)
+    except ClientConfigError as error:
+        raise CommandError(f"{error}.") from None
 
 
 def _timeout_s(config: Mapping[str, str]) -> float | None:
@@ -122,9 +136,3 @@ def _timeout_s(config: Mapping[str, str]) -> float | None:
     if not text.isdecimal() or not int(text):
         raise CommandError(f"{_TIMEOUT_KEY}={text}: it is a number of milliseconds greater than 0.")
     return int(text) / 1000
-
-
-def _refuse_security(config: Mapping[str, str]) -> None:
-    protocol = config.get("security.protocol", "PLAINTEXT").upper()
-    if protocol != "PLAINTEXT":
-        raise CommandError(f"security.protocol={protocol}: this command speaks PLAINTEXT only.")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from broker.cli.frame.connecting import read_zookeeper
+from broker.cli.frame.zookeeper import ZooKeeperAccess
 from broker.cli.groups.offset_checking import OldGroup
 from broker.common.types import TopicPartition
 
@@ -21,7 +21,7 @@ def read_old_group(connect: str, group: str) -> OldGroup:
         numbers = {partition: int(text) for partition, text in offsets.items() if text.strip().isdecimal()}
         return OldGroup(numbers, owners)
 
-    return read_zookeeper(connect, read, f"what group {group} has read")
+    return ZooKeeperAccess(connect).read(read, f"what group {group} has read")
 
 
 async def _texts_of_partitions(session: "ZooKeeperSession", path: str) -> dict[TopicPartition, str]:

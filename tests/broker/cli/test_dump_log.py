@@ -1,5 +1,6 @@
 """`kafka-dump-log` and `python -m broker dump-log`, as a person calls them: one implementation."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,16 @@ def test_what_is_none_of_a_partitions_files_is_one_sentence(segment, tmp_path):
     ignored = typed("kafka-dump-log", "--files", str(other))
     assert (ignored.status, ignored.err) == (0, f"Ignoring unknown file {other}\n")
     assert typed("kafka-dump-log", "--deep-iteration").err.startswith('Missing required argument "[files]"')
+
+
+def test_as_json_each_batch_and_record_is_an_object_on_its_own_line(segment):
+    with segment.open("ab") as file:
+        file.write(b"torn")
+    asked = ("--output", "json", "--print-data-log", "--files", f"{segment},{segment.with_suffix('.index')}")
+    dumped = typed("kafka-dump-log", *asked)
+    start, batch, one, _, end, index = map(json.loads, dumped.out.splitlines())
+    assert start == {"file": str(segment), "logStartingOffset": 0}
+    assert (batch["count"], batch["isTransactional"], batch["deleteHorizonMs"]) == (2, False, None)
+    assert (one["offset"], one["headerKeys"], one["key"], one["payload"]) == (0, [], "k", "hello")
+    assert end == {"file": str(segment), "invalidBytes": 4, "position": batch["size"]}
+    assert index == {"file": str(segment.with_suffix(".index")), "entries": 0}

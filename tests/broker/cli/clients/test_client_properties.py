@@ -1,6 +1,9 @@
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 
-from broker.cli.clients.client_properties import pair_as_typed, translate, unescaped
+from broker.cli.clients.client_properties import pair_as_typed, translate
+from broker.cli.clients.clients import told_in_a_sentence
+from broker.cli.frame.declaration import CommandError
 
 
 def test_names_of_java_become_those_of_librdkafka():
@@ -67,19 +70,10 @@ def test_assignors_are_named_by_what_they_do(java, ours):
     assert translate({"partition.assignment.strategy": java}).config == {"partition.assignment.strategy": ours}
 
 
-def test_a_login_is_read_out_of_jaas():
-    line = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="ann" password="a\\"b";'
-    assert translate({"sasl.jaas.config": line}).config == {"sasl.username": "ann", "sasl.password": 'a"b'}
-    with pytest.raises(ValueError, match="username"):
-        translate({"sasl.jaas.config": "X required;"})
-
-
-def test_stores_are_read_as_pem_and_refused_in_javas_own_format():
-    pem = translate({"ssl.truststore.type": "PEM", "ssl.truststore.location": "ca.pem"})
-    assert pem == ({"ssl.ca.location": "ca.pem"}, [])
-    jks = translate({"ssl.truststore.location": "ca.jks"})
-    assert jks.config == {}
-    assert jks.told == ["ssl.truststore.location: a store of the type JKS cannot be read (PEM can); it is left out."]
+def test_what_is_of_security_is_left_to_those_who_check_it():
+    said = {"security.protocol": "SSL", "sasl.jaas.config": "x", "ssl.truststore.location": "ca.jks", "acks": "all"}
+    assert translate(said) == ({"acks": "all"}, [])
+    assert translate({"ssl.curves.list": "P-256"}).config == {"ssl.curves.list": "P-256"}
 
 
 def test_blanks_of_a_pairs_value_count():
@@ -89,5 +83,10 @@ def test_blanks_of_a_pairs_value_count():
         pair_as_typed("key.separator")
 
 
-def test_separators_in_files_are_escaped_as_java_reads_them():
-    assert unescaped({"a": r"\t", "b": r"\u0001\n", "c": r"x\:y\\"}) == {"a": "\t", "b": "\x01\n", "c": "x:y\\"}
+def test_an_error_that_ends_all_is_a_sentence_also_when_reports_of_records_were_due_behind_it():
+    """confluent-kafka goes on with its callbacks while the exception of one of them is set."""
+    fatal = KafkaException(KafkaError(KafkaError.CLUSTER_AUTHORIZATION_FAILED, "no right", fatal=True))
+    with pytest.raises(CommandError, match="CLUSTER_AUTHORIZATION_FAILED: no right"), told_in_a_sentence():
+        raise SystemError("returned a result with an exception set") from fatal
+    with pytest.raises(SystemError), told_in_a_sentence():
+        raise SystemError("of another kind")

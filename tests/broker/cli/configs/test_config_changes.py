@@ -54,7 +54,12 @@ def test_a_password_leaves_hashed():
     assert scram_upsertion("bob", "SCRAM-SHA-256", "password=x", b"salt").iterations == 4096
 
 
-@pytest.mark.parametrize("text", ["iterations=8192", "password=", "password=x,salt=y", "iterations=1,password=x"])
+def test_a_password_may_have_commas():
+    made = scram_upsertion("bob", "SCRAM-SHA-256", "password=x,salt=y", b"salt")
+    assert made.salted_password == pbkdf2_hmac("sha256", b"x,salt=y", b"salt", 4096)
+
+
+@pytest.mark.parametrize("text", ["iterations=8192", "password=", "salt=y,password=x", "iterations=1,password=x"])
 def test_credentials_that_nobody_could_use_are_refused(text):
     with pytest.raises(CommandError, match="SCRAM-SHA-256"):
         scram_upsertion("bob", "SCRAM-SHA-256", text, b"salt")

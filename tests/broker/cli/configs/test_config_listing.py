@@ -9,6 +9,7 @@ from broker.cli.configs.config_listing import (
     scram_line,
     setting_line,
     zookeeper_line,
+    zookeeper_quota_line,
 )
 from broker.protocol.messages.describe_client_quotas import EntityData, EntryData, ValueData
 from broker.protocol.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsSynonym
@@ -65,6 +66,15 @@ def quotas(values, **entity):
         entity=[EntityData(entity_type=type_.replace("_", "-"), entity_name=name) for type_, name in entity.items()],
         values=[ValueData(key=key, value=value) for key, value in values.items()],
     )
+
+
+def test_quotas_are_told_in_the_words_of_the_zookeeper_generation():
+    pair = quotas({"request_percentage": 20.0, "producer_byte_rate": 1e7}, client_id=None, user="alice")
+    assert zookeeper_quota_line(pair) == (
+        "Configs for user-principal 'alice', default client-id are producer_byte_rate=10000000,request_percentage=20.0"
+    )
+    address = quotas({"connection_creation_rate": 5.0}, ip="1.2.3.4")
+    assert zookeeper_quota_line(address) == "Configs for ips '1.2.3.4' are connection_creation_rate=5"
 
 
 def test_quotas_are_told_as_doubles():

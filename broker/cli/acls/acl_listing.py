@@ -1,0 +1,45 @@
+"""Rules as Kafka's tools print them. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from broker.security.acls.filters import PatternFilter
+from broker.security.acls.model import Entry, Pattern
+
+
+def text_of_pattern(pattern: Pattern | PatternFilter) -> str:
+    """As Kafka's ResourcePattern, ResourcePatternFilter."""
+    shape = "ResourcePattern" if isinstance(pattern, Pattern) else "ResourcePatternFilter"
+    return f"{shape}(resourceType={pattern.kind.name}, name={pattern.name}, patternType={pattern.type.name})"
+
+
+def text_of_entry(entry: Entry) -> str:
+    return (
+        f"(principal={entry.principal}, host={entry.host}, operation={entry.operation.name}, "
+        f"permissionType={entry.permission.name})"
+    )
+
+
+def lines_of(entries: Iterable[Entry]) -> str:
+    """With the blanks of Kafka's own: before the first, behind the last."""
+    return "\n " + "\n".join(f"\t{text_of_entry(entry)}" for entry in entries) + " \n"
+
+
+def as_json(rules: Mapping[Pattern, Iterable[Entry]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "resourceType": pattern.kind.name,
+            "name": pattern.name,
+            "patternType": pattern.type.name,
+            "acls": [
+                {
+                    "principal": entry.principal,
+                    "host": entry.host,
+                    "operation": entry.operation.name,
+                    "permissionType": entry.permission.name,
+                }
+                for entry in entries
+            ],
+        }
+        for pattern, entries in rules.items()
+    ]

@@ -1,0 +1,35 @@
+"""`connect-standalone`: become a Connect worker that shares nothing, or leave one behind."""
+
+import os
+
+from broker.cli.frame.declaration import Arguments, Command, Example
+from broker.cli.servers.launching import DAEMON, start
+from broker.common.installation import module_command, with_code_path
+
+
+def run(arguments: Arguments) -> None:
+    command = module_command("broker", "connect-worker", "standalone", *arguments.words)
+    start(arguments, command, with_code_path(os.environ), "connectStandalone.out")
+
+
+COMMAND = Command(
+    name="connect-standalone",
+    summary="Start a Connect worker with connectors of its own.",
+    run=run,
+    words=("worker.properties", "connector.properties"),
+    words_required=1,
+    words_repeat=True,
+    options=(DAEMON,),
+    examples=(
+        Example(
+            "connect-standalone config/connect-standalone.properties config/connect-file-source.properties "
+            "config/connect-file-sink.properties",
+            "lines of test.txt into the topic connect-test, and from there into test.sink.txt",
+        ),
+    ),
+    notes=(
+        "A connector's file is properties or JSON: its configuration, or `{name, config, initial_state}`. REST "
+        "listens on 127.0.0.1:8083 unless `listeners` says otherwise. Statuses: 2 when it cannot start, 3 when a "
+        "connector cannot be made.",
+    ),
+)

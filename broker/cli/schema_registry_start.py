@@ -1,0 +1,45 @@
+"""`schema-registry-start`: become a schema registry with a `schema-registry.properties`, or leave one behind."""
+
+import os
+
+from broker.cli.frame.answers import pair
+from broker.cli.frame.declaration import Arguments, Command, Example, Option
+from broker.cli.servers.launching import DAEMON, start
+from broker.common.installation import module_command, with_code_path
+from broker.registry.config import read_config_file
+
+
+def run(arguments: Arguments) -> None:
+    """What is wrong with the file is told here: where a registry left behind would tell it, nobody looks."""
+    path, overrides = arguments.words[0], dict(arguments["override"])
+    read_config_file(path, overrides)
+    words = [word for key, value in overrides.items() for word in ("--override", f"{key}={value}")]
+    command = module_command("broker", "registry", "--config", path, *words)
+    start(arguments, command, with_code_path(os.environ), "schema-registry.out")
+
+
+COMMAND = Command(
+    name="schema-registry-start",
+    summary="Start a schema registry.",
+    run=run,
+    words=("schema-registry.properties",),
+    words_required=1,
+    options=(
+        DAEMON,
+        Option("override", "A key of its own instead of what the file says.", "KEY=VALUE", parse=pair, repeatable=True),
+    ),
+    examples=(
+        Example("schema-registry-start config/schema-registry.properties", "a registry in this terminal, on port 8081"),
+        Example(
+            "schema-registry-start -daemon config/schema-registry.properties --override "
+            "listeners=http://127.0.0.1:8082 --override kafkastore.connection.url=localhost:2181",
+            "another of the same group, left running",
+        ),
+    ),
+    notes=(
+        "Registries that name the same ZooKeeper in kafkastore.connection.url elect a leader, which alone writes; the "
+        "others pass on to it what changes something. How brokers are to be reached is said as by any client, with "
+        "kafkastore. before each key (kafkastore.security.protocol=SASL_SSL …). When it serves, its log has a line "
+        "with `Server started, listening for requests...`.",
+    ),
+)
