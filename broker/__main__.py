@@ -1,5 +1,6 @@
 """`python -m broker COMMAND …`: one word for each kind of process. Only the chosen command's code is imported."""
 
+import gc
 import importlib
 import sys
 
@@ -10,6 +11,8 @@ COMMANDS = {
     "server": "run a broker",
     "zookeeper": "become a ZooKeeper server",
     "connect": "copy records from sources into topics",
+    "connect-worker": "run a Connect worker",
+    "registry": "run a schema registry",
     "stream": "run a Spark stream job",
     "stream-jobs": "tell which stream jobs there are, and their parameters",
     "stream-template": "write the beginning of a stream job of one's own",
@@ -17,12 +20,15 @@ COMMANDS = {
     "stream-ledger": "tell which batches stream jobs have written",
     "dump-log": "print a segment of a log",
     "retention-preview": "tell what would be deleted from a topic",
+    "certificates": "make an authority and certificates for brokers and clients",
 }
 
 
 def main(argv: list[str]) -> int:
     if argv and argv[0] in COMMANDS:
+        gc.disable()  # of what importing makes nothing goes, and looking for it is an eighth of a broker's start
         command = importlib.import_module(f"broker.cli.{argv[0].replace('-', '_')}")
+        gc.enable()
         try:
             status: int = command.main(argv[1:])
             return status

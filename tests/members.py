@@ -1,5 +1,6 @@
 """Tests as members of a cluster: its secret, and the ways to log in with it."""
 
+from collections.abc import Callable
 from itertools import count
 
 from broker.net.dialer import Dialer
@@ -8,7 +9,8 @@ from broker.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
 from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from broker.protocol.schema import Message
 from broker.security.membership import Membership
-from broker.security.scram import ServerExchange
+from broker.security.sasl.scram_server import ScramServer, strangers_like
+from broker.security.scram import MECHANISM
 
 SECRET = bytes(range(32))
 _nonces = count(10**20)
@@ -25,6 +27,13 @@ def dialer() -> Dialer:
     return Dialer(MEMBERSHIP)
 
 
+def server_of_members(
+    membership: Membership = MEMBERSHIP, is_our_address: Callable[[str], bool] = lambda _address: True
+) -> ScramServer:
+    strangers = strangers_like(membership.seed_of_strangers, lambda _mechanism: None)
+    return ScramServer(MECHANISM, membership.accounts_at(is_our_address), strangers, new_nonce())
+
+
 class StrangerDialer(Dialer):
     """Of who has no secret, as clients have none."""
 
@@ -39,7 +48,7 @@ class Doorkeeper:
     """A scripted broker's part of a login, whatever its address."""
 
     def __init__(self, membership: Membership = MEMBERSHIP):
-        self._exchange: ServerExchange = membership.admit(lambda _address: True)
+        self._server = server_of_members(membership)
 
     def answer(self, request: Message) -> Message | None:
         """None to what is no part of a login."""
@@ -47,5 +56,5 @@ class Doorkeeper:
             return SaslHandshakeResponse(mechanisms=[request.mechanism])
         if request.api is not ApiKey.SASL_AUTHENTICATE:
             return None
-        exchange, token = self._exchange, bytes(request.auth_bytes)
-        return SaslAuthenticateResponse(auth_bytes=(exchange.final if exchange.has_begun else exchange.first)(token))
+        reply = self._server.respond(bytes(request.auth_bytes))
+        return SaslAuthenticateResponse(auth_bytes=reply if isinstance(reply, bytes) else reply.answer)

@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from broker.client.connection import BrokerConnection
-from broker.client.errors import ApiNotServed, BrokerUnreachable
-from broker.common.errors import ApiError, ErrorCode, ProtocolError
+from broker.client.errors import ApiNotServed, BrokerUnreachable, NotTrusted
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from broker.protocol.schema import Message
+
+if TYPE_CHECKING:
+    from broker.client.security.properties import ClientSecurity
 
 _LOOK_AGAIN_S = 0.2
 
@@ -17,11 +20,17 @@ class Cluster:
     """Connections are made when needed and kept until `close`; use it in a `with` block, on one thread."""
 
     def __init__(
-        self, bootstrap_servers: Iterable[tuple[str, int]], *, timeout_s: float = 10.0, client_id: str = "barnabas"
+        self,
+        bootstrap_servers: Iterable[tuple[str, int]],
+        *,
+        timeout_s: float = 10.0,
+        client_id: str = "barnabas",
+        security: "ClientSecurity | None" = None,
     ):
         self._bootstrap_servers = tuple(bootstrap_servers)
         self._timeout_s = timeout_s
         self._client_id = client_id
+        self._security = security
         self._connections: dict[tuple[str, int], BrokerConnection] = {}
 
     def __enter__(self) -> "Cluster":
@@ -43,15 +52,21 @@ class Cluster:
         return described
 
     def ask_any(self, request: Message, *, version_max: int = 0x7FFF) -> Any:
-        """What every broker can answer, asked of the first that does. Raises BrokerUnreachable if none does."""
-        failures = []
+        """What every broker can answer, asked of the first that does. Raises BrokerUnreachable if none does,
+        ApiNotServed if one was reached and does not serve it, NotTrusted if all are of no trust, and LoginRefused as
+        soon as one says so: the next would count the same wrong password.
+        """
+        failures: list[BarnabasError] = []
         for address in self._bootstrap_servers:
             try:
                 return self.connection(*address).ask(request, version_max=version_max)
-            except (BrokerUnreachable, ProtocolError, ApiNotServed) as error:
+            except (BrokerUnreachable, ProtocolError, ApiNotServed, NotTrusted) as error:
                 self.forget(*address)
-                failures.append(str(error))
-        raise BrokerUnreachable("; ".join(failures) or "no broker is named")
+                failures.append(error)
+        not_served = next((error for error in failures if isinstance(error, ApiNotServed)), None)
+        are_untrusted = bool(failures) and all(isinstance(error, NotTrusted) for error in failures)
+        reason = "; ".join(map(str, failures)) or "no broker is named"
+        raise not_served or (NotTrusted(reason) if are_untrusted else BrokerUnreachable(reason))
 
     def ask_controller(self, request: Message, *, version_max: int = 0x7FFF) -> Any:
         """What only the controller does. Any broker passes some of it on; all are told it where it is done.
@@ -89,10 +104,10 @@ class Cluster:
         return {each.node_id: (each.host, each.port) for each in self.describe_topics([]).brokers}
 
     def connection(self, host: str, port: int) -> BrokerConnection:
-        """Raises BrokerUnreachable, ProtocolError."""
+        """Raises BrokerUnreachable, ProtocolError, NotTrusted, LoginRefused, ClientConfigError."""
         if (host, port) not in self._connections:
             self._connections[host, port] = BrokerConnection(
-                host, port, timeout_s=self._timeout_s, client_id=self._client_id
+                host, port, timeout_s=self._timeout_s, client_id=self._client_id, security=self._security
             )
         return self._connections[host, port]
 

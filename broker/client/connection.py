@@ -1,4 +1,4 @@
-"""A blocking connection to one broker: it asks which versions are served, and then one request at a time.
+"""A blocking connection to one broker: TLS and login as wanted, which versions are served, then one request at a time.
 
 A request and its answer are whole in memory, and bounded.
 """
@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from itertools import count
 from typing import TYPE_CHECKING
 
-from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
+from broker.client.errors import ApiNotServed, BrokerUnreachable, ClosedAtOnce, LoginRefused, NotTrusted
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
-from broker.protocol.api_keys import ApiKey
+from broker.protocol.api_keys import OWN_APIS_FROM, ApiKey
 from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
@@ -20,6 +20,8 @@ from broker.protocol.messages.api_versions import OWN_SOFTWARE, ApiVersionsReque
 from broker.protocol.schema import Message
 
 if TYPE_CHECKING:
+    from broker.client.security.properties import ClientSecurity
+    from broker.security.login import Login
     from broker.security.membership import Membership
 
 #: A peer that announces a larger answer is not a broker, or is not well.
@@ -28,30 +30,78 @@ RESPONSE_BYTES_MAX = 64 * 1024 * 1024
 _FIRST_VERSION = 0
 #: The first one in which a client says what it is (KIP-511): by that a broker tells of its own APIs.
 _INTRODUCED_FROM = 3
+#: A login that ends is made anew after this part of its life, as Kafka's clients do (KIP-368).
+_LOGIN_USED_FOR = 0.85
+#: By which who logs in as a member says so beforehand: a listener may have other mechanisms for everybody else.
+_MEMBERS_CLIENT_ID = "member"
+#: How an alert of TLS begins: whoever does not speak it takes it for a length.
+_TLS_ALERT = b"\x15\x03"
 
 
 class BrokerConnection:
     """Connects on construction. After any error but ApiNotServed it is closed. Use it in a `with` block."""
 
-    def __init__(self, host: str, port: int, *, timeout_s: float = 10.0, client_id: str = "barnabas"):
-        """`timeout_s` is for connecting, and for each request that names no other. Raises BrokerUnreachable."""
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        timeout_s: float = 10.0,
+        client_id: str = "barnabas",
+        security: "ClientSecurity | None" = None,
+    ):
+        """`timeout_s` is for connecting, and for each request that names no other; without `security` all is plain.
+
+        Raises BrokerUnreachable, NotTrusted, LoginRefused, ClientConfigError.
+        """
         self.address = f"{host}:{port}"
         self._timeout_s = timeout_s
         self._client_id = client_id
         self._where = (host, port)
-        self._is_member = False
+        self._secured = None
+        if security is not None and security.protocol != "PLAINTEXT":
+            # Most connections are plain, and a command would wait for the import.
+            from broker.client.security.connecting import secured
+
+            self._secured = secured(security)
         self._correlation_ids = count(1)
-        deadline = time.monotonic() + timeout_s
-        try:
-            self._socket = socket.create_connection((host, port), timeout=timeout_s)
-        except OSError as error:
-            raise BrokerUnreachable(f"cannot connect to {self.address}: {_why(error)}") from error
+        self._open(time.monotonic() + timeout_s, None)
+
+    def _open(self, deadline: float, membership: "Membership | None") -> None:
+        self._is_member = False
+        self._is_logged_in = self._is_known = False
+        self._login_ends_at = float("inf")
+        self._socket = self._connect(deadline)
         try:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._wrap(deadline)
+            if membership is not None:
+                self._log_in_as_member(membership, deadline)
+            elif self._secured is not None and (login := self._secured.login()) is not None:
+                self._log_in(login, deadline)
             self._served = self._ask_versions(deadline)
         except BaseException:
             self.close()
             raise
+
+    def _connect(self, deadline: float) -> socket.socket:
+        try:
+            return socket.create_connection(self._where, timeout=max(deadline - time.monotonic(), 0.001))
+        except OSError as error:
+            raise BrokerUnreachable(f"cannot connect to {self.address}: {_why(error)}") from error
+
+    def _wrap(self, deadline: float) -> None:
+        if self._secured is None:
+            return
+        try:
+            self._wait_until(deadline)
+            self._socket = self._secured.wrap(self._socket, self._where[0])
+        except OSError as error:
+            if why := self._secured.why(error):
+                raise NotTrusted(f"the broker at {self.address}: {why}") from error
+            raise BrokerUnreachable(
+                f"{self.address} does not end the TLS handshake: {_why(error)}; does it speak TLS on that port?"
+            ) from error
 
     def __enter__(self) -> "BrokerConnection":
         return self
@@ -83,25 +133,51 @@ class BrokerConnection:
         """
         version = self._version_of(request, version_max)
         deadline = time.monotonic() + (timeout_s or self._timeout_s)
+        if time.monotonic() >= self._login_ends_at:
+            self.close()
+            self._open(deadline, None)
         if membership is not None and not self._is_member:
-            self._log_in(membership, deadline)
-        return self._exchange(request, version, deadline)
+            self._become_member(membership, deadline)
+        answer = self._exchange(request, version, deadline)
+        self._is_known = True
+        return answer
 
-    def _log_in(self, membership: "Membership", deadline: float) -> None:
-        # Most connections never log in, and a command would wait for the import.
+    def _become_member(self, membership: "Membership", deadline: float) -> None:
+        """On a connection of its own if this one is somebody else's already: nobody becomes another on one."""
+        if self._is_logged_in:
+            self.close()
+            self._open(deadline, membership)
+        else:
+            self._log_in_as_member(membership, deadline)
+
+    def _log_in_as_member(self, membership: "Membership", deadline: float) -> None:
         from broker.security.login import login
+
+        named, self._client_id = self._client_id, _MEMBERS_CLIENT_ID
+        try:
+            self._log_in(login(membership.dial(*self._where)), deadline)
+        except LoginRefused as error:
+            raise LoginRefused(
+                f"the broker at {self.address} does not take us for a member: {error.__cause__}"
+            ) from error
+        finally:
+            self._client_id = named
+        self._is_member = True
+
+    def _log_in(self, talk: "Login", deadline: float) -> None:
         from broker.security.scram import AuthenticationError
 
-        talk = login(membership.dial(*self._where))
         try:
             request = next(talk)
             while True:
                 request = talk.send(self._exchange(*request, deadline))
-        except StopIteration:
-            self._is_member = True
+        except StopIteration as done:
+            self._is_logged_in = self._is_known = True
+            if done.value:
+                self._login_ends_at = time.monotonic() + done.value / 1000 * _LOGIN_USED_FOR
         except AuthenticationError as error:
             self.close()
-            raise LoginRefused(f"the broker at {self.address} does not take us for a member: {error}") from error
+            raise LoginRefused(f"the broker at {self.address} does not let us in: {error}") from error
 
     def _ask_versions(self, deadline: float) -> dict[int, tuple[int, int]]:
         served = _versions(self._exchange(ApiVersionsRequest(), _FIRST_VERSION, deadline))
@@ -113,7 +189,8 @@ class BrokerConnection:
     def _version_of(self, request: Message, version_max: int) -> int:
         api = ApiKey(request.api)
         if api not in self._served:
-            raise ApiNotServed(f"the broker at {self.address} does not serve {api.name}; is it a Barnabas broker?")
+            whose = "; is it a Barnabas broker?" if api >= OWN_APIS_FROM else ""
+            raise ApiNotServed(f"the broker at {self.address} does not serve {api.name}{whose}")
         theirs, ours = self._served[api], request.versions
         version = min(theirs[1], ours[1], version_max)
         if version < max(theirs[0], ours[0]):
@@ -126,7 +203,15 @@ class BrokerConnection:
             return self._send_and_receive(request, version, deadline)
         except OSError as error:
             self.close()
-            raise BrokerUnreachable(f"{self.address} did not answer {request.api.name}: {_why(error)}") from error
+            if self._secured is not None and (why := self._secured.why(error)):
+                raise NotTrusted(f"the broker at {self.address}: {why}") from error
+            # A listener that wants more than we brought closes the connection, and does not say why.
+            sentence = f"{self.address} did not answer {request.api.name}: {_why(error)}"
+            is_hung_up = isinstance(error, ConnectionError) or (self._secured is not None and self._secured.ends(error))
+            if is_hung_up and not self._is_known:
+                wanted = "TLS or a login" if self._secured is None else "another login, or a certificate"
+                raise ClosedAtOnce(f"{sentence}; does it want {wanted}? see security.protocol") from error
+            raise BrokerUnreachable(sentence) from error
         except BaseException:
             # Interrupted or garbled in the middle: the next answer would be taken for this one's.
             self.close()
@@ -138,14 +223,18 @@ class BrokerConnection:
         body = encode(request, version)
         self._wait_until(deadline)
         self._socket.sendall((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
-        size = int.from_bytes(self._receive(SIZE_BYTES, deadline), signed=True)
+        announced = self._receive(SIZE_BYTES, deadline)
+        if self._secured is None and announced.startswith(_TLS_ALERT):
+            raise NotTrusted(f"the broker at {self.address} speaks TLS on that port; see security.protocol")
+        size = int.from_bytes(announced, signed=True)
         if not 0 <= size <= RESPONSE_BYTES_MAX:
             raise ProtocolError(f"{self.address} announces an answer of {size} bytes; is it a Kafka broker?")
         frame = memoryview(self._receive(size, deadline))
         answered_id, at = decode_response_header(request.api, version, frame)
         if answered_id != correlation_id:
             raise ProtocolError(f"{self.address} answers request {answered_id} instead of {correlation_id}")
-        return decode(MESSAGES[request.api].response, frame[at:], version)
+        # Kafka's own clients do not look behind an answer either, and librdkafka's mock brokers send more there.
+        return decode(MESSAGES[request.api].response, frame[at:], version, ignore_rest=True)
 
     def _receive(self, size: int, deadline: float) -> bytearray:
         """Grows with what arrives, so an announcement alone takes no memory."""

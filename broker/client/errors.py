@@ -7,8 +7,20 @@ class BrokerUnreachable(BarnabasError):
     """No connection, no answer in time, or the connection broke; whether the request was handled is unknown."""
 
 
-class LoginRefused(BarnabasError):
-    """The broker and this client do not know the same secret."""
+class ClosedAtOnce(BrokerUnreachable):
+    """The other end hung up before it had answered anything; so does a listener that wants TLS or a login."""
+
+
+class AccessRefused(BarnabasError):
+    """The broker does not trust this client, or this client the broker: nothing that passes by itself."""
+
+
+class LoginRefused(AccessRefused):
+    """The broker does not take this client for who it says it is."""
+
+
+class NotTrusted(AccessRefused):
+    """TLS: a certificate that one of the two does not take, or no TLS there at all."""
 
 
 class ApiNotServed(BarnabasError):

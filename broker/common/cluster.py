@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.replica_assignment import ReplicaAssignment
@@ -35,6 +36,17 @@ class BrokerRegistration:
     broker_id: int
     endpoints: tuple[BrokerEndpoint, ...]
     rack: str | None = None
+
+    def endpoint(self, listener: str) -> BrokerEndpoint | None:
+        """None if it has no listener of that name."""
+        return next((each for each in self.endpoints if each.listener == listener), None)
+
+
+class MemberListeners(NamedTuple):
+    """Names of the listeners by which members reach a broker."""
+
+    of_brokers: str = "PLAINTEXT"
+    of_controller: str = "PLAINTEXT"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,17 @@ DECODED_FACTOR = 30
 #: send their first request at once.
 SILENT_CONNECTION_S = 10.0
 
-#: Open connections on one listener unless max.connections says otherwise. Each costs a descriptor and about 10 KB.
+#: Open connections of a broker unless max.connections says otherwise. Each costs a descriptor and about 10 KB.
 CONNECTIONS_MAX = 10_000
+
+#: New connections per second when nothing is said of them, Kafka's value for no limit.
+UNLIMITED_RATE = 2**31 - 1
+
+#: Longest pause between two looks whether a new connection may come (max.connection.creation.rate): Kafka's window.
+CREATION_PAUSE_S_MAX = 1.0
+
+#: Connections looked at to find one that asked nothing of late, when a member of the cluster needs its place.
+IDLE_LOOKS_MAX = 100
 
 #: Bytes of unsent responses per connection before the broker stops reading from it and handles no more of what it has
 #: read. A reader that does not read must not hold the broker's memory, and what one packet asks for must not keep the
@@ -128,8 +137,12 @@ PEER_REQUEST_ENTRIES_MAX = 2_000_000
 #: Bytes of a request that is decoded only to refuse each thing it names; who sends more is not answered.
 REFUSED_REQUEST_BYTES_MAX = 64 * 1024
 
-#: Bytes of one token of a login; SCRAM's have about 150.
-SASL_TOKEN_BYTES_MAX = 4 * 1024
+#: Connections of all listeners that have not logged in. Beyond it the oldest is closed of whoever has the most of them:
+#: a hundred logins a second that each take all their time find room, and the descriptors are for others.
+UNADMITTED_CONNECTIONS_MAX = 1_000
+
+#: Bytes of half-received large requests of all that have not logged in; whoever comes later waits (CVE-2022-34917).
+UNADMITTED_REQUEST_BYTES_MAX = 16 * 1024 * 1024
 
 #: Topics and partitions one Produce request may name, whose batches stay bytes: an entry that has none takes six bytes,
 #: and half a kilobyte when it is decoded. A broker is to lead 4,000 partitions at most (Kafka's own advice), and one
@@ -242,6 +255,9 @@ PREVIEW_OFFSET_MAP_BYTES_MAX = 64 * 1024 * 1024
 #: Segments one answer to a preview names, 0.1 KB each; counts are of all.
 PREVIEW_SEGMENTS_MAX = 10_000
 
+#: A muted connection is not read, so its end is looked for so often.
+MUTED_LOOK_S = 5.0
+
 #: Threads of a log directory for file work the loop does not wait for. Disks and file systems take a few fsyncs at a
 #: time; more threads only get into each other's way, and into the loop's, while they hold the interpreter.
 DISK_THREADS_PER_DIRECTORY = 4
@@ -282,6 +298,10 @@ ZOOKEEPER_BROKERS_BYTES_MAX = 24 * 1024 * 1024
 ZOOKEEPER_CONFIG_ZNODES_MAX = 40_000
 ZOOKEEPER_CONFIG_BYTES_MAX = 12 * 1024 * 1024
 
+#: The same below /delegation_token: a token each, and for 15 minutes a notice of each change of one.
+ZOOKEEPER_TOKENS_ZNODES_MAX = 30_000
+ZOOKEEPER_TOKENS_BYTES_MAX = 12 * 1024 * 1024
+
 #: What a znode takes on the heap besides its data: 0.4 KB, 0.7 KB under the longest name of a topic (measured).
 ZOOKEEPER_ZNODE_BYTES = 700
 
@@ -304,12 +324,22 @@ assert UNCOUNTED_BYTES_MAX * CONNECTIONS_MAX * 2 <= HELD_ANSWER_BYTES_MAX, "what
 assert (
     2 * ZOOKEEPER_REQUESTS_REMEMBERED * ZOOKEEPER_REQUEST_BYTES_MAX
     + 2 * ZOOKEEPER_LARGE_REQUEST_BYTES_MAX
-    + ZOOKEEPER_ZNODE_BYTES * (ZOOKEEPER_BROKERS_ZNODES_MAX + ZOOKEEPER_CONFIG_ZNODES_MAX)
+    + ZOOKEEPER_ZNODE_BYTES * (ZOOKEEPER_BROKERS_ZNODES_MAX + ZOOKEEPER_CONFIG_ZNODES_MAX + ZOOKEEPER_TOKENS_ZNODES_MAX)
     + ZOOKEEPER_BROKERS_BYTES_MAX
     + ZOOKEEPER_CONFIG_BYTES_MAX
+    + ZOOKEEPER_TOKENS_BYTES_MAX
     + 20 * 1024 * 1024
     < ZOOKEEPER_HEAP_BYTES_MAX
 ), "a ZooKeeper that is full still has room for what it works on"
+
+#: How often the same denial is told in the log …
+DENIALS_LOGGED_EVERY_MS = 10_000
+#: … and how many different ones in that time: 1,000 clients, each with its first failure. All are counted.
+DENIALS_LOGGED_MAX = 1_000
+#: Principals whose denials are counted one by one: each is a time series. The rest is counted together.
+DENIED_PRINCIPALS_COUNTED_MAX = 100
+#: Size at which a log of its own (authorizer.log) begins anew; so much again stays of what was before.
+OWN_LOG_BYTES_MAX = 100 * 1024 * 1024
 
 #: Directories remembered for partitions that have no log yet (AlterReplicaLogDirs). Anybody may name partitions that
 #: never come; a reassignment tool names those of one move.
@@ -321,3 +351,22 @@ LOG_COPY_BYTES = 1024 * 1024
 #: The rest of a log that is copied on the loop, where nothing can be appended meanwhile, before the copy takes its
 #: place: some tens of microseconds, out of the page cache into it.
 LOG_COPY_REST_BYTES_MAX = 64 * 1024
+
+#: How deeply a schema of the registry may be nested. Parsers recurse, and so does whoever reads such data.
+REGISTRY_SCHEMA_DEPTH_MAX = 100
+#: The text of a schema: a record of `_schemas` must carry it (max.message.bytes is 1 MB), with what is told about it.
+REGISTRY_SCHEMA_BYTES_MAX = 900_000
+#: The body of a request of the registry: a schema whose quotes are escaped, its metadata and rules.
+REGISTRY_BODY_BYTES_MAX = 2 * 1024 * 1024
+#: What a schema may refer to, directly and through what it refers to: all of it is compiled with each look.
+REGISTRY_REFERENCES_MAX = 300
+#: Versions that the registry holds, of all subjects: some 3 KB each in memory with small schemas (measured).
+REGISTRY_VERSIONS_MAX = 500_000
+#: Requests of the registry that change something and wait for their turn; each has its body in memory.
+REGISTRY_WRITES_WAITING_MAX = 100
+#: Parsed schemas that are kept for the next comparison.
+REGISTRY_PARSED_MAX = 1_000
+#: Pairs of JSON schemas within two schemas that are compared: each is compared once, and combinations multiply.
+REGISTRY_COMPARISONS_MAX = 50_000
+#: Compiled Protobuf schemas that are kept for the next comparison; some 10 KB each, and 5 ms to make again.
+REGISTRY_COMPILED_MAX = 1_000

@@ -7,13 +7,15 @@ through the standard library and come out in the same shape.
 import logging
 import sys
 import unicodedata
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
+from pathlib import Path
 from typing import Any
 
 import structlog
 from structlog.typing import Processor
 
-from broker.common.limits import LOGGED_TEXT_LENGTH_MAX
+from broker.common.errors import StartupError
+from broker.common.limits import LOGGED_TEXT_LENGTH_MAX, OWN_LOG_BYTES_MAX
 
 #: Kafka's names of levels, the most severe first. TRACE tells more than DEBUG if somebody ever does.
 LEVELS = {
@@ -48,17 +50,43 @@ def configure_logs(level: str = "INFO", **facts: object) -> None:
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=_SHARED,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _one_line, _RENDER],
-        )
-    )
+    handler.setFormatter(_formatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
     logging.getLogger("kazoo").setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(**facts)
+
+
+def _formatter() -> logging.Formatter:
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=_SHARED,
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _one_line, _RENDER],
+    )
+
+
+def log_apart(name: str, path: Path) -> Callable[[], None]:
+    """Write what this logger tells into a file of its own, in the same shape, until the result is called.
+
+    The file begins anew when it is large, and one from before is kept as `path`.1. StartupError if it cannot be.
+    """
+    from logging.handlers import RotatingFileHandler
+
+    try:
+        handler = RotatingFileHandler(path, maxBytes=OWN_LOG_BYTES_MAX, backupCount=1, encoding="utf-8")
+    except OSError as error:
+        raise StartupError(f"the log {path} cannot be written: {error.strerror}") from None
+    handler.setFormatter(_formatter())
+    found = logging.getLogger(name)
+    found.addHandler(handler)
+    found.propagate = False
+
+    def end() -> None:
+        found.removeHandler(handler)
+        found.propagate = True
+        handler.close()
+
+    return end
 
 
 def _one_line(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

@@ -8,14 +8,12 @@ value that cannot be right stops the start with one sentence. Which keys may cha
 `dynamic`.
 """
 
-import re
 from collections.abc import Mapping
-from ipaddress import ip_address
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from broker.common.errors import StartupError
-from broker.common.limits import CONNECTIONS_MAX, HELD_REQUEST_BYTES_MAX
+from broker.config.authorizer import AuthorizerKeys
 from broker.config.definition import (
     REQUIRED,
     ConfigError,
@@ -30,69 +28,24 @@ from broker.config.definition import (
     setting,
     take_keys,
 )
+from broker.config.delegation_tokens import DelegationTokenKeys
+from broker.config.listener_settings import BY_NAME as LISTENER_KEYS
+from broker.config.listener_settings import (
+    OF_MECHANISM_ONLY,
+    ListenerKeys,
+    ListenerSettings,
+    prefixed,
+    prefixed_key,
+    settings_of_listener,
+)
+from broker.config.listeners import ListenerAddresses, check_listeners, inter_broker_listener, protocol_of
+from broker.config.network import NetworkSettings
 from broker.config.properties import parse_properties
+from broker.config.quotas import QuotaSettings
 from broker.config.topic import CLEANUP_POLICIES, COMPRESSION_LEVELS, COMPRESSION_TYPES, TIMESTAMP_TYPES, UNLIMITED
 from broker.config.without_effect import BROKER_KEYS as KEYS_WITHOUT_EFFECT
-
-
-class Endpoint(NamedTuple):
-    """One listener: name, host and port. Port 0 asks the system for a free one."""
-
-    listener: str
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"{self.listener}://{self.host}:{self.port}"
-
-
-_ENDPOINT = re.compile(r"(?P<listener>[A-Za-z_]+)://(?P<host>\[[0-9A-Fa-f:]+\]|[^:/]*):(?P<port>\d{1,5})")
-
-
-def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
-    parts = parse_list(text)
-    matches = [match for part in parts if (match := _ENDPOINT.fullmatch(part))]
-    if not matches or len(matches) < len(parts) or any(int(match["port"]) > 65_535 for match in matches):
-        raise ValueError(text)
-    return tuple(Endpoint(m["listener"].upper(), m["host"].strip("[]"), int(m["port"])) for m in matches)
-
-
-class HostPort(NamedTuple):
-    """One address; an empty host is none."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"{self.host}:{self.port}" if self.host else ""
-
-
-def parse_host_port(text: str) -> HostPort:
-    host, separator, port = text.rpartition(":")
-    if not separator or not port.isdigit() or int(port) > 65_535:
-        raise ValueError(text)
-    return HostPort(host.strip("[]"), int(port))
-
-
-class HostLimit(NamedTuple):
-    """How many connections one address may have."""
-
-    address: str
-    connections: int
-
-    def __str__(self) -> str:
-        return f"{self.address}:{self.connections}"
-
-
-def parse_host_limits(text: str) -> tuple[HostLimit, ...]:
-    limits = []
-    for part in parse_list(text):
-        address, _, count = part.rpartition(":")
-        limits.append(HostLimit(str(ip_address(address.strip("[]"))), parse_int32(count)))
-    if any(limit.connections < 0 for limit in limits):
-        raise ValueError(text)
-    return tuple(limits)
-
+from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
+from broker.config.zookeeper import ZooKeeperTlsKeys, zookeeper_tls
 
 #: The one replica selector there is, by the name Kafka's has.
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -103,12 +56,6 @@ class BrokerSettings:
 
     broker_id = setting(parse_int, REQUIRED, "the number of this broker, unique in its cluster", at_least=0)
     broker_rack = setting(str, "", "Where this broker stands; placement spreads replicas over racks.")
-    listeners = setting(
-        parse_endpoints,
-        (Endpoint("PLAINTEXT", "127.0.0.1", 9092),),
-        "Addresses the broker listens on, NAME://host:port, comma separated.",
-    )
-    advertised_listeners = setting(parse_endpoints, None, "Addresses clients are told; default: the listeners.")
     log_dirs = setting(parse_list, ("/tmp/kafka-logs",), "Directories for partitions, comma separated.")
     zookeeper_connect = setting(str, REQUIRED, "ZooKeeper's addresses, host:port,…[/chroot]")
     zookeeper_session_timeout_ms = setting(parse_int, 6_000, "Silence after which a broker counts as dead.", at_least=1)
@@ -134,10 +81,7 @@ class BrokerSettings:
     log_segment_bytes = setting(parse_int32, 1_073_741_824, "Size at which a new segment starts.", at_least=14)
     log_index_interval_bytes = setting(parse_int32, 4096, "Bytes of log between two index entries.", at_least=0)
     log_index_size_max_bytes = setting(
-        parse_int32,
-        10_485_760,
-        "Size of an index at which a new segment starts.",
-        at_least=4,
+        parse_int32, 10_485_760, "Size of an index at which a new segment starts.", at_least=4
     )
     log_roll_ms = setting(parse_int, None, "Age at which a new segment starts; before log.roll.hours.", at_least=1)
     log_roll_hours = setting(parse_int, 168, "Age in hours at which a new segment starts.", at_least=1)
@@ -173,10 +117,7 @@ class BrokerSettings:
     log_flush_scheduler_interval_ms = setting(parse_int, 3_000, "How often due flushes are looked for.", at_least=1)
     log_flush_offset_checkpoint_interval_ms = setting(parse_int, 60_000, "How often offsets are noted.", at_least=1)
     replica_high_watermark_checkpoint_interval_ms = setting(
-        parse_int,
-        5_000,
-        "How often replicated offsets are noted.",
-        at_least=1,
+        parse_int, 5_000, "How often replicated offsets are noted.", at_least=1
     )
     compression_type = setting(
         str,
@@ -185,10 +126,7 @@ class BrokerSettings:
         choices=COMPRESSION_TYPES,
     )
     replica_lag_time_max_ms = setting(
-        parse_int,
-        10_000,
-        "A follower that has not been caught up for so long leaves the ISR.",
-        at_least=1,
+        parse_int, 10_000, "A follower that has not been caught up for so long leaves the ISR.", at_least=1
     )
     replica_selector_class = setting(
         str,
@@ -247,29 +185,6 @@ class BrokerSettings:
         at_least=0,
     )
     message_max_bytes = setting(parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0)
-    socket_request_max_bytes = setting(parse_int, 104_857_600, "Largest request accepted.", at_least=1)
-    queued_max_request_bytes = setting(
-        parse_int,
-        HELD_REQUEST_BYTES_MAX,
-        "Half-received requests of all connections.",
-        at_least=1,
-    )
-    socket_send_buffer_bytes = setting(
-        parse_int32,
-        102_400,
-        "The kernel's buffer for what a client has not read yet; -1: the system's choice.",
-        at_least=-1,
-    )
-    socket_receive_buffer_bytes = setting(
-        parse_int32,
-        -1,
-        "The kernel's buffer for what the broker has not read yet; -1: the system's choice.",
-        at_least=-1,
-    )
-    max_connections = setting(parse_int32, CONNECTIONS_MAX, "Connections one listener accepts at a time.", at_least=0)
-    max_connections_per_ip = setting(parse_int32, 1_000, "Connections from one address at a time.", at_least=0)
-    max_connections_per_ip_overrides = setting(parse_host_limits, (), "The same for single addresses: address:count,…")
-    connections_max_idle_ms = setting(parse_int, 600_000, "Silence after which a connection is closed.", at_least=1)
     fetch_max_bytes = setting(parse_int, 57_671_680, "Bytes one fetch answers at most.", at_least=1024)
     offsets_topic_num_partitions = setting(parse_int, 50, "Partitions of __consumer_offsets.", at_least=1)
     offsets_topic_replication_factor = setting(parse_int, 3, "Replicas of __consumer_offsets.", at_least=1)
@@ -320,29 +235,58 @@ class BrokerSettings:
         "Members one group may have. A record of 1 MB has to hold all of them; Kafka has no limit by default.",
         at_least=1,
     )
-    metrics_listener = setting(
-        parse_host_port, HostPort("", 0), "host:port of /metrics and /healthz; unset: not served."
-    )
 
 
-KEYS: tuple[Key, ...] = (*take_keys(BrokerSettings), *COMPRESSION_LEVELS, *KEYS_WITHOUT_EFFECT)
+KEYS: tuple[Key, ...] = (
+    *take_keys(ListenerAddresses),
+    *LISTENER_KEYS.values(),
+    *take_keys(NetworkSettings),
+    *take_keys(BrokerSettings),
+    *take_keys(QuotaSettings),
+    *take_keys(AuthorizerKeys),
+    *take_keys(DelegationTokenKeys),
+    *ZOOKEEPER_TLS_KEYS,
+    *COMPRESSION_LEVELS,
+    *KEYS_WITHOUT_EFFECT,
+)
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 
 
-class BrokerConfig(BrokerSettings):
+def key_of(name: str) -> Key | None:
+    """Also of what is said for one listener."""
+    return BY_NAME.get(name) or prefixed_key(name)
+
+
+class BrokerConfig(
+    BrokerSettings,
+    AuthorizerKeys,
+    DelegationTokenKeys,
+    ZooKeeperTlsKeys,
+    NetworkSettings,
+    QuotaSettings,
+    ListenerAddresses,
+    ListenerKeys,
+):
     """What counts now, by attribute: `config.broker_id` for `broker.id`.
 
     One object for the life of a broker, whose values change with `set_dynamic`: who reads a value when it is needed
     always has the one that counts. `given` are the known keys of the file, `unused` all those of it that nothing reads,
-    known or not.
+    known or not; `of_listeners` the values of the file with a listener's prefix, by full name.
     """
 
-    def __init__(self, values: dict[str, Any], given: frozenset[str] = frozenset(), unused: tuple[str, ...] = ()):
+    def __init__(
+        self,
+        values: dict[str, Any],
+        given: frozenset[str] = frozenset(),
+        unused: tuple[str, ...] = (),
+        of_listeners: Mapping[str, Any] = MappingProxyType({}),
+    ):
         self.given = given
         self.unused = unused
         #: What the file says, or else the default, by attribute; never changes.
         self.at_start: Mapping[str, Any] = values
         self.values = values
+        self._of_listeners_at_start = self._of_listeners = of_listeners
         self.layers: dict[ConfigSource, Mapping[str, Any]] = {}
         self.set_dynamic({}, {})
 
@@ -352,9 +296,10 @@ class BrokerConfig(BrokerSettings):
         `layers` then holds every value by source and key, the source that counts first, and so the texts of keys that
         nobody knows; for the owner's thread.
         """
-        before = self.values
+        before = self.values, self._of_listeners
         from_file = dict.fromkeys((name for name in self.unused if name not in BY_NAME), "")
         from_file |= {name: self.at_start[BY_NAME[name].attribute] for name in self.given}
+        from_file |= self._of_listeners_at_start
         self.layers = {
             ConfigSource.BROKER: dict(own),
             ConfigSource.CLUSTER: dict(cluster_wide),
@@ -363,13 +308,41 @@ class BrokerConfig(BrokerSettings):
         both = {**cluster_wide, **own}
         changed = {BY_NAME[name].attribute: value for name, value in both.items() if name in BY_NAME}
         self.values = {**self.at_start, **changed}
+        self._of_listeners = {
+            **self._of_listeners_at_start,
+            **{name: value for name, value in both.items() if prefixed(name)},
+        }
         # Attributes of its own for each value: reading one on the request path costs no call.
         vars(self).update(self.values)
-        return self.values != before
+        return (self.values, self._of_listeners) != before
+
+    def with_dynamic(self, own: Mapping[str, Any], cluster_wide: Mapping[str, Any]) -> "BrokerConfig":
+        """Another configuration: what would count if this were set while the broker runs."""
+        then = BrokerConfig(dict(self.at_start), self.given, self.unused, self._of_listeners_at_start)
+        then.set_dynamic(own, cluster_wide)
+        return then
+
+    def check_listeners(self) -> None:
+        """ConfigError with one sentence if a broker could not listen so."""
+        check_listeners(self.values, self.given)
+
+    @property
+    def of_listeners(self) -> Mapping[str, Any]:
+        """What is said with a listener's prefix, by full name."""
+        return self._of_listeners
 
     def text(self, name: str) -> str | None:
-        """The value of the key `name` as it would be written."""
+        """The value of the key `name` as it would be written; a secret is hidden."""
         return render_value(self.values[BY_NAME[name].attribute])
+
+    def of_listener(self, listener: str) -> ListenerSettings:
+        """What counts now for the listener of this name; KeyError if there is no protocol for it."""
+        return settings_of_listener(listener, protocol_of(listener, self.values), self.values, self._of_listeners)
+
+    @property
+    def inter_broker_listener(self) -> str:
+        """Name of the listener by which brokers reach each other."""
+        return inter_broker_listener(self.values)
 
 
 def read_broker_config(text: str, overrides: Mapping[str, str] = MappingProxyType({})) -> BrokerConfig:
@@ -378,25 +351,32 @@ def read_broker_config(text: str, overrides: Mapping[str, str] = MappingProxyTyp
     texts = {**parse_properties(text), **overrides}
     try:
         values = read_values(KEYS, texts)
-        _check_listeners(values)
-        if values["zookeeper_set_acl"] and not values["zookeeper_digest_file"]:
-            raise ConfigError("zookeeper.set.acl=true needs zookeeper.digest.file: whose shall the znodes be?")
+        of_listeners = {name: key.read(texts[name]) for name in texts if (key := prefixed_key(name))}
+        check_listeners(values, texts)
+        _check_together(values)
     except ConfigError as error:
         raise StartupError(str(error)) from None
-    unused = sorted(name for name in texts if name not in BY_NAME or not BY_NAME[name].has_effect)
-    return BrokerConfig(values, frozenset(texts) & BY_NAME.keys(), tuple(unused))
+    unused = tuple(sorted(name for name in texts if not _is_read(name, values)))
+    return BrokerConfig(values, frozenset(texts) & BY_NAME.keys(), unused, of_listeners)
 
 
-def _check_listeners(values: dict[str, Any]) -> None:
-    for endpoint in (*values["listeners"], *(values["advertised_listeners"] or ())):
-        if endpoint.listener != "PLAINTEXT":
-            raise ConfigError(f"listener {endpoint}: only PLAINTEXT is served; security comes with a later release")
-    for endpoint in values["advertised_listeners"] or ():
-        if endpoint.host in ("", "0.0.0.0", "::"):
-            raise ConfigError(f"advertised.listeners={endpoint} must name a host that clients can reach")
-    if not values["advertised_listeners"]:
-        for endpoint in values["listeners"]:
-            if endpoint.host in ("", "0.0.0.0", "::"):
-                raise ConfigError(
-                    f"listeners={endpoint} listens everywhere: set advertised.listeners to a reachable host"
-                )
+def _check_together(values: dict[str, Any]) -> None:
+    zookeeper_tls(values)
+    if values["zookeeper_set_acl"] and not values["zookeeper_digest_file"]:
+        raise ConfigError("zookeeper.set.acl=true needs zookeeper.digest.file: whose shall the znodes be?")
+    if values["max_connections_per_ip"] == 0 and not values["max_connections_per_ip_overrides"]:
+        raise ConfigError(
+            "max.connections.per.ip=0 lets nobody connect: "
+            "raise it, or name who may in max.connections.per.ip.overrides"
+        )
+    delay_ms, idle_ms = values["connection_failed_authentication_delay_ms"], values["connections_max_idle_ms"]
+    if delay_ms >= idle_ms:
+        raise ConfigError(
+            f"connection.failed.authentication.delay.ms={delay_ms} must be less than connections.max.idle.ms={idle_ms}"
+        )
+
+
+def _is_read(name: str, values: dict[str, Any]) -> bool:
+    if found := prefixed(name):
+        return found.has_effect and found.listener in {each.listener.lower() for each in values["listeners"]}
+    return name in BY_NAME and BY_NAME[name].has_effect and name not in OF_MECHANISM_ONLY

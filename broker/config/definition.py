@@ -32,6 +32,7 @@ class ConfigType(IntEnum):
     LONG = 5
     DOUBLE = 6
     LIST = 7
+    PASSWORD = 9
 
 
 class ConfigSource(IntEnum):
@@ -85,6 +86,22 @@ def parse_list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Password:
+    """A secret, which whoever uses it asks for; written or logged it is hidden."""
+
+    value: str
+
+    def __str__(self) -> str:
+        return "[hidden]"
+
+    __repr__ = __str__
+
+
+def parse_password(text: str) -> Password:
+    return Password(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """A configuration key: Kafka's name, how to read it, its default (None: not set) and what it means."""
@@ -111,6 +128,7 @@ class Key:
             parse_int32: ConfigType.INT,
             parse_boolean: ConfigType.BOOLEAN,
             float: ConfigType.DOUBLE,
+            parse_password: ConfigType.PASSWORD,
         }
         if self.parse not in types and isinstance(self.default, int):
             return ConfigType.BOOLEAN if isinstance(self.default, bool) else ConfigType.INT

@@ -1,6 +1,10 @@
 """Java properties files, as `server.properties` is one: `key=value` lines, `#` comments, backslash continuation."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+
+_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def parse_properties(text: str) -> dict[str, str]:
@@ -25,6 +29,16 @@ def _logical_lines(lines: Iterable[str]) -> Iterable[str]:
         pending = ""
     if pending:
         yield pending
+
+
+def unescaped(properties: Mapping[str, str]) -> dict[str, str]:
+    """Values in which `\\t` is a tab, as Java reads them: separators, passwords and PEM are written so."""
+    return {name: _ESCAPED.sub(_character, value) for name, value in properties.items()}
+
+
+def _character(escape: re.Match[str]) -> str:
+    code = escape[1]
+    return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPES.get(code, code)
 
 
 def render_properties(pairs: dict[str, str]) -> str:

@@ -6,7 +6,7 @@ who came. A broker whose epoch changed has been away, even if nobody saw its zno
 
 from broker.controller.context import ControllerContext
 from broker.controller.effects import CloseChannel, Effect, OpenChannel, StepAgain
-from broker.controller.events import BrokersChanged
+from broker.controller.events import BrokersChanged, BrokerUpdated
 from broker.controller.reassignment_end import removed_hosts_left, stop_strays
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, replicas_went_offline, settle
@@ -23,6 +23,17 @@ def brokers_changed(context: ControllerContext, event: BrokersChanged) -> list[E
         return [*_brokers_left(context, left), StepAgain(event)]
     joined = sorted(event.brokers.keys() - context.brokers.keys())
     return _brokers_joined(context, event, joined) if joined else []
+
+
+def broker_updated(context: ControllerContext, event: BrokerUpdated) -> list[Effect]:
+    """Its listeners changed: all are told where they reach it now, and it is reached there."""
+    known = context.brokers.get(event.broker.broker_id)
+    if known is None or known.epoch != event.broker.epoch or known == event.broker:
+        return []
+    context.brokers[event.broker.broker_id] = event.broker
+    batch = RequestBatch(context)
+    batch.add_metadata([], context.brokers)
+    return [OpenChannel(event.broker), *batch.effects()]
 
 
 def _brokers_left(context: ControllerContext, left: list[int]) -> list[Effect]:

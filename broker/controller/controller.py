@@ -8,13 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from broker.common.types import TopicPartition
-from broker.controller.broker_changes import brokers_changed
+from broker.controller.broker_changes import broker_updated, brokers_changed
 from broker.controller.context import ControllerContext
 from broker.controller.controlled_shutdown import shutdown_asked, shutdown_carried_out
 from broker.controller.effects import CloseChannel, Effect, OpenChannel, RemoveIsrChanges, UnwatchTopics, WatchTopics
 from broker.controller.events import (
     AssignmentsWritten,
     BrokersChanged,
+    BrokerUpdated,
     ConfigChanged,
     Elected,
     ElectionAsked,
@@ -64,6 +65,7 @@ from broker.controller.unclean_election import config_changed, unclean_election_
 
 _FLOWS: dict[type[Any], Callable[..., list[Effect]]] = {
     BrokersChanged: brokers_changed,
+    BrokerUpdated: broker_updated,
     TopicsListed: topics_listed,
     TopicRead: topic_read,
     TopicsToDelete: topics_to_delete,

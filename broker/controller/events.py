@@ -42,6 +42,13 @@ class BrokersChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class BrokerUpdated:
+    """What a broker says of itself as of now; it may have said so before."""
+
+    broker: LiveBroker
+
+
+@dataclass(frozen=True, slots=True)
 class TopicsListed:
     """The name of every topic as of now."""
 
@@ -236,6 +243,7 @@ Event = (
     Elected
     | Resigned
     | BrokersChanged
+    | BrokerUpdated
     | TopicsListed
     | TopicRead
     | TopicsToDelete

@@ -3,11 +3,13 @@
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
+from broker.handlers.authorization import require
 from broker.handlers.handler import RequestContext, public
 from broker.handlers.transaction_request import ask_when_ended, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from broker.security.operations import Operation, ResourceType
 
 #: The first version whose clients know PRODUCER_FENCED.
 _FENCED_FROM = 2
@@ -17,6 +19,8 @@ async def handle_add_offsets_to_txn(
     request: AddOffsetsToTxnRequest, context: RequestContext
 ) -> AddOffsetsToTxnResponse:
     try:
+        require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
+        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
         partition = await _offsets_partition(request.group_id, context)
         response = await ask_when_ended(
             request.transactional_id,

@@ -5,6 +5,7 @@ transactions at once, mostly only whether a partition is part of one (KIP-890); 
 """
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.authorization import denied_topics, require
 from broker.handlers.handler import OF_PEERS, Handler, RequestContext
 from broker.handlers.transaction_request import ask_when_ended, known_code
 from broker.protocol.api_keys import ApiKey
@@ -17,6 +18,8 @@ from broker.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
+from broker.security.operations import Operation, ResourceType
 
 _FIRST_BATCHED = 4
 #: The first versions whose clients know PRODUCER_FENCED and TRANSACTION_ABORTABLE.
@@ -28,11 +31,23 @@ async def handle_add_partitions_to_txn(
     request: AddPartitionsToTxnRequest, context: RequestContext
 ) -> AddPartitionsToTxnResponse:
     if context.api_version < _FIRST_BATCHED:
-        results = await _add(request, request.v3_and_below_transactional_id, request.v3_and_below_topics, context)
-        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results)
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=await _of_producer(request, context))
     return AddPartitionsToTxnResponse(
         results_by_transaction=[await _of_batch(transaction, context) for transaction in request.transactions]
     )
+
+
+async def _of_producer(
+    request: AddPartitionsToTxnRequest, context: RequestContext
+) -> list[AddPartitionsToTxnTopicResult]:
+    transactional_id, topics = request.v3_and_below_transactional_id, request.v3_and_below_topics
+    try:
+        require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id, context)
+    except ApiError as error:
+        return [_all_of(topic, error.code) for topic in topics]
+    names = {topic.name for topic in topics} - INTERNAL_TOPICS
+    denied = INTERNAL_TOPICS.union(await denied_topics(Operation.WRITE, names, context))
+    return await _add(request, transactional_id, topics, context, denied)
 
 
 async def _of_batch(transaction: AddPartitionsToTxnTransaction, context: RequestContext) -> AddPartitionsToTxnResult:
@@ -46,10 +61,11 @@ async def _add(
     transactional_id: str,
     topics: list[AddPartitionsToTxnTopic],
     context: RequestContext,
+    denied: frozenset[str] = frozenset(),
 ) -> list[AddPartitionsToTxnTopicResult]:
     """All partitions of a transaction are added, or none."""
-    if _has_unknown(topics, context):
-        return [_refused_as_unknown(topic, context) for topic in topics]
+    if any(topic.name in denied for topic in topics) or _has_unknown(topics, context):
+        return [_refused(topic, context, denied) for topic in topics]
     try:
         response = await ask_when_ended(
             transactional_id,
@@ -87,7 +103,12 @@ def _has_unknown(topics: list[AddPartitionsToTxnTopic], context: RequestContext)
     return any(partition_of(topic.name, index) is None for topic in topics for index in topic.partitions)
 
 
-def _refused_as_unknown(topic: AddPartitionsToTxnTopic, context: RequestContext) -> AddPartitionsToTxnTopicResult:
+def _refused(
+    topic: AddPartitionsToTxnTopic, context: RequestContext, denied: frozenset[str]
+) -> AddPartitionsToTxnTopicResult:
+    """What keeps the whole from being added: a topic that may not be written to, or a partition that is not there."""
+    if topic.name in denied:
+        return _all_of(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     result = _all_of(topic, ErrorCode.OPERATION_NOT_ATTEMPTED)
     for each in result.results_by_partition:
         if context.services.metadata.partition_of(topic.name, each.partition_index) is None:

@@ -7,6 +7,7 @@ from broker.common.types import TopicPartition
 from broker.controller.events import ReassignmentsAsked
 from broker.controller.verdict import Verdict
 from broker.handlers.ask_controller import ask_in_parts
+from broker.handlers.authorization import require_on_cluster
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.alter_partition_reassignments import (
@@ -15,11 +16,16 @@ from broker.protocol.messages.alter_partition_reassignments import (
     ReassignablePartitionResponse,
     ReassignableTopicResponse,
 )
+from broker.security.operations import Operation
 
 
 async def handle_alter_partition_reassignments(
     request: AlterPartitionReassignmentsRequest, context: RequestContext
 ) -> AlterPartitionReassignmentsResponse:
+    try:
+        require_on_cluster(Operation.ALTER, context)
+    except ApiError as error:
+        return _refused(request, error)
     targets = [
         (TopicPartition(topic.name, one.partition_index), None if one.replicas is None else tuple(one.replicas))
         for topic in request.topics
@@ -48,6 +54,14 @@ def _responses(verdicts: dict[TopicPartition, Verdict]) -> list[ReassignableTopi
             ReassignablePartitionResponse(partition_index=index, error_code=code, error_message=message)
         )
     return [ReassignableTopicResponse(name=topic, partitions=partitions) for topic, partitions in topics.items()]
+
+
+def _refused(request: AlterPartitionReassignmentsRequest, error: ApiError) -> AlterPartitionReassignmentsResponse:
+    refusal = Verdict(error.code, error.message)
+    named = {TopicPartition(topic.name, each.partition_index) for topic in request.topics for each in topic.partitions}
+    return AlterPartitionReassignmentsResponse(
+        error_code=error.code, error_message=error.message, responses=_responses(dict.fromkeys(named, refusal))
+    )
 
 
 HANDLER = public(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 0, handle_alter_partition_reassignments, budget=OF_PARTITIONS)

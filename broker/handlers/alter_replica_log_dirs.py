@@ -2,6 +2,7 @@
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.handlers.authorization import require_on_cluster
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.alter_replica_log_dirs import (
@@ -11,6 +12,7 @@ from broker.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirTopicResult,
 )
 from broker.runtime.in_turns import in_turns
+from broker.security.operations import Operation
 
 
 async def handle_alter_replica_log_dirs(
@@ -23,7 +25,11 @@ async def handle_alter_replica_log_dirs(
         for topic in each.topics
         for index in topic.partitions
     }
-    codes = await in_turns(wanted.items(), lambda asked: _alter(*asked, context), context.services.turns)
+    try:
+        require_on_cluster(Operation.ALTER, context)
+        codes = await in_turns(wanted.items(), lambda asked: _alter(*asked, context), context.services.turns)
+    except ApiError as error:
+        codes = [error.code] * len(wanted)
     topics: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for (topic, index), code in zip(wanted, codes, strict=True):
         topics.setdefault(topic, []).append(AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code))

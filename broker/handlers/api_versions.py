@@ -1,4 +1,7 @@
-"""ApiVersions: computed from the list of handlers, so that nothing is promised that is not served."""
+"""ApiVersions: computed from the list of handlers, so that nothing is promised that is not served.
+
+Of the login's own APIs clients are told where they have to log in.
+"""
 
 from collections.abc import Iterable
 
@@ -10,27 +13,38 @@ from broker.protocol.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
     ApiVersionsResponse,
+    names_its_software,
 )
 
 _FIRST, _LAST = 0, 4
 _OWN = ApiVersion(api_key=ApiKey.API_VERSIONS, min_version=_FIRST, max_version=_LAST)
 
 
+_OF_LOGIN = (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)
+
+
 def api_versions_handler(others: Iterable[Handler]) -> Handler:
     """The handler that tells of itself and of `others`, of this broker's own APIs only those who know what they are."""
-    told = [
-        ApiVersion(api_key=handler.api, min_version=handler.advertised[0], max_version=handler.advertised[1])
-        for handler in others
-        if handler.advertised is not None
-    ]
+    of_login = [_advertised(each.api, *each.served) for each in others if each.api in _OF_LOGIN]
+    told = [_advertised(handler.api, *handler.advertised) for handler in others if handler.advertised is not None]
     told_to_own = sorted([*told, _OWN], key=lambda each: each.api_key)
     told_to_all = [each for each in told_to_own if each.api_key < OWN_APIS_FROM]
 
     def handle_api_versions(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
+        if not names_its_software(request, context.api_version):
+            return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
         is_own = request.client_software_name == OWN_SOFTWARE
-        return ApiVersionsResponse(api_keys=told_to_own if is_own else told_to_all)
+        api_keys = told_to_own if is_own else told_to_all
+        door = context.session.door
+        if door is not None and door.is_for_clients:
+            api_keys = sorted([*api_keys, *of_login], key=lambda each: each.api_key)
+        return ApiVersionsResponse(api_keys=api_keys)
 
     return public(ApiKey.API_VERSIONS, _FIRST, _LAST, handle_api_versions)
+
+
+def _advertised(api: ApiKey, first: int, last: int) -> ApiVersion:
+    return ApiVersion(api_key=api, min_version=first, max_version=last)
 
 
 def unsupported_version_response() -> ApiVersionsResponse:

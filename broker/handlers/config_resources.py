@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 from broker.common.errors import ApiError, ErrorCode
 from broker.config import broker, topic
 from broker.config.definition import ConfigError, Key
-from broker.config.dynamic import check_broker_change
 from broker.config.resolution import settings_of
+from broker.handlers.authorization import require, require_on_cluster
 from broker.handlers.handler import RequestContext
 from broker.runtime.in_turns import in_turns
 from broker.runtime.topics.topic_configs import ConfigChange
+from broker.security import operations
+from broker.security.operations import Operation
 
 
 class ResourceType(IntEnum):
@@ -21,6 +23,14 @@ class ResourceType(IntEnum):
     TOPIC = 2
     BROKER = 4
     BROKER_LOGGER = 8
+
+
+def require_config(operation: Operation, resource_type: int, name: str, context: RequestContext) -> None:
+    """Raises ApiError unless the client may do that with the configuration; all but topics' is the cluster's."""
+    if resource_type == ResourceType.TOPIC:
+        require(operation, operations.ResourceType.TOPIC, name, context)
+    else:
+        require_on_cluster(operation, context)
 
 
 def check_topic(name: str, context: RequestContext) -> None:
@@ -59,7 +69,7 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
         check_topic(name, context)
         configs = services.topic_configs
         return ChangeableConfigs(
-            key_of=partial(_key, topic.BY_NAME, "topic"),
+            key_of=partial(_key, topic.BY_NAME.get, "topic"),
             value_of=lambda key, overrides: settings_of(key, overrides, services.config)[0].value,
             overrides=partial(configs.overrides, name),
             check=topic.check_topic_configs,
@@ -69,21 +79,22 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
         check_broker(name, context)
         configs = services.broker_configs
         return ChangeableConfigs(
-            key_of=partial(_key, broker.BY_NAME, "broker"),
+            key_of=partial(_key, broker.key_of, "broker"),
             value_of=lambda key, overrides: (
                 key.read(overrides[key.name]) if key.name in overrides else services.config.values[key.attribute]
             ),
             overrides=partial(configs.overrides, name),
-            check=partial(check_broker_change, is_for_all=not name),
+            check=partial(configs.check, name),
             change=partial(configs.change, name),
         )
     raise unknown_resource(resource_type)
 
 
-def _key(keys: Mapping[str, Key], kind: str, name: str) -> Key:
-    if name not in keys:
+def _key(key_of: Callable[[str], Key | None], kind: str, name: str) -> Key:
+    key = key_of(name)
+    if key is None:
         raise ConfigError(f"{name} is not a {kind} configuration")
-    return keys[name]
+    return key
 
 
 async def alter_each(
@@ -92,13 +103,14 @@ async def alter_each(
     response_class: Callable[..., Any],
     context: RequestContext,
 ) -> list[Any]:
-    """A response for each resource, in turns; `change` raises ApiError."""
+    """A response for each resource, in turns, if the client may alter that; `change` raises ApiError."""
 
     async def alter(asked: Any) -> Any:
         response = response_class(
             error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
         )
         try:
+            require_config(Operation.ALTER_CONFIGS, asked.resource_type, asked.resource_name, context)
             await change(asked)
         except ApiError as error:
             response.error_code, response.error_message = error.code, error.message

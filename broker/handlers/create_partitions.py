@@ -3,6 +3,7 @@
 from collections import Counter
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.authorization import require
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_partitions import (
@@ -12,18 +13,31 @@ from broker.protocol.messages.create_partitions import (
     CreatePartitionsTopicResult,
 )
 from broker.runtime.gather import gather
+from broker.runtime.topics.topic_admin import Charge
+from broker.security.operations import Operation, ResourceType
+
+#: From here on clients know THROTTLING_QUOTA_EXCEEDED (KIP-599).
+_FIRST_STRICT_VERSION = 3
 
 
 async def handle_create_partitions(
     request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse:
     times_named = Counter(topic.name for topic in request.topics)
-    works = (_add(topic, times_named[topic.name], request, context) for topic in request.topics)
-    return CreatePartitionsResponse(results=await gather(works, context.services.turns))
+    quota = context.services.quotas.of_mutations(
+        context.session, context.client_id, is_strict=context.api_version >= _FIRST_STRICT_VERSION
+    )
+    works = (_add(topic, times_named[topic.name], request, context, quota.take) for topic in request.topics)
+    results = await gather(works, context.services.turns)
+    return CreatePartitionsResponse(throttle_time_ms=quota.throttle_time_ms, results=results)
 
 
 async def _add(
-    topic: CreatePartitionsTopic, times_named: int, request: CreatePartitionsRequest, context: RequestContext
+    topic: CreatePartitionsTopic,
+    times_named: int,
+    request: CreatePartitionsRequest,
+    context: RequestContext,
+    charge: Charge,
 ) -> CreatePartitionsTopicResult:
     services = context.services
     assignments = None if topic.assignments is None else [tuple(each.broker_ids) for each in topic.assignments]
@@ -32,8 +46,14 @@ async def _add(
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         if times_named > 1:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"topic {topic.name!r} is named {times_named} times")
+        require(Operation.ALTER, ResourceType.TOPIC, topic.name, context)
         await services.topics.add_partitions(
-            topic.name, topic.count, assignments, request.timeout_ms, validate_only=request.validate_only
+            topic.name,
+            topic.count,
+            assignments,
+            request.timeout_ms,
+            validate_only=request.validate_only,
+            charge=charge,
         )
     except ApiError as error:
         return CreatePartitionsTopicResult(name=topic.name, error_code=error.code, error_message=error.message)

@@ -6,6 +6,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import TOPICS_PER_REQUEST_MAX
 from broker.config.resolution import settings_of
 from broker.config.topic import KEYS
+from broker.handlers.authorization import may_create
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_topics import (
@@ -16,7 +17,12 @@ from broker.protocol.messages.create_topics import (
     CreateTopicsResponse,
 )
 from broker.runtime.gather import gather
+from broker.runtime.topics.topic_admin import Charge
 from broker.runtime.topics.topic_placement import NewTopic
+from broker.security.operations import Operation, ResourceType
+
+#: From here on clients know THROTTLING_QUOTA_EXCEEDED (KIP-599).
+_FIRST_STRICT_VERSION = 6
 
 
 async def handle_create_topics(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
@@ -29,12 +35,27 @@ async def handle_create_topics(request: CreateTopicsRequest, context: RequestCon
                 for name in times_named
             ]
         )
-    works = (_create(topic, times_named[topic.name], request, context) for topic in request.topics)
-    return CreateTopicsResponse(topics=await gather(works, context.services.turns))
+    quota = context.services.quotas.of_mutations(
+        context.session, context.client_id, is_strict=context.api_version >= _FIRST_STRICT_VERSION
+    )
+    works = (_create(topic, times_named[topic.name], request, context, quota.take) for topic in request.topics)
+    results = await gather(works, context.services.turns)
+    return CreateTopicsResponse(throttle_time_ms=quota.throttle_time_ms, topics=results)
 
 
 async def _create(
-    topic: CreatableTopic, times_named: int, request: CreateTopicsRequest, context: RequestContext
+    topic: CreatableTopic, times_named: int, request: CreateTopicsRequest, context: RequestContext, charge: Charge
+) -> CreatableTopicResult:
+    """Its configuration is told to those only who may describe it."""
+    result = await _created(topic, times_named, request, context, charge)
+    if not context.session.rights.sees(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
+        result.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        result.num_partitions, result.replication_factor, result.configs = -1, -1, []
+    return result
+
+
+async def _created(
+    topic: CreatableTopic, times_named: int, request: CreateTopicsRequest, context: RequestContext, charge: Charge
 ) -> CreatableTopicResult:
     services = context.services
     try:
@@ -42,8 +63,12 @@ async def _create(
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         if times_named > 1:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"topic {topic.name!r} is named {times_named} times")
+        if not may_create(topic.name, context):
+            raise ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
         new = _new_topic(topic)
-        created = await services.topics.create(new, timeout_ms=request.timeout_ms, validate_only=request.validate_only)
+        created = await services.topics.create(
+            new, timeout_ms=request.timeout_ms, validate_only=request.validate_only, charge=charge
+        )
     except ApiError as error:
         return CreatableTopicResult(name=topic.name, error_code=error.code, error_message=error.message)
     return CreatableTopicResult(

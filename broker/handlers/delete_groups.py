@@ -1,11 +1,13 @@
 """DeleteGroups: forget empty groups, each at its own coordinator partition."""
 
 from broker.common.errors import ApiError
+from broker.handlers.authorization import require
 from broker.handlers.group_request import ask_group
 from broker.handlers.handler import Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from broker.runtime.in_turns import asked_in_turns
+from broker.security.operations import Operation, ResourceType
 
 
 async def handle_delete_groups(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
@@ -17,6 +19,7 @@ async def handle_delete_groups(request: DeleteGroupsRequest, context: RequestCon
 def _ask(group_id: str, context: RequestContext) -> Reply:
     alone = DeleteGroupsRequest(groups_names=[group_id])
     try:
+        require(Operation.DELETE, ResourceType.GROUP, group_id, context)
         return ask_group(
             group_id,
             context,

@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.handlers.authorization import denied_topics
 from broker.handlers.current_leader import refusal
 from broker.handlers.deduplicate import partitions_once
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
@@ -20,6 +21,7 @@ from broker.protocol.messages.delete_records import (
 from broker.runtime.in_turns import partitions_in_turns
 from broker.runtime.replication.record_deletions import Deleted, Deletion
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
+from broker.security.operations import Operation
 
 #: What was deleted here, with the result that says what came of it.
 _Pending = list[tuple[DeleteRecordsPartitionResult, Deletion]]
@@ -27,9 +29,12 @@ _Pending = list[tuple[DeleteRecordsPartitionResult, Deletion]]
 
 async def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
     asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
+    denied = await denied_topics(Operation.DELETE, asked, context)
     pending: _Pending = []
     topics = await partitions_in_turns(
-        asked, lambda topic, each: _delete(topic, each, context, pending), context.services.turns
+        asked,
+        lambda topic, each: _denied(each) if topic in denied else _delete(topic, each, context, pending),
+        context.services.turns,
     )
     response = DeleteRecordsResponse(
         topics=[DeleteRecordsTopicResult(name=name, partitions=partitions) for name, partitions in topics]
@@ -41,6 +46,11 @@ async def handle_delete_records(request: DeleteRecordsRequest, context: RequestC
         request.timeout_ms,
         lambda outcomes: _when_decided(response, pending, outcomes),
     )
+
+
+def _denied(asked: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
+    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=-1, error_code=code)
 
 
 def _delete(

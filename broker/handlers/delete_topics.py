@@ -4,6 +4,7 @@ from collections import Counter
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.authorization import require
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_topics import (
@@ -13,18 +14,28 @@ from broker.protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from broker.runtime.gather import gather
-from broker.runtime.topics.topic_admin import NO_TOPIC_ID
+from broker.runtime.topics.topic_admin import NO_TOPIC_ID, Charge
+from broker.security.operations import Operation, ResourceType
+
+#: From here on clients know THROTTLING_QUOTA_EXCEEDED (KIP-599).
+_FIRST_STRICT_VERSION = 5
 
 
 async def handle_delete_topics(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
     asked = request.topics or [DeleteTopicState(name=name) for name in request.topic_names]
     times_named = Counter((each.name, each.topic_id) for each in asked)
-    works = (_delete(each, times_named[each.name, each.topic_id], request.timeout_ms, context) for each in asked)
-    return DeleteTopicsResponse(responses=await gather(works, context.services.turns))
+    quota = context.services.quotas.of_mutations(
+        context.session, context.client_id, is_strict=context.api_version >= _FIRST_STRICT_VERSION
+    )
+    works = (
+        _delete(each, times_named[each.name, each.topic_id], request.timeout_ms, context, quota.take) for each in asked
+    )
+    results = await gather(works, context.services.turns)
+    return DeleteTopicsResponse(throttle_time_ms=quota.throttle_time_ms, responses=results)
 
 
 async def _delete(
-    asked: DeleteTopicState, times_named: int, timeout_ms: int, context: RequestContext
+    asked: DeleteTopicState, times_named: int, timeout_ms: int, context: RequestContext, charge: Charge
 ) -> DeletableTopicResult:
     services = context.services
     name, topic_id = asked.name, asked.topic_id
@@ -33,24 +44,31 @@ async def _delete(
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         if times_named > 1:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"the topic is named {times_named} times")
-        name, topic_id = _identify(asked, context)
-        await services.topics.delete(name, timeout_ms)
+        name = _name_of(asked, context)
+        require(Operation.DELETE, ResourceType.TOPIC, name, context)
+        topic_id = _id_of(name, context)
+        await services.topics.delete(name, timeout_ms, charge)
     except ApiError as error:
         return DeletableTopicResult(name=name, topic_id=topic_id, error_code=error.code, error_message=error.message)
     return DeletableTopicResult(name=name, topic_id=topic_id)
 
 
-def _identify(asked: DeleteTopicState, context: RequestContext) -> tuple[str, UUID]:
-    metadata = context.services.metadata
+def _name_of(asked: DeleteTopicState, context: RequestContext) -> str:
+    """An id is no secret, but what has it is: its name is for those who may see it (KAFKA-12394)."""
     if asked.name is not None:
-        found = metadata.topics.get(asked.name)
-        if found is None:
-            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {asked.name!r}")
-        return asked.name, found.topic_id
-    found = metadata.topic_of_id(asked.topic_id)
+        return asked.name
+    found = context.services.metadata.topic_of_id(asked.topic_id)
     if found is None or asked.topic_id == NO_TOPIC_ID:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID)
-    return found.name, found.topic_id
+    require(Operation.DESCRIBE, ResourceType.TOPIC, found.name, context)
+    return found.name
+
+
+def _id_of(name: str, context: RequestContext) -> UUID:
+    found = context.services.metadata.topics.get(name)
+    if found is None:
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
+    return found.topic_id
 
 
 HANDLER = public(ApiKey.DELETE_TOPICS, 0, 6, handle_delete_topics)

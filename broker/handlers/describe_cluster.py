@@ -1,6 +1,7 @@
 """DescribeCluster: id, controller and brokers (KIP-700)."""
 
 from broker.common.errors import ErrorCode
+from broker.handlers.authorization import cluster_operations
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_cluster import (
@@ -9,7 +10,6 @@ from broker.protocol.messages.describe_cluster import (
     DescribeClusterResponse,
 )
 from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED
-from broker.security.operations import OF_CLUSTER
 
 _BROKERS = 1
 
@@ -31,7 +31,7 @@ def handle_describe_cluster(request: DescribeClusterRequest, context: RequestCon
             if (address := broker.endpoints.get(context.session.listener))
         ],
         cluster_authorized_operations=(
-            OF_CLUSTER if request.include_cluster_authorized_operations else OPERATIONS_NOT_REQUESTED
+            cluster_operations(context) if request.include_cluster_authorized_operations else OPERATIONS_NOT_REQUESTED
         ),
     )
 

@@ -14,7 +14,13 @@ from broker.config.definition import ConfigSource, ConfigType, Key, UpdateMode
 from broker.config.dynamic import update_mode
 from broker.config.resolution import Setting, broker_settings_of, settings_of, told_synonyms
 from broker.handlers.broker_loggers import describe_loggers
-from broker.handlers.config_resources import ResourceType, check_broker, check_topic, unknown_resource
+from broker.handlers.config_resources import (
+    ResourceType,
+    check_broker,
+    check_topic,
+    require_config,
+    unknown_resource,
+)
 from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import MadeLate
@@ -27,6 +33,7 @@ from broker.protocol.messages.describe_configs import (
     DescribeConfigsSynonym,
 )
 from broker.runtime.in_turns import in_turns
+from broker.security.operations import Operation
 
 
 async def handle_describe_configs(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
@@ -42,6 +49,7 @@ async def _describe(
     result = DescribeConfigsResult(resource_type=asked.resource_type, resource_name=asked.resource_name)
     wanted = None if asked.configuration_keys is None else set(asked.configuration_keys)
     try:
+        require_config(Operation.DESCRIBE_CONFIGS, asked.resource_type, asked.resource_name, context)
         if asked.resource_type == ResourceType.BROKER_LOGGER:
             loggers = describe_loggers(asked.resource_name, context)
             result.configs = [each for each in loggers if wanted is None or each.name in wanted]
@@ -89,7 +97,7 @@ def _of_topic(key: Key, overrides: dict[str, str], config: BrokerConfig) -> _Des
 
 def _broker_key(name: str) -> Key:
     """Of a name that nobody knows too; nobody knows then either whether its value is a secret."""
-    return broker_keys.BY_NAME.get(name) or Key(name, str, None, "Known to nobody here.", has_effect=False)
+    return broker_keys.key_of(name) or Key(name, str, None, "Known to nobody here.", has_effect=False)
 
 
 def _of_plug_ins(config: BrokerConfig) -> list[Key]:
@@ -112,22 +120,26 @@ def _of_all_brokers(key: Key, set_for_all: dict[str, str]) -> _Described:
 
 def _entry(described: _Described, request: DescribeConfigsRequest, version: int) -> DescribeConfigsResourceResult:
     key, counts, settings, is_read_only = described
-    is_known = key.name in topic_keys.BY_NAME or key.name in broker_keys.BY_NAME
+    is_told = key.config_type is not ConfigType.PASSWORD and _is_known(key)
     synonyms = [
-        DescribeConfigsSynonym(name=each.name, value=each.said_text if is_known else None, source=each.source)
+        DescribeConfigsSynonym(name=each.name, value=each.said_text if is_told else None, source=each.source)
         for each in settings
     ]
     return DescribeConfigsResourceResult(
         name=key.name,
-        value=counts.text if is_known else None,
-        is_sensitive=not is_known,
+        value=counts.text if is_told else None,
+        is_sensitive=not is_told,
         read_only=is_read_only,
         is_default=version == 0 and counts.source is ConfigSource.DEFAULT,
         config_source=counts.source,
         synonyms=synonyms if request.include_synonyms else [],
-        config_type=key.config_type if is_known else ConfigType.UNKNOWN,
+        config_type=key.config_type if _is_known(key) else ConfigType.UNKNOWN,
         documentation=key.meaning if request.include_documentation else None,
     )
+
+
+def _is_known(key: Key) -> bool:
+    return key.name in topic_keys.BY_NAME or broker_keys.key_of(key.name) is not None
 
 
 HANDLER = public(ApiKey.DESCRIBE_CONFIGS, 0, 4, handle_describe_configs, budget=OF_EVERYTHING)

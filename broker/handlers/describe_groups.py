@@ -1,12 +1,13 @@
 """DescribeGroups: state, members and assignments, each group from its own coordinator partition."""
 
 from broker.common.errors import ApiError
+from broker.handlers.authorization import require
 from broker.handlers.group_request import answer_of, ask_group
 from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from broker.runtime.in_turns import in_turns
-from broker.security.operations import OF_GROUP
+from broker.security.operations import Operation, ResourceType
 
 
 async def handle_describe_groups(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
@@ -15,13 +16,14 @@ async def handle_describe_groups(request: DescribeGroupsRequest, context: Reques
     if request.include_authorized_operations:
         for group in described:
             if not group.error_code:
-                group.authorized_operations = OF_GROUP
+                group.authorized_operations = context.session.rights.operations(ResourceType.GROUP, group.group_id)
     return DescribeGroupsResponse(groups=described)
 
 
 async def _describe(group_id: str, context: RequestContext) -> DescribedGroup:
     alone = DescribeGroupsRequest(groups=[group_id])
     try:
+        require(Operation.DESCRIBE, ResourceType.GROUP, group_id, context)
         response = await answer_of(
             ask_group(
                 group_id,

@@ -2,6 +2,8 @@
 
 from operator import itemgetter
 
+from broker.common.errors import ApiError
+from broker.handlers.authorization import require_on_cluster
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_log_dirs import (
@@ -12,9 +14,14 @@ from broker.protocol.messages.describe_log_dirs import (
     DescribeLogDirsTopic,
 )
 from broker.runtime.log_dirs import LogDir
+from broker.security.operations import Operation
 
 
 async def handle_describe_log_dirs(request: DescribeLogDirsRequest, context: RequestContext) -> DescribeLogDirsResponse:
+    try:
+        require_on_cluster(Operation.DESCRIBE, context)
+    except ApiError as error:
+        return DescribeLogDirsResponse(error_code=error.code)
     wanted = None if request.topics is None else {topic.topic: set(topic.partitions) for topic in request.topics}
     found = await context.services.log_dirs.describe()
     return DescribeLogDirsResponse(results=[_result(each, wanted) for each in found])

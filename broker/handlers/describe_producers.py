@@ -6,6 +6,7 @@ abort it with by WriteTxnMarkers.
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.handlers.authorization import denied_topics
 from broker.handlers.current_leader import refusal
 from broker.handlers.deduplicate import partitions_once
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
@@ -18,21 +19,29 @@ from broker.protocol.messages.describe_producers import (
     TopicResponse,
 )
 from broker.runtime.in_turns import partitions_in_turns
+from broker.runtime.topics.topic_admin import check_topic_name
+from broker.security.operations import Operation
 
 
 async def handle_describe_producers(
     request: DescribeProducersRequest, context: RequestContext
 ) -> DescribeProducersResponse:
     asked = partitions_once((topic.name, topic.partition_indexes) for topic in request.topics)
+    denied = await denied_topics(Operation.READ, asked, context)
     topics = await partitions_in_turns(
-        asked, lambda topic, index: _describe(TopicPartition(topic, index), context), context.services.turns
+        asked,
+        lambda topic, index: _describe(TopicPartition(topic, index), context, is_denied=topic in denied),
+        context.services.turns,
     )
     return DescribeProducersResponse(topics=[TopicResponse(name=name, partitions=found) for name, found in topics])
 
 
-def _describe(topic_partition: TopicPartition, context: RequestContext) -> PartitionResponse:
+def _describe(topic_partition: TopicPartition, context: RequestContext, *, is_denied: bool) -> PartitionResponse:
     answer = PartitionResponse(partition_index=topic_partition.partition)
     try:
+        check_topic_name(topic_partition.topic)
+        if is_denied:
+            raise ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
         hosted = context.services.replicas.get(*topic_partition)
         if hosted is None:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

@@ -4,12 +4,18 @@ from broker.handlers.handler import RequestContext, for_members
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_requests import (
     DescribeRequestsBucket,
+    DescribeRequestsDenials,
     DescribeRequestsError,
+    DescribeRequestsQuotaUse,
     DescribeRequestsRequest,
     DescribeRequestsResponse,
     DescribeRequestsResult,
 )
 from broker.runtime.request_times import ApiTimes
+from broker.runtime.security.authorizer_log import AuthorizerLog
+from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.quotas.client_quotas import Use
+from broker.security.rights import Rights
 
 
 def handle_describe_requests(_request: DescribeRequestsRequest, context: RequestContext) -> DescribeRequestsResponse:
@@ -19,6 +25,8 @@ def handle_describe_requests(_request: DescribeRequestsRequest, context: Request
         results=[each for each in results if each.count],
         group_coordinators_not_loaded=len(services.groups.not_loaded),
         transaction_coordinators_not_loaded=len(services.transactions.not_loaded),
+        quota_uses=[_use(each) for each in (*services.quotas.uses(), *services.quotas.address_uses())],
+        denials=_denials(services.authorizer.log) if services.authorizer else [],
     )
 
 
@@ -34,4 +42,36 @@ def _result(api: ApiKey, times: ApiTimes) -> DescribeRequestsResult:
     )
 
 
-HANDLER = for_members(ApiKey.DESCRIBE_REQUESTS, 0, 1, handle_describe_requests)
+def _use(use: Use) -> DescribeRequestsQuotaUse:
+    return DescribeRequestsQuotaUse(
+        key=str(use.key),
+        user=use.user,
+        client_id=use.client_id,
+        limit=use.bound,
+        rate=use.rate,
+        throttled_ms=use.throttled_ms,
+        ip=use.ip,
+    )
+
+
+def _denials(log: AuthorizerLog) -> list[DescribeRequestsDenials]:
+    return [
+        DescribeRequestsDenials(
+            principal=principal,
+            count=log.denials[principal],
+            last_at_ms=last.at_ms,
+            last_principal=last.principal,
+            last_host=last.host,
+            last_operation=last.operation,
+            last_resource_type=last.kind,
+            last_resource_name=last.name,
+        )
+        for principal, last in log.latest.items()
+    ]
+
+
+def _may_describe(rights: Rights) -> bool:
+    return rights.may(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
+
+
+HANDLER = for_members(ApiKey.DESCRIBE_REQUESTS, 0, 3, handle_describe_requests, others_may=_may_describe)

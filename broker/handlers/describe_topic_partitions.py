@@ -3,10 +3,11 @@
 Kafka serves it with KRaft only, but its tools ask everybody for it first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import DESCRIBED_PARTITIONS_MAX
+from broker.handlers.authorization import denied_topics, only_seen
 from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.handlers.metadata import why_unknown
 from broker.protocol.api_keys import ApiKey
@@ -20,7 +21,8 @@ from broker.protocol.messages.describe_topic_partitions import (
 )
 from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
-from broker.security.operations import OF_TOPIC
+from broker.security.operations import Operation, ResourceType
+from broker.security.rights import Rights
 
 
 async def handle_describe_topic_partitions(
@@ -32,16 +34,19 @@ async def handle_describe_topic_partitions(
         return _refused(request)
     left = max(1, min(request.response_partition_limit, DESCRIBED_PARTITIONS_MAX))
     response = DescribeTopicPartitionsResponse()
-    for name, topic in _asked(request, first, context):
+    topics = context.services.metadata.topics
+    asked, denied = await _asked(request, first, context)
+    for name in asked:
         if not left:
             response.next_cursor = Cursor(topic_name=name, partition_index=0)
             break
-        if topic is None:
-            response.topics.append(DescribeTopicPartitionsResponseTopic(error_code=why_unknown(name), name=name))
+        topic = topics.get(name)
+        if name in denied or topic is None:
+            response.topics.append(_denied(name) if name in denied else _missing(name, context.session.rights))
             continue
         begin = first.partition_index if name == first.topic_name else 0
         known = sorted(each for each in topic.partitions.items() if each[0] >= begin)
-        response.topics.append(_topic(topic, known[:left]))
+        response.topics.append(_topic(topic, known[:left], context.session.rights))
         if len(known) > left:
             response.next_cursor = Cursor(topic_name=name, partition_index=known[left][0])
             break
@@ -49,14 +54,27 @@ async def handle_describe_topic_partitions(
     return response
 
 
-def _asked(
+async def _asked(
     request: DescribeTopicPartitionsRequest, first: Cursor, context: RequestContext
-) -> Iterator[tuple[str, TopicMetadata | None]]:
-    """Names from the cursor on, each once, with what is known of them."""
-    topics = context.services.metadata.topics
-    names = {each.name for each in request.topics} or topics.keys()
-    for name in sorted(each for each in names if each >= first.topic_name):
-        yield name, topics.get(name)
+) -> tuple[Iterable[str], Collection[str]]:
+    """Names from the cursor on, each once, and which of those that were named the client may not see."""
+    names = {each.name for each in request.topics} or context.services.metadata.topics.keys()
+    left = sorted(each for each in names if each >= first.topic_name)
+    if request.topics:
+        return left, await denied_topics(Operation.DESCRIBE, left, context)
+    return await only_seen(ResourceType.TOPIC, left, str, context), ()
+
+
+def _denied(name: str) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name)
+
+
+def _missing(name: str, rights: Rights) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(
+        error_code=why_unknown(name),
+        name=name,
+        topic_authorized_operations=rights.operations(ResourceType.TOPIC, name),
+    )
 
 
 def _refused(request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
@@ -69,13 +87,15 @@ def _refused(request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitions
     )
 
 
-def _topic(topic: TopicMetadata, known: list[tuple[int, PartitionMetadata]]) -> DescribeTopicPartitionsResponseTopic:
+def _topic(
+    topic: TopicMetadata, known: list[tuple[int, PartitionMetadata]], rights: Rights
+) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.name in INTERNAL_TOPICS,
         partitions=made_late(known, _partition),
-        topic_authorized_operations=OF_TOPIC,
+        topic_authorized_operations=rights.operations(ResourceType.TOPIC, topic.name),
     )
 
 

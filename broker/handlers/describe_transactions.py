@@ -1,6 +1,9 @@
 """DescribeTransactions: what transactional ids are doing, each as its own coordinator knows it (KIP-664)."""
 
+from operator import attrgetter
+
 from broker.common.errors import ApiError
+from broker.handlers.authorization import only_seen, require
 from broker.handlers.group_request import answer_of
 from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.handlers.transaction_request import ask_transaction
@@ -11,6 +14,7 @@ from broker.protocol.messages.describe_transactions import (
     TransactionState,
 )
 from broker.runtime.in_turns import in_turns
+from broker.security.operations import Operation, ResourceType
 
 
 async def handle_describe_transactions(
@@ -24,6 +28,7 @@ async def handle_describe_transactions(
 async def _describe(transactional_id: str, context: RequestContext) -> TransactionState:
     alone = DescribeTransactionsRequest(transactional_ids=[transactional_id])
     try:
+        require(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transactional_id, context)
         response = await answer_of(
             ask_transaction(
                 transactional_id,
@@ -33,7 +38,9 @@ async def _describe(transactional_id: str, context: RequestContext) -> Transacti
         )
     except ApiError as error:
         return TransactionState(error_code=error.code, transactional_id=transactional_id)
-    return response.transaction_states[0]
+    state = response.transaction_states[0]
+    state.topics = await only_seen(ResourceType.TOPIC, state.topics, attrgetter("topic"), context)
+    return state
 
 
 HANDLER = public(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0, handle_describe_transactions, budget=OF_EVERYTHING)

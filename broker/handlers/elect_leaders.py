@@ -7,6 +7,7 @@ from broker.common.types import TopicPartition
 from broker.controller.events import Election, ElectionAsked
 from broker.controller.verdict import Verdict
 from broker.handlers.ask_controller import ask_in_parts
+from broker.handlers.authorization import require_on_cluster
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.elect_leaders import (
@@ -17,6 +18,7 @@ from broker.protocol.messages.elect_leaders import (
     ReplicaElectionResult,
 )
 from broker.runtime.metadata_cache import MetadataCache
+from broker.security.operations import Operation
 
 #: Of a partition that nobody named.
 _NOTHING_TO_TELL = (ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -42,6 +44,7 @@ async def handle_elect_leaders(request: ElectLeadersRequest, context: RequestCon
 
 async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[TopicPartition, Verdict]:
     """What became of each partition asked for; of all partitions, of those where there was something to do."""
+    require_on_cluster(Operation.ALTER, context)
     election = _ELECTIONS.get(request.election_type)
     if election is None:
         raise ApiError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")

@@ -1,11 +1,13 @@
 """EndTxn: commit or abort; answered when the decision is durable, before the partitions have their markers."""
 
 from broker.common.errors import ApiError
+from broker.handlers.authorization import require
 from broker.handlers.group_request import answer_of
 from broker.handlers.handler import RequestContext, public
 from broker.handlers.transaction_request import ask_transaction, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+from broker.security.operations import Operation, ResourceType
 
 #: The first version whose clients know PRODUCER_FENCED.
 _FENCED_FROM = 2
@@ -13,6 +15,7 @@ _FENCED_FROM = 2
 
 async def handle_end_txn(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
     try:
+        require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
         reply = ask_transaction(
             request.transactional_id,
             context,

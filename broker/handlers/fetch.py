@@ -9,6 +9,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, BYTES_AT_ONCE_MAX, FETCH_WAIT_MS_MAX
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
+from broker.handlers.fetched_topics import by_topic
 from broker.handlers.handler import OF_PARTITIONS, RefusedError, Reply, RequestContext, public
 from broker.log.cold_parts import ColdPart, ColdReadError
 from broker.log.log_slice import LogSlice
@@ -40,6 +41,9 @@ from broker.runtime.in_turns import in_turns
 from broker.runtime.replication.follower_reads import diverging
 from broker.runtime.replication.replica_manager import ReadResult
 from broker.security.membership import is_member
+from broker.security.operations import Operation, ResourceType
+from broker.security.quotas.windows import WindowedRate
+from broker.security.rights import UNLIMITED
 
 _FIRST_VERSION_WITH_ZSTD = 10
 _FIRST_VERSION_WITH_IDS = 13
@@ -159,29 +163,24 @@ async def _wait_for_more(
 
 
 def _respond(fetch: Fetch, reading: "_Reading", context: RequestContext) -> FetchResponse:
+    wait_ms = 0
     try:
+        if (quota := reading.quota) is not None:
+            quota.left = left = quota.left - reading.bytes_read
+            now_ns = context.services.quotas.now_ns()
+            if left < 0 or now_ns >= quota.until_ns:
+                wait_ms, is_given = quota.settle_offer(reading.bytes_read, now_ns)
+                if not is_given:
+                    return FetchResponse(throttle_time_ms=wait_ms, session_id=fetch.put_off())
         session_id, answers = fetch.finish(reading.answers)
     except ApiError as error:
         return FetchResponse(error_code=error.code)
     return FetchResponse(
+        throttle_time_ms=wait_ms,
         session_id=session_id,
-        responses=_by_topic(answers),
+        responses=by_topic(answers),
         node_endpoints=_endpoints(answers, context) if reading.has_errors else [],
     )
-
-
-def _by_topic(answers: list[Answered]) -> list[FetchableTopicResponse]:
-    """A topic may come more than once: the order of the partitions stays."""
-    responses, last = [], None
-    for topic, answer in answers:
-        if topic != last:
-            last, partitions = topic, []
-            if isinstance(topic, str):
-                responses.append(FetchableTopicResponse(topic=topic, partitions=partitions))
-            else:
-                responses.append(FetchableTopicResponse(topic_id=topic, partitions=partitions))
-        partitions.append(answer)
-    return responses
 
 
 def _endpoints(answers: list[Answered], context: RequestContext) -> list[FetchNodeEndpoint]:
@@ -202,7 +201,15 @@ class _Reading:
         self.fetch = fetch
         self._context = context
         self._replicas = context.services.replicas
+        self._rights = context.session.rights
         self._bytes_max = min(request.max_bytes, context.services.config.fetch_max_bytes)
+        #: Of the bytes of records; None: as many as there are.
+        self.quota: WindowedRate | None = None
+        if context.services.quotas.clients.limits_fetches:
+            self.quota = quota = context.services.quotas.of_fetches(context.session, context.client_id)
+            if quota is not None and quota.most_at_once < self._bytes_max:
+                self._bytes_max = int(quota.most_at_once)
+                self._bytes_min = min(self._bytes_min, self._bytes_max)
         #: Where the consumer stands; it may then be served, or be sent to, a replica nearby (KIP-392).
         self._rack = request.rack_id
         self._is_stable_only = request.isolation_level == IsolationLevel.READ_COMMITTED
@@ -215,7 +222,7 @@ class _Reading:
     @property
     def is_enough(self) -> bool:
         """Whether what was read is to be sent without waiting."""
-        return self._bytes_read >= self._bytes_min or not self._can_gain
+        return self.bytes_read >= self._bytes_min or not self._can_gain
 
     def read(self, *, is_waiting_for_disks: bool = True) -> None:
         """Unless it `is_waiting_for_disks`, what is `cold` then has no answer."""
@@ -230,7 +237,9 @@ class _Reading:
     def _begin(self, is_waiting_for_disks: bool) -> None:
         self.cold: list[ColdPart] = []
         self._is_waiting_for_disks = is_waiting_for_disks
-        self._bytes_read = self._bytes_in_memory = 0
+        #: By topic, asked again at each look: a right that is taken while the client waits counts.
+        self._may_read: dict[str, bool] = {}
+        self.bytes_read = self._bytes_in_memory = 0
         #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
         #: room, or nothing was asked for.
         self._can_gain = bool(self.fetch.partitions)
@@ -238,10 +247,11 @@ class _Reading:
 
     def read_again(self, woken: set[TopicPartition]) -> None:
         """While nothing was found anywhere, only those that moved can have something new."""
-        if self._bytes_read or len(self._places) < len(self.fetch.partitions):
+        if self.bytes_read or len(self._places) < len(self.fetch.partitions):
             self.read()
             return
         self._is_waiting_for_disks = True
+        self._may_read = {}
         for place in sorted(self._places[key] for key in woken):
             topic, asked = self.fetch.partitions[place]
             self.answers[place] = (topic, self._read_partition(topic, asked))
@@ -267,11 +277,13 @@ class _Reading:
         is_named = isinstance(topic, str)
         topic_partition = TopicPartition(topic if is_named else self._name_of(topic), asked.partition)
         try:
+            if self._rights is not UNLIMITED and not self._may(topic_partition.topic):
+                raise ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
             result = self._replicas.read(
                 topic_partition,
                 asked.fetch_offset,
-                min(asked.partition_max_bytes, self._bytes_max - self._bytes_read),
-                at_least_one=self._bytes_read == 0,
+                min(asked.partition_max_bytes, self._bytes_max - self.bytes_read),
+                at_least_one=self.bytes_read == 0,
                 current_leader_epoch=asked.current_leader_epoch,
                 topic_id=None if is_named else topic,
                 may_follow=bool(self._rack),
@@ -285,7 +297,7 @@ class _Reading:
                 self._can_gain = False
                 return special
             records = self._payload(result.slice)
-            bytes_read = self._bytes_read + len(records)
+            bytes_read = self.bytes_read + len(records)
             if bytes_read < self._bytes_min and _leaves_records(result, asked.fetch_offset):
                 self._can_gain = False
             aborted = _aborted(result, asked.fetch_offset) if self._is_stable_only else None
@@ -294,7 +306,7 @@ class _Reading:
             return _refused(asked, ErrorCode.NONE)
         except ApiError as error:
             return self._parted(topic_partition, asked, error) or self._refuse(topic, topic_partition, asked, error)
-        self._bytes_read = bytes_read
+        self.bytes_read = bytes_read
         return PartitionData(
             partition_index=asked.partition,
             high_watermark=result.high_watermark,
@@ -303,6 +315,14 @@ class _Reading:
             aborted_transactions=aborted,
             records=records,
         )
+
+    def _may(self, topic: str) -> bool:
+        """Without a name it is an id that nobody knows."""
+        may_read = self._may_read.get(topic)
+        if may_read is None:
+            may_read = not topic or self._rights.may(Operation.READ, ResourceType.TOPIC, topic)
+            self._may_read[topic] = may_read
+        return may_read
 
     def _diverging(self, topic_partition: TopicPartition, asked: FetchPartition) -> PartitionData | None:
         """A consumer that has read what an unclean election took back must hear where the log parts (KIP-320).

@@ -2,6 +2,7 @@
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.coordinator.partitions import partition_for
+from broker.handlers.authorization import require
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.find_coordinator import (
@@ -12,8 +13,13 @@ from broker.protocol.messages.find_coordinator import (
 )
 from broker.runtime.in_turns import in_turns
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
+from broker.security.operations import Operation, ResourceType
 
 _TOPIC_OF_TYPE = {CoordinatorType.GROUP: OFFSETS_TOPIC, CoordinatorType.TRANSACTION: TRANSACTION_TOPIC}
+_KIND_OF_TYPE = {
+    CoordinatorType.GROUP: ResourceType.GROUP,
+    CoordinatorType.TRANSACTION: ResourceType.TRANSACTIONAL_ID,
+}
 
 
 async def handle_find_coordinator(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:
@@ -36,6 +42,7 @@ async def _find(key: str, key_type: int, context: RequestContext) -> Coordinator
         topic = _TOPIC_OF_TYPE.get(key_type)
         if topic is None:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"{key_type} is no type of coordinator")
+        require(Operation.DESCRIBE, _KIND_OF_TYPE[key_type], key, context)
         if topic == TRANSACTION_TOPIC and not key:
             raise ApiError(ErrorCode.INVALID_REQUEST, "a transactional id must not be empty")
         await context.services.topics.ensure_internal(topic)

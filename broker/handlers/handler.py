@@ -39,10 +39,14 @@ from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.retention_previews import RetentionPreviews
+from broker.runtime.security.authorizer import Authorizer, RightsOf, unlimited_rights
+from broker.runtime.security.credentials import Credentials
+from broker.runtime.security.delegation_tokens import DelegationTokens
+from broker.runtime.security.quotas import Quotas
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
-from broker.security.scram import ServerExchange
-from broker.security.session import Session
+from broker.security.rights import UNLIMITED, Rights
+from broker.security.session import ANONYMOUS, Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +73,18 @@ class Services:
     log_dir_moves: LogDirMoves
     retention_previews: RetentionPreviews
     request_times: RequestTimes
+    quotas: Quotas
     producer_ids: ProducerIds
+    delegation_tokens: DelegationTokens
     controller: ControllerRuntime
     controller_epochs: ControllerEpochs
-    #: Begins the proof of a client that says it is a member of the cluster.
-    admit: Callable[[], ServerExchange]
+    credentials: Credentials
     turns: Turns
     clock: Any
+    #: None: everybody may do everything.
+    authorizer: Authorizer | None = None
+    #: Of a principal, from a host: asked by whoever has found out who speaks on a connection.
+    rights_of: RightsOf = unlimited_rights
 
 
 class RequestContext(NamedTuple):
@@ -128,6 +137,8 @@ class Handler:
     members_from: int | None = None
     #: What others are answered to their request; None: CLUSTER_AUTHORIZATION_FAILED at the top of the response.
     refuse: Callable[[Any], Message] | None = None
+    #: Who else may ask an API for members, by rights that somebody gave them; None: nobody.
+    others_may: Callable[[Rights], bool] | None = None
     #: What members may bring from `members_from` on, if more than `budget`.
     members_budget: Budget | None = None
 
@@ -136,6 +147,11 @@ class Handler:
 
     def is_for_members(self, version: int) -> bool:
         return self.members_from is not None and version >= self.members_from
+
+    def admits(self, session: Session) -> bool:
+        """Whether who is no member may ask all the same; who has no name and no rights of its own never may."""
+        is_somebody = session.rights is not UNLIMITED or session.principal != ANONYMOUS
+        return self.others_may is not None and is_somebody and self.others_may(session.rights)
 
 
 def public(
@@ -164,9 +180,21 @@ def for_members(
     refuse: Callable[[Any], Message] | None = None,
     *,
     budget: Budget = ORDINARY,
+    others_may: Callable[[Rights], bool] | None = None,
 ) -> Handler:
-    """A handler of an API that others than brokers know of, but only members of the cluster may use."""
-    return Handler(api, (first, last), handle, (first, last), budget, members_from=first, refuse=refuse)
+    """A handler of an API that others than brokers know of, but only members of the cluster may use, and those with
+    the rights that it names.
+    """
+    return Handler(
+        api,
+        (first, last),
+        handle,
+        (first, last),
+        budget,
+        members_from=first,
+        refuse=refuse,
+        others_may=others_may,
+    )
 
 
 class RefusedError(BarnabasError):

@@ -1,14 +1,17 @@
 """Heartbeat: answered at once by the group's coordinator."""
 
 from broker.common.errors import ApiError
+from broker.handlers.authorization import require
 from broker.handlers.group_request import ask_group
 from broker.handlers.handler import Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from broker.security.operations import Operation, ResourceType
 
 
 def handle_heartbeat(request: HeartbeatRequest, context: RequestContext) -> Reply:
     try:
+        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
         return ask_group(
             request.group_id,
             context,

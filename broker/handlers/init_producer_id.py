@@ -6,21 +6,29 @@ A transactional id's coordinator ends what the id's last producer left open, and
 from broker.common.errors import ApiError
 from broker.coordinator.outcome import Outcome
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
+from broker.handlers.authorization import require, require_on_cluster
 from broker.handlers.group_request import answer_of
 from broker.handlers.handler import RequestContext, public
 from broker.handlers.transaction_request import ask_transaction, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from broker.security.operations import Operation, ResourceType
 
 #: The first version whose clients know PRODUCER_FENCED.
 _FENCED_FROM = 4
 
 
 async def handle_init_producer_id(request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
-    """Without a transactional id, a producer that knows its id and asks again (KIP-360) gets a new one."""
+    """Without a transactional id, a producer that knows its id and asks again (KIP-360) gets a new one.
+
+    Who may write to any topic may have one (KIP-679).
+    """
     try:
         if request.transactional_id is not None:
+            require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
             return await _init_transactional(request, context)
+        if not context.session.rights.may_on_any(Operation.WRITE, ResourceType.TOPIC):
+            require_on_cluster(Operation.IDEMPOTENT_WRITE, context)
         producer_id = await context.services.producer_ids.next_id()
     except ApiError as error:
         return InitProducerIdResponse(error_code=error.code)

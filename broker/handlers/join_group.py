@@ -1,15 +1,18 @@
 """JoinGroup: parked by the coordinator until the group's members are together."""
 
 from broker.common.errors import ApiError
+from broker.handlers.authorization import require
 from broker.handlers.group_request import ask_group, client_of
 from broker.handlers.handler import Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from broker.security.operations import Operation, ResourceType
 
 
 def handle_join_group(request: JoinGroupRequest, context: RequestContext) -> Reply:
     client = client_of(context)
     try:
+        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
         return ask_group(
             request.group_id,
             context,

@@ -1,15 +1,18 @@
 """LeaveGroup: one member goes, or (from version 3) several are removed."""
 
 from broker.common.errors import ApiError
+from broker.handlers.authorization import require
 from broker.handlers.group_request import ask_group, client_of
 from broker.handlers.handler import Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
+from broker.security.operations import Operation, ResourceType
 
 
 def handle_leave_group(request: LeaveGroupRequest, context: RequestContext) -> Reply:
     client = client_of(context)
     try:
+        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
         return ask_group(
             request.group_id,
             context,

@@ -1,17 +1,20 @@
-"""ListGroups: every group of every offsets partition this broker coordinates."""
+"""ListGroups: the groups of every offsets partition this broker coordinates, those that the client may see."""
 
 from collections.abc import Collection
+from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.authorization import only_seen, sees_cluster
 from broker.handlers.group_request import answer_of
 from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import joined
 from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+from broker.security.operations import Operation, ResourceType
 
 
 async def handle_list_groups(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
-    coordinators = context.services.groups
+    coordinators, sees_all = context.services.groups, sees_cluster(Operation.DESCRIBE, context)
     groups: list[Collection[ListedGroup]] = []
     for partition in coordinators.loaded_partitions():
         try:
@@ -22,7 +25,10 @@ async def handle_list_groups(request: ListGroupsRequest, context: RequestContext
             )
         except ApiError:  # given up while others were asked
             continue
-        groups.append(response.groups)
+        listed = response.groups
+        groups.append(
+            listed if sees_all else await only_seen(ResourceType.GROUP, listed, attrgetter("group_id"), context)
+        )
     code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if coordinators.is_loading else ErrorCode.NONE
     return ListGroupsResponse(error_code=code, groups=joined(groups))
 

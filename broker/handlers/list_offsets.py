@@ -4,6 +4,7 @@ from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import IsolationLevel, TopicPartition
+from broker.handlers.authorization import denied_topics
 from broker.handlers.current_leader import refusal
 from broker.handlers.deduplicate import partitions_once
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
@@ -22,6 +23,7 @@ from broker.protocol.messages.list_offsets import (
 )
 from broker.runtime.in_turns import partitions_in_turns
 from broker.runtime.replication.hosted_partition import HostedPartition, find_time, readable_end_offset
+from broker.security.operations import Operation
 
 _NOT_FOUND = (-1, -1)
 #: Before KIP-1005 its number was a time like any other, earlier than all records.
@@ -32,11 +34,20 @@ _NEEDS_NO_HIGH_WATERMARK = (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP, LATEST
 async def handle_list_offsets(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
     is_stable_only = request.isolation_level == IsolationLevel.READ_COMMITTED
     asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
+    denied = await denied_topics(Operation.DESCRIBE, asked, context)
     topics = await partitions_in_turns(
-        asked, lambda topic, each: _answer(topic, each, is_stable_only, context), context.services.turns
+        asked,
+        lambda topic, each: _denied(each) if topic in denied else _answer(topic, each, is_stable_only, context),
+        context.services.turns,
     )
     return ListOffsetsResponse(
         topics=[ListOffsetsTopicResponse(name=name, partitions=partitions) for name, partitions in topics]
+    )
+
+
+def _denied(asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+    return ListOffsetsPartitionResponse(
+        partition_index=asked.partition_index, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED
     )
 
 

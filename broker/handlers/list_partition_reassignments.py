@@ -3,6 +3,7 @@
 from broker.common.errors import ApiError
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
+from broker.handlers.authorization import require_on_cluster
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import made_late
@@ -12,12 +13,14 @@ from broker.protocol.messages.list_partition_reassignments import (
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
+from broker.security.operations import Operation
 
 
 async def handle_list_partition_reassignments(
     request: ListPartitionReassignmentsRequest, context: RequestContext
 ) -> ListPartitionReassignmentsResponse:
     try:
+        require_on_cluster(Operation.DESCRIBE, context)
         moves = await context.services.controller.reassignments()
     except ApiError as error:
         return ListPartitionReassignmentsResponse(error_code=error.code, error_message=error.message)

@@ -1,8 +1,11 @@
-"""ListTransactions: the transactional ids of every partition of `__transaction_state` this broker coordinates."""
+"""ListTransactions: the transactional ids of every partition of `__transaction_state` this broker coordinates, as
+far as the client may see them."""
 
 from collections.abc import Collection
+from operator import attrgetter
 
 from broker.common.errors import ErrorCode
+from broker.handlers.authorization import only_seen
 from broker.handlers.group_request import answer_of
 from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -12,6 +15,7 @@ from broker.protocol.messages.list_transactions import (
     ListTransactionsResponse,
     TransactionState,
 )
+from broker.security.operations import ResourceType
 
 
 async def handle_list_transactions(
@@ -29,7 +33,8 @@ async def handle_list_transactions(
                 partition, lambda coordinator, token, now_ms: coordinator.list_transactions(token, request, now_ms)
             )
         )
-        found.append(response.transaction_states)
+        states, name_of = response.transaction_states, attrgetter("transactional_id")
+        found.append(await only_seen(ResourceType.TRANSACTIONAL_ID, states, name_of, context))
         unknown.update(response.unknown_state_filters)
     return ListTransactionsResponse(unknown_state_filters=sorted(unknown), transaction_states=joined(found))
 

@@ -1,9 +1,12 @@
 """Metadata: brokers and partitions as the controller told us; may create a topic that is asked for (KIP-204)."""
 
 from collections.abc import Collection
+from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.authorization import cluster_operations, denied_topics, may_create, only_seen
 from broker.handlers.handler import OF_EVERYTHING, Reply, RequestContext, public
+from broker.handlers.without_listener import as_seen_by_listener
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import made_late
 from broker.protocol.messages.metadata import (
@@ -18,8 +21,9 @@ from broker.protocol.messages.metadata import (
 from broker.runtime.in_turns import in_turns
 from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
-from broker.runtime.topics.topic_admin import NO_TOPIC_ID, check_topic_name
-from broker.security.operations import OF_CLUSTER, OF_TOPIC
+from broker.runtime.topics.topic_admin import NO_TOPIC_ID, Charge, check_topic_name
+from broker.security.operations import Operation, ResourceType
+from broker.security.rights import UNLIMITED, Rights
 
 _FIRST_METADATA_TIMEOUT_MS = 5_000
 #: Clients mostly ask for one topic.
@@ -27,6 +31,7 @@ _TOPICS_AT_ONCE_MAX = 20
 _PARTITIONS_AT_ONCE_MAX = 1_000
 #: Of requests for topics by id (KIP-516).
 _FIRST_VERSION_BY_ID = 12
+_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def handle_metadata(request: MetadataRequest, context: RequestContext) -> Reply:
@@ -47,13 +52,36 @@ def _answer(request: MetadataRequest, context: RequestContext) -> Reply:
     asked = _asked_topics(request, context)
     if context.api_version < _FIRST_VERSION_BY_ID and any(map(_is_by_id, asked or ())):
         return _refuse_ids(asked)
+    if context.session.rights is UNLIMITED:
+        return _answer_allowed(request, asked, {}, context)
+    return _answer_when_asked(request, asked, context)
+
+
+async def _answer_when_asked(
+    request: MetadataRequest, asked: list[MetadataRequestTopic] | None, context: RequestContext
+) -> MetadataResponse:
+    """Whether there is a topic that may not be seen is not looked at."""
+    topic_of_id = context.services.metadata.topic_of_id
+    known = (topic_of_id(each.topic_id) if _is_by_id(each) else each for each in asked or ())
+    denied = await denied_topics(Operation.DESCRIBE, [each.name for each in known if each], context)
+    reply = _answer_allowed(request, asked, dict.fromkeys(denied, _DENIED), context)
+    return reply if isinstance(reply, MetadataResponse) else await reply
+
+
+def _answer_allowed(
+    request: MetadataRequest,
+    asked: list[MetadataRequestTopic] | None,
+    errors: dict[str, ErrorCode],
+    context: RequestContext,
+) -> Reply:
     topics = context.services.metadata.topics
-    missing = {each.name for each in asked or () if not _is_by_id(each) and each.name not in topics}
+    names = (each.name for each in asked or () if not _is_by_id(each))
+    missing = {name for name in names if name not in topics and name not in errors}
     if missing and request.allow_auto_topic_creation and context.services.config.auto_create_topics_enable:
-        return _create_then_answer(request, asked, missing, context)
+        return _create_then_answer(request, asked, missing, errors, context)
     if asked is not None and len(asked) <= _TOPICS_AT_ONCE_MAX and _is_short(asked, context):
-        return _response([_asked_topic(each, {}, request, context) for each in asked], request, context)
-    return _answer_late(request, asked, {}, context)
+        return _response([_asked_topic(each, errors, request, context) for each in asked], request, context)
+    return _answer_late(request, asked, errors, context)
 
 
 def _is_short(asked: list[MetadataRequestTopic], context: RequestContext) -> bool:
@@ -84,17 +112,26 @@ def _refuse_ids(asked: list[MetadataRequestTopic]) -> MetadataResponse:
 
 
 async def _create_then_answer(
-    request: MetadataRequest, asked: list[MetadataRequestTopic], missing: set[str], context: RequestContext
+    request: MetadataRequest,
+    asked: list[MetadataRequestTopic],
+    missing: set[str],
+    errors: dict[str, ErrorCode],
+    context: RequestContext,
 ) -> MetadataResponse:
     """The first answer says LEADER_NOT_AVAILABLE as Kafka's does unless the topic is ready by then."""
     names = sorted(missing)
-    codes = await in_turns(names, lambda name: _create(name, context), context.services.turns)
-    return await _answer_late(request, asked, dict(zip(names, codes, strict=True)), context)
+    quota = context.services.quotas.of_mutations(context.session, context.client_id, is_strict=False)
+    codes = await in_turns(names, lambda name: _create(name, context, quota.take), context.services.turns)
+    response = await _answer_late(request, asked, errors | dict(zip(names, codes, strict=True)), context)
+    response.throttle_time_ms = quota.throttle_time_ms
+    return response
 
 
-async def _create(name: str, context: RequestContext) -> ErrorCode:
+async def _create(name: str, context: RequestContext, charge: Charge) -> ErrorCode:
+    if not may_create(name, context):
+        return _DENIED
     try:
-        await context.services.topics.create_automatically(name)
+        await context.services.topics.create_automatically(name, charge)
     except ApiError as error:
         return error.code
     return ErrorCode.LEADER_NOT_AVAILABLE
@@ -108,7 +145,10 @@ async def _answer_late(
 ) -> MetadataResponse:
     """What is known when it is encoded, slice by slice."""
     if asked is None:
-        topics = made_late(list(context.services.metadata.topics.values()), lambda each: _topic(each, request))
+        rights = context.session.rights
+        known = list(context.services.metadata.topics.values())
+        seen = await only_seen(ResourceType.TOPIC, known, attrgetter("name"), context)
+        topics = made_late(seen, lambda each: _topic(each, request, rights))
     else:
         topics = made_late(asked, lambda each: _asked_topic(each, errors, request, context))
     return _response(topics, request, context)
@@ -127,9 +167,9 @@ def _response(
         ],
         cluster_id=context.services.cluster_id,
         controller_id=metadata.controller_id if metadata.controller_id in metadata.brokers else -1,
-        topics=topics,
+        topics=as_seen_by_listener(topics, context),
         cluster_authorized_operations=(
-            OF_CLUSTER if request.include_cluster_authorized_operations else OPERATIONS_NOT_REQUESTED
+            cluster_operations(context) if request.include_cluster_authorized_operations else OPERATIONS_NOT_REQUESTED
         ),
     )
 
@@ -137,15 +177,26 @@ def _response(
 def _asked_topic(
     asked: MetadataRequestTopic, errors: dict[str, ErrorCode], request: MetadataRequest, context: RequestContext
 ) -> MetadataResponseTopic:
-    topics = context.services.metadata.topics
+    topics, rights = context.services.metadata.topics, context.session.rights
     if _is_by_id(asked):
         found = context.services.metadata.topic_of_id(asked.topic_id)
-        missing = MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=asked.name, topic_id=asked.topic_id)
-        return _topic(found, request) if found else missing
+        if found is None:
+            code = ErrorCode.UNKNOWN_TOPIC_ID
+            return MetadataResponseTopic(error_code=code, name=asked.name, topic_id=asked.topic_id)
+        if not rights.sees(Operation.DESCRIBE, ResourceType.TOPIC, found.name):
+            return MetadataResponseTopic(error_code=_DENIED, name=None, topic_id=asked.topic_id)
+        return _topic(found, request, rights)
+    error = errors.get(asked.name)
+    if error is _DENIED:
+        return MetadataResponseTopic(error_code=_DENIED, name=asked.name)
     if asked.name in topics:
-        return _topic(topics[asked.name], request)
-    code = errors.get(asked.name) or why_unknown(asked.name)
-    return MetadataResponseTopic(error_code=code, name=asked.name, is_internal=asked.name in INTERNAL_TOPICS)
+        return _topic(topics[asked.name], request, rights)
+    return MetadataResponseTopic(
+        error_code=error or why_unknown(asked.name),
+        name=asked.name,
+        is_internal=asked.name in INTERNAL_TOPICS,
+        topic_authorized_operations=_operations(asked.name, request, rights),
+    )
 
 
 def why_unknown(name: str) -> ErrorCode:
@@ -157,16 +208,19 @@ def why_unknown(name: str) -> ErrorCode:
     return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def _topic(topic: TopicMetadata, request: MetadataRequest) -> MetadataResponseTopic:
+def _topic(topic: TopicMetadata, request: MetadataRequest, rights: Rights) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.name in INTERNAL_TOPICS,
         partitions=made_late(sorted(topic.partitions.items()), _partition),
-        topic_authorized_operations=(
-            OF_TOPIC if request.include_topic_authorized_operations else OPERATIONS_NOT_REQUESTED
-        ),
+        topic_authorized_operations=_operations(topic.name, request, rights),
     )
+
+
+def _operations(topic: str, request: MetadataRequest, rights: Rights) -> int:
+    is_asked = request.include_topic_authorized_operations
+    return rights.operations(ResourceType.TOPIC, topic) if is_asked else OPERATIONS_NOT_REQUESTED
 
 
 def _partition(known: tuple[int, PartitionMetadata]) -> MetadataResponsePartition:

@@ -2,14 +2,20 @@
 
 from broker.common.errors import ApiError
 from broker.coordinator.group.offsets import commit_refused
+from broker.handlers.authorization import require
 from broker.handlers.commit_partitions import commit_known
 from broker.handlers.group_request import ask_group
 from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
+from broker.security.operations import Operation, ResourceType
 
 
 def handle_offset_commit(request: OffsetCommitRequest, context: RequestContext) -> Reply:
+    try:
+        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
+    except ApiError as error:
+        return commit_refused(request, error.code)
     return commit_known(request, context, lambda known: _commit(known, context))
 
 

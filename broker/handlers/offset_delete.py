@@ -1,6 +1,7 @@
 """OffsetDelete: a group forgets what it committed for topics its members do not read (KIP-496)."""
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.authorization import denied_topics, require
 from broker.handlers.group_request import answer_of, ask_group
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -11,12 +12,22 @@ from broker.protocol.messages.offset_delete import (
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
+from broker.security.operations import Operation, ResourceType
+
+_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+#: Offsets of topics that are gone go with them.
+_UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 async def handle_offset_delete(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
-    unknown = [topic for topic in request.topics if topic.name not in context.services.metadata.topics]
-    request.topics = [topic for topic in request.topics if topic.name in context.services.metadata.topics]
     try:
+        require(Operation.DELETE, ResourceType.GROUP, request.group_id, context)
+        denied = await denied_topics(Operation.READ, [topic.name for topic in request.topics], context)
+        refused = [_refused(topic, _DENIED) for topic in request.topics if topic.name in denied]
+        allowed = [topic for topic in request.topics if topic.name not in denied]
+        known = context.services.metadata.topics
+        refused += [_refused(topic, _UNKNOWN) for topic in allowed if topic.name not in known]
+        request.topics = [topic for topic in allowed if topic.name in known]
         response = await answer_of(
             ask_group(
                 request.group_id,
@@ -27,13 +38,11 @@ async def handle_offset_delete(request: OffsetDeleteRequest, context: RequestCon
     except ApiError as error:
         return OffsetDeleteResponse(error_code=error.code)
     if response.error_code == ErrorCode.NONE:
-        response.topics = [*response.topics, *map(_refused, unknown)]
+        response.topics = [*response.topics, *refused]
     return response
 
 
-def _refused(topic: OffsetDeleteRequestTopic) -> OffsetDeleteResponseTopic:
-    """Offsets of topics that are gone go with them."""
-    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+def _refused(topic: OffsetDeleteRequestTopic, code: ErrorCode) -> OffsetDeleteResponseTopic:
     partitions = [
         OffsetDeleteResponsePartition(partition_index=p.partition_index, error_code=code) for p in topic.partitions
     ]

@@ -1,7 +1,10 @@
 """OffsetFetch: one group up to version 7; from version 8 many, each asked of its own coordinator partition."""
 
-from broker.common.errors import ApiError
+from operator import attrgetter
+
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
+from broker.handlers.authorization import denied_topics, only_seen, require
 from broker.handlers.deduplicate import partitions_once
 from broker.handlers.group_request import answer_of, ask_group
 from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
@@ -16,29 +19,28 @@ from broker.protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
 )
 from broker.runtime.in_turns import asked_in_turns
+from broker.security.operations import Operation, ResourceType
+from broker.security.rights import UNLIMITED
+
+_AskedGroup = OffsetFetchRequest | OffsetFetchRequestGroup
+_FIRST_OF_MANY_GROUPS = 8
+#: Before it every partition carries the error of all.
+_FIRST_WITH_ERROR_OF_ALL = 2
 
 
 def handle_offset_fetch(request: OffsetFetchRequest, context: RequestContext) -> Reply:
-    if context.api_version >= 8:
+    if context.api_version >= _FIRST_OF_MANY_GROUPS:
         return _fetch_groups(request, context)
     if request.topics:
         request.topics = _once(request.topics)
     if request.topics is None or sum(len(topic.partition_indexes) for topic in request.topics) > THINGS_IN_A_TURN:
         return _answer_late(request, context)
-    return _fetch(request, context)
+    return _ask(request, request, context)
 
 
 async def _answer_late(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     """What is long is encoded in turns."""
-    return await answer_of(_fetch(request, context))
-
-
-def _fetch(request: OffsetFetchRequest, context: RequestContext) -> Reply:
-    try:
-        return _ask(request.group_id, request, context)
-    except ApiError as error:
-        topics = request.topics or [] if context.api_version < 2 else []
-        return OffsetFetchResponse(error_code=error.code, topics=_refused(topics, error))
+    return await answer_of(_ask(request, request, context))
 
 
 async def _fetch_groups(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
@@ -51,21 +53,56 @@ async def _fetch_groups(request: OffsetFetchRequest, context: RequestContext) ->
 def _ask_for_group(group: OffsetFetchRequestGroup, request: OffsetFetchRequest, context: RequestContext) -> Reply:
     if group.topics:
         group.topics = _once(group.topics)
-    alone = OffsetFetchRequest(groups=[group], require_stable=request.require_stable)
+    return _ask(group, OffsetFetchRequest(groups=[group], require_stable=request.require_stable), context)
+
+
+def _ask(asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContext) -> Reply:
+    """What is told of one group, which is all that `request` asks for."""
     try:
-        return _ask(group.group_id, alone, context)
+        require(Operation.DESCRIBE, ResourceType.GROUP, asked.group_id, context)
+        if context.session.rights is UNLIMITED:
+            return _ask_coordinator(asked, request, context)
     except ApiError as error:
-        refused = OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
-        return OffsetFetchResponse(groups=[refused])
+        return _refused_group(asked, error, context)
+    return _ask_for_seen(asked, request, context)
 
 
-def _ask(group_id: str, request: OffsetFetchRequest, context: RequestContext) -> Reply:
+def _ask_coordinator(asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContext) -> Reply:
     version = context.api_version
     return ask_group(
-        group_id,
+        asked.group_id,
         context,
         lambda coordinator, token, now_ms: coordinator.offset_fetch(request, version, token, now_ms),
     )
+
+
+async def _ask_for_seen(
+    asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContext
+) -> OffsetFetchResponse:
+    """Topics that the client may not see are refused where it names them, and left out where it does not."""
+    named = asked.topics
+    denied = await denied_topics(Operation.DESCRIBE, [topic.name for topic in named or ()], context)
+    if named is not None:
+        asked.topics = [topic for topic in named if topic.name not in denied]
+    try:
+        response = await answer_of(_ask_coordinator(asked, request, context))
+    except ApiError as error:
+        asked.topics = named
+        return _refused_group(asked, error, context)
+    told = response.groups[0] if response.groups else response
+    if named is None:
+        told.topics = await only_seen(ResourceType.TOPIC, told.topics, attrgetter("name"), context)
+    elif not told.error_code or context.api_version < _FIRST_WITH_ERROR_OF_ALL:
+        refused = _refused([topic for topic in named if topic.name in denied], ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        told.topics = [*told.topics, *refused]
+    return response
+
+
+def _refused_group(asked: _AskedGroup, error: ApiError, context: RequestContext) -> OffsetFetchResponse:
+    if context.api_version >= _FIRST_OF_MANY_GROUPS:
+        return OffsetFetchResponse(groups=[OffsetFetchResponseGroup(group_id=asked.group_id, error_code=error.code)])
+    topics = asked.topics or [] if context.api_version < _FIRST_WITH_ERROR_OF_ALL else []
+    return OffsetFetchResponse(error_code=error.code, topics=_refused(topics, error.code))
 
 
 def _once(topics: list[OffsetFetchRequestTopic]) -> list[OffsetFetchRequestTopic]:
@@ -73,15 +110,12 @@ def _once(topics: list[OffsetFetchRequestTopic]) -> list[OffsetFetchRequestTopic
     return [OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in asked.items()]
 
 
-def _refused(topics, error: ApiError) -> list[OffsetFetchResponseTopic]:
-    """Version 1 has no top-level error: every partition carries it."""
+def _refused(topics: list[OffsetFetchRequestTopic], code: ErrorCode) -> list[OffsetFetchResponseTopic]:
     return [
         OffsetFetchResponseTopic(
             name=topic.name,
             partitions=[
-                OffsetFetchResponsePartition(
-                    partition_index=index, committed_offset=-1, metadata="", error_code=error.code
-                )
+                OffsetFetchResponsePartition(partition_index=index, committed_offset=-1, metadata="", error_code=code)
                 for index in topic.partition_indexes
             ],
         )

@@ -2,8 +2,9 @@
 
 from operator import attrgetter
 
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.handlers.authorization import denied_topics, sees_cluster
 from broker.handlers.current_leader import refusal
 from broker.handlers.deduplicate import partitions_once
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
@@ -16,16 +17,27 @@ from broker.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 from broker.runtime.in_turns import partitions_in_turns
+from broker.security.operations import Operation
 
 
 async def handle_offset_for_leader_epoch(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
     asked = partitions_once(((topic.topic, topic.partitions) for topic in request.topics), attrgetter("partition"))
-    topics = await partitions_in_turns(asked, lambda topic, each: _answer(topic, each, context), context.services.turns)
+    is_replica = sees_cluster(Operation.CLUSTER_ACTION, context)
+    denied = () if is_replica else await denied_topics(Operation.DESCRIBE, asked, context)
+    topics = await partitions_in_turns(
+        asked,
+        lambda topic, each: _denied(each) if topic in denied else _answer(topic, each, context),
+        context.services.turns,
+    )
     return OffsetForLeaderEpochResponse(
         topics=[OffsetForLeaderTopicResult(topic=name, partitions=partitions) for name, partitions in topics]
     )
+
+
+def _denied(asked: OffsetForLeaderPartition) -> EpochEndOffset:
+    return EpochEndOffset(partition=asked.partition, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
 
 
 def _answer(topic: str, asked: OffsetForLeaderPartition, context: RequestContext) -> EpochEndOffset:

@@ -1,4 +1,7 @@
-"""PreviewRetention: the same code that deletes answers what it would delete, for the partitions this broker leads."""
+"""PreviewRetention: the same code that deletes answers what it would delete, for the partitions this broker leads.
+
+It reads whole logs: who may have them deleted, by altering the topic's configuration, may ask.
+"""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -7,6 +10,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PREVIEW_SEGMENTS_MAX
 from broker.common.types import TopicPartition
 from broker.config.definition import render_value
+from broker.handlers.authorization import require
 from broker.handlers.config_resources import check_topic
 from broker.handlers.current_leader import refusal
 from broker.handlers.handler import RequestContext, for_members
@@ -25,6 +29,8 @@ from broker.protocol.messages.preview_retention import (
     PreviewRetentionTopic,
     PreviewRetentionTopicResult,
 )
+from broker.security.operations import Operation, ResourceType
+from broker.security.rights import Rights
 
 _REASONS = {
     RetentionReason.LOG_START_OFFSET: DeletionReason.LOG_START_OFFSET,
@@ -53,6 +59,7 @@ class _Answer:
 
     async def topic(self, asked: PreviewRetentionTopic) -> PreviewRetentionTopicResult:
         try:
+            require(Operation.ALTER_CONFIGS, ResourceType.TOPIC, asked.name, self._context)
             check_topic(asked.name, self._context)
             if len({config.name for config in asked.configs}) < len(asked.configs):
                 raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
@@ -140,4 +147,8 @@ def _refused(request: PreviewRetentionRequest) -> PreviewRetentionResponse:
     )
 
 
-HANDLER = for_members(ApiKey.PREVIEW_RETENTION, 0, 0, handle_preview_retention, _refused)
+def _may_preview(rights: Rights) -> bool:
+    return rights.may_on_any(Operation.ALTER_CONFIGS, ResourceType.TOPIC)
+
+
+HANDLER = for_members(ApiKey.PREVIEW_RETENTION, 0, 0, handle_preview_retention, _refused, others_may=_may_preview)

@@ -27,13 +27,15 @@ from broker.protocol.messages.produce import (
 )
 from broker.protocol.produced import FIRST_VERSION, Produced, encode_produced
 from broker.protocol.schema import Buffer, Message
-from broker.records.batch import check_produced_batch
+from broker.records.batch import check_produced_batch, is_transactional
 from broker.runtime.in_turns import in_order, in_turns, once_done
 from broker.runtime.replication.batch_looks import BatchLooks
 from broker.runtime.replication.repacking import Guard
 from broker.runtime.replication.replica_manager import ProduceResult
 from broker.runtime.replication.transactional_appends import Append, Batches
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
+from broker.security.operations import Operation, ResourceType
+from broker.security.rights import UNLIMITED
 
 _ALL = -1
 _ACKS = (_ALL, 0, 1)
@@ -56,6 +58,8 @@ class _Uncommitted(NamedTuple):
 def handle_produce(request: ProduceRequest, context: RequestContext, append: Append | None = None) -> Reply:
     """`append` writes a batch; the one that has verified its transaction, once it was."""
     if append is None:
+        if context.session.rights is not UNLIMITED and _is_forbidden(request, context):
+            return _refuse_all(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, context)
         if context.services.repacking.partitions:
             return _when_packed(request, context)
         if request.transactional_id is not None:
@@ -79,6 +83,43 @@ def handle_produce(request: ProduceRequest, context: RequestContext, append: App
     except NeedsLook:
         return in_order(lambda done: _go_on_in_turns(request, context, append, topics, uncommitted, done))
     return _end(request, context, topics, uncommitted, is_plain=is_plain)
+
+
+def _is_forbidden(request: ProduceRequest, context: RequestContext) -> bool:
+    """Whether all of it is. What may not go to its topic is dropped, and refused when its turn comes (`_without`)."""
+    may = context.session.rights.may
+    if _is_transactional(request) and (
+        request.transactional_id is None
+        or not may(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
+    ):
+        return True
+    for topic in request.topic_data:
+        if not may(Operation.WRITE, ResourceType.TOPIC, topic.name):
+            for data in topic.partition_data:
+                data.records = None
+    return False
+
+
+def _is_transactional(request: ProduceRequest) -> bool:
+    return any(
+        data.records is not None and is_transactional(data.records)
+        for topic in request.topic_data
+        for data in topic.partition_data
+    )
+
+
+def _refuse_all(request: ProduceRequest, code: ErrorCode, context: RequestContext) -> Reply:
+    topics: list[tuple[str, list[Outcome]]] = [
+        (
+            topic.name,
+            [
+                _refused(ApiError(code), TopicPartition(topic.name, data.index), context)
+                for data in topic.partition_data
+            ],
+        )
+        for topic in request.topic_data
+    ]
+    return _end(request, context, topics, [], is_plain=False)
 
 
 def _end(
@@ -273,12 +314,12 @@ def _append(
     topic_partition = new_tuple(TopicPartition, (topic, data.index))
     acks, batch = request.acks, data.records
     try:
+        if batch is None:
+            raise _without(topic, context)
         if acks not in _ACKS:
             raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
         if topic in INTERNAL_TOPICS:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal; only brokers write to it")
-        if batch is None:
-            raise ApiError(ErrorCode.INVALID_RECORD, "the request holds no record batch for the partition")
         result = append(topic_partition, batch, is_for_all=acks == _ALL, look=look)
     except ApiError as error:
         return _refused(error, topic_partition, context)
@@ -286,6 +327,13 @@ def _append(
     if acks == _ALL and end_offset > hosted.partition.high_watermark:
         uncommitted.append(_Uncommitted(outcomes, len(outcomes), result))
     return new_tuple(Produced, (data.index, base_offset, log_append_time_ms, log_start_offset))
+
+
+def _without(topic: str, context: RequestContext) -> ApiError:
+    """Why there is no batch."""
+    if not context.session.rights.sees(Operation.WRITE, ResourceType.TOPIC, topic):
+        return ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    return ApiError(ErrorCode.INVALID_RECORD, "the request holds no record batch for the partition")
 
 
 def _refused(error: ApiError, topic_partition: TopicPartition, context: RequestContext) -> PartitionProduceResponse:

@@ -6,19 +6,18 @@ from broker.handlers.handler import RequestContext, private
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.stop_replica import (
     StopReplicaPartitionError,
+    StopReplicaPartitionState,
     StopReplicaRequest,
     StopReplicaResponse,
 )
+from broker.runtime.in_turns import in_turns
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 
 
 async def handle_stop_replica(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:
-    replicas = context.services.replicas
-    stops = [
-        ReplicaStop(TopicPartition(topic.topic_name, state.partition_index), state.delete_partition, state.leader_epoch)
-        for topic in request.topic_states
-        for state in topic.partition_states
-    ]
+    replicas, turns = context.services.replicas, context.services.turns
+    named = ((topic.topic_name, state) for topic in request.topic_states for state in topic.partition_states)
+    stops = await in_turns(named, lambda pair: _stop(*pair), turns)
 
     async def stop() -> dict[TopicPartition, ErrorCode]:
         # Another controller may have spoken while others had their roles.
@@ -30,12 +29,15 @@ async def handle_stop_replica(request: StopReplicaRequest, context: RequestConte
         outcomes = await replicas.taking_roles.to_the_end(stop)
     except ApiError as error:
         return StopReplicaResponse(error_code=error.code)
-    return StopReplicaResponse(
-        partition_errors=[
-            StopReplicaPartitionError(topic_name=topic, partition_index=index, error_code=code)
-            for (topic, index), code in outcomes.items()
-        ]
-    )
+    return StopReplicaResponse(partition_errors=await in_turns(outcomes.items(), lambda one: _outcome(*one), turns))
+
+
+def _stop(topic: str, state: StopReplicaPartitionState) -> ReplicaStop:
+    return ReplicaStop(TopicPartition(topic, state.partition_index), state.delete_partition, state.leader_epoch)
+
+
+def _outcome(stopped: TopicPartition, code: ErrorCode) -> StopReplicaPartitionError:
+    return StopReplicaPartitionError(topic_name=stopped.topic, partition_index=stopped.partition, error_code=code)
 
 
 HANDLER = private(ApiKey.STOP_REPLICA, 4, handle_stop_replica)

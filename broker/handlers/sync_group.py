@@ -1,14 +1,17 @@
 """SyncGroup: parked by the coordinator until the leader has handed in the assignment."""
 
 from broker.common.errors import ApiError
+from broker.handlers.authorization import require
 from broker.handlers.group_request import ask_group
 from broker.handlers.handler import Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from broker.security.operations import Operation, ResourceType
 
 
 def handle_sync_group(request: SyncGroupRequest, context: RequestContext) -> Reply:
     try:
+        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
         return ask_group(
             request.group_id,
             context,

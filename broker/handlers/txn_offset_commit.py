@@ -6,12 +6,14 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.group.answers import not_appended
 from broker.coordinator.group.offsets import commit_refused
+from broker.handlers.authorization import require
 from broker.handlers.commit_partitions import commit_known
 from broker.handlers.group_request import ask_group, coordinating_partition
 from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from broker.security.operations import Operation, ResourceType
 
 #: Producers of earlier versions do not expect COORDINATOR_LOAD_IN_PROGRESS here, and some end with it.
 _LOADING_IS_KNOWN_VERSION = 2
@@ -20,6 +22,11 @@ _ABORTABLE_IS_KNOWN_VERSION = 4
 
 
 def handle_txn_offset_commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Reply:
+    try:
+        require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
+        require(Operation.READ, ResourceType.GROUP, request.group_id, context)
+    except ApiError as error:
+        return commit_refused(request, error.code)
     return commit_known(request, context, lambda known: _commit(known, context))
 
 

@@ -1,7 +1,7 @@
 """WriteTxnMarkers: end transactions in the partitions this broker leads; answered when the markers are committed.
 
-Asked by transaction coordinators; an operator whose tool would abort a hanging transaction (KIP-664) is no member of
-the cluster. Each partition of each marker stands for itself: one that fails keeps no other from its marker.
+Asked by transaction coordinators, and by operators whose tool aborts a hanging transaction (KIP-664): with a right to
+that on the cluster. Each partition of each marker stands for itself: one that fails keeps no other from its marker.
 """
 
 from collections.abc import Iterator
@@ -26,6 +26,8 @@ from broker.protocol.messages.write_txn_markers import (
 from broker.records.control import EndMarker, MarkerType
 from broker.runtime.in_turns import in_turns
 from broker.runtime.replication.replica_manager import ProduceResult
+from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.rights import Rights
 
 #: How long a marker may take to be committed before the coordinator is told to send it again, Kafka's
 #: request.timeout.ms.
@@ -138,4 +140,12 @@ def _refused(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
     )
 
 
-HANDLER = for_members(ApiKey.WRITE_TXN_MARKERS, 0, 1, handle_write_txn_markers, _refused, budget=OF_PEERS)
+def _may_write(rights: Rights) -> bool:
+    return rights.sees(Operation.ALTER, ResourceType.CLUSTER, CLUSTER_NAME) or rights.may(
+        Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
+    )
+
+
+HANDLER = for_members(
+    ApiKey.WRITE_TXN_MARKERS, 0, 1, handle_write_txn_markers, _refused, budget=OF_PEERS, others_may=_may_write
+)

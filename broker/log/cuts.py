@@ -1,7 +1,8 @@
-"""Lets work on other threads notice that the end of the log was cut off under it.
+"""Lets work on other threads notice that the end of the log was cut off under it, or its files got other names.
 
 The owner of a log truncates it while a flush, a look-up or the cleaner may be reading what goes. None of them is waited
-for: each compares the number of cuts before and after, and what it found in between does not count.
+for: each compares the number of cuts before and after, and what it found in between does not count. One that misses a
+file waits for the owner to be done before it looks again: a renaming is over sooner or later, not after so many looks.
 """
 
 from collections.abc import Iterator
@@ -26,8 +27,14 @@ class Cuts:
             self.count += 1
             yield
 
+    @contextmanager
+    def renaming(self) -> Iterator[None]:
+        """For the owner, while segments exchange their places: nothing is cut, but names and files differ."""
+        with self._lock:
+            yield
+
     def settled(self) -> int:
-        """How many there were, none being under way."""
+        """How many there were, none being under way, and every segment having its name."""
         with self._lock:
             return self.count
 

@@ -2,17 +2,19 @@
 
 It goes on behind a batch whose CRC does not match, because its length says where the next one begins; where no batch
 can begin any more, the bytes that are left are named. Kafka's message formats before 0.11 (magic 0 and 1) are told
-batch by batch, and not looked into.
+batch by batch, and not looked into. A line is a `Row`: names and values, which a program may as well have as JSON.
 """
 
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from crc32c import crc32c
 
 from broker.common.errors import ApiError
+from broker.log.dump_rows import Row
 from broker.log.files import OpenFile, read_at
 from broker.log.producer_state import last_sequence_of
 from broker.records.batch import (
@@ -71,7 +73,7 @@ class SegmentDump:
     def is_damaged(self) -> bool:
         return bool(self.invalid_bytes or self.damaged_batches)
 
-    def lines(self) -> Iterator[str]:
+    def rows(self) -> Iterator[Row]:
         """Raises OSError if the file cannot be read."""
         file = OpenFile(self.path)
         size = file.size_bytes
@@ -81,41 +83,52 @@ class SegmentDump:
             self.position += length
         if self.position < end and self.bytes_max is None:
             self.invalid_bytes = end - self.position
-            yield f"Found {self.invalid_bytes} invalid bytes at the end of {self.path.name}"
+            yield Row.saying(
+                f"Found {self.invalid_bytes} invalid bytes at the end of {self.path.name}",
+                invalidBytes=self.invalid_bytes,
+                position=self.position,
+            )
 
-    def _batch(self, file: OpenFile, length: int) -> Iterator[str]:
+    def _batch(self, file: OpenFile, length: int) -> Iterator[Row]:
         head = read_at(file, self.position, HEADER_BYTES)
         if head[16] != CURRENT_MAGIC:
-            yield _old_line(head, self.position, length)
+            yield _old_batch(head, self.position, length)
             return
         header = parse_batch_header(head)
         is_valid = _checksum(file, self.position + CHECKED_FROM, self.position + length) == header.crc
         self.damaged_batches += not is_valid
-        yield _batch_line(header, self.position, is_valid=is_valid)
+        yield _batch_row(header, self.position, is_valid=is_valid)
         if self.with_records:
             yield from self._records(read_at(file, self.position, length), header, is_valid=is_valid)
 
-    def _records(self, batch: bytes, header: BatchHeader, *, is_valid: bool) -> Iterator[str]:
+    def _records(self, batch: bytes, header: BatchHeader, *, is_valid: bool) -> Iterator[Row]:
         try:
             records = decode_records(batch)
         except ApiError as error:
             self.damaged_batches += is_valid
-            yield f"| the records of offset {header.base_offset} cannot be read: {error.message}"
+            told = f"the records of offset {header.base_offset} cannot be read: {error.message}"
+            yield Row.saying(f"| {told}", baseOffset=header.base_offset, error=error.message)
             return
         for record in records:
             if self._last_offset is not None and record.offset != self._last_offset + 1:
                 self.gaps.append((self._last_offset, record.offset))
             self._last_offset = record.offset
-            yield self._record_line(record, header)
+            yield self._record(record, header)
 
-    def _record_line(self, record: Record, header: BatchHeader) -> str:
+    def _record(self, record: Record, header: BatchHeader) -> Row:
         """Without metadata a record without a key has no bar either, as in Kafka, and a control record nothing."""
-        line = f"| {_metadata(record, header)}" if self.with_metadata else ""
+        row = Row(_metadata(record, header) if self.with_metadata else {})
+        row.prefix = "| " if self.with_metadata else ""
         if self.decoder and not header.is_control:
             key, payload = self.decoder(record.key, record.value)
-            line += "" if key is None else f"{' ' if self.with_metadata else '| '}key: {key}"
-            line += "" if payload is None else f" payload: {payload}"
-        return line
+            if key is not None:
+                row.prefix = "| "
+                row["key"] = key
+            elif payload is not None and not self.with_metadata:
+                row.prefix = " "
+            if payload is not None:
+                row["payload"] = payload
+        return row
 
 
 def _batch_bytes(file: OpenFile, position: int, end: int) -> int | None:
@@ -140,54 +153,64 @@ def _checksum(file: OpenFile, start: int, stop: int) -> int:
     return crc
 
 
-def _batch_line(header: BatchHeader, position: int, *, is_valid: bool) -> str:
-    horizon = (
-        f"OptionalLong[{header.base_timestamp}]" if header.attributes & DELETE_HORIZON_BIT else "OptionalLong.empty"
-    )
-    return (
-        f"baseOffset: {header.base_offset} lastOffset: {header.last_offset} count: {header.records_count} "
-        f"baseSequence: {header.base_sequence} lastSequence: {last_sequence_of(header)} "
-        f"producerId: {header.producer_id} producerEpoch: {header.producer_epoch} "
-        f"partitionLeaderEpoch: {header.partition_leader_epoch} isTransactional: {_bool(header.is_transactional)} "
-        f"isControl: {_bool(header.is_control)} deleteHorizonMs: {horizon} position: {position} "
-        f"{_timestamp_type(header)}: {header.max_timestamp} size: {header.size_bytes} magic: {header.magic} "
-        f"compresscodec: {_codec(header.attributes)} crc: {header.crc} isvalid: {_bool(is_valid)}"
+def _batch_row(header: BatchHeader, position: int, *, is_valid: bool) -> Row:
+    time: dict[str, Any] = {_timestamp_type(header): header.max_timestamp}
+    return Row(
+        baseOffset=header.base_offset,
+        lastOffset=header.last_offset,
+        count=header.records_count,
+        baseSequence=header.base_sequence,
+        lastSequence=last_sequence_of(header),
+        producerId=header.producer_id,
+        producerEpoch=header.producer_epoch,
+        partitionLeaderEpoch=header.partition_leader_epoch,
+        isTransactional=header.is_transactional,
+        isControl=header.is_control,
+        deleteHorizonMs=header.base_timestamp if header.attributes & DELETE_HORIZON_BIT else None,
+        position=position,
+        **time,
+        size=header.size_bytes,
+        magic=header.magic,
+        compresscodec=_codec(header.attributes),
+        crc=header.crc,
+        isvalid=is_valid,
     )
 
 
-def _old_line(head: bytes, position: int, length: int) -> str:
+def _old_batch(head: bytes, position: int, length: int) -> Row:
     offset, _, crc, magic, attributes = _OLD_HEAD.unpack_from(head)
-    time = "NoTimestampType: -1"
+    time: dict[str, Any] = {"NoTimestampType": -1}
     if magic == 1:
         name = "LogAppendTime" if attributes & 0x08 else "CreateTime"
-        time = f"{name}: {int.from_bytes(head[18:26], signed=True)}"
-    return (
-        f"offset: {offset} position: {position} {time} size: {length} magic: {magic} "
-        f"compresscodec: {_codec(attributes)} crc: {crc}"
-    )
+        time = {name: int.from_bytes(head[18:26], signed=True)}
+    codec = _codec(attributes)
+    return Row(offset=offset, position=position, **time, size=length, magic=magic, compresscodec=codec, crc=crc)
 
 
-def _metadata(record: Record, header: BatchHeader) -> str:
+def _metadata(record: Record, header: BatchHeader) -> dict[str, Any]:
     sequence = header.base_sequence
     if sequence != NO_SEQUENCE:
         sequence = (sequence + record.offset - header.base_offset) % (1 << 31)
-    keys = ",".join(key for key, _ in record.headers)
-    line = (
-        f"offset: {record.offset} {_timestamp_type(header)}: {record.timestamp_ms} keySize: {_size(record.key)} "
-        f"valueSize: {_size(record.value)} sequence: {sequence} headerKeys: [{keys}]"
-    )
-    return line + (_control(record) if header.is_control else "")
+    return {
+        "offset": record.offset,
+        _timestamp_type(header): record.timestamp_ms,
+        "keySize": _size(record.key),
+        "valueSize": _size(record.value),
+        "sequence": sequence,
+        "headerKeys": [key for key, _ in record.headers],
+        **(_control(record) if header.is_control else {}),
+    }
 
 
-def _control(record: Record) -> str:
+def _control(record: Record) -> dict[str, Any]:
     try:
         _, kind = _CONTROL_KEY.unpack_from(record.key or b"")
         if kind not in (MarkerType.ABORT, MarkerType.COMMIT):
-            return f" controlType: {_OTHER_CONTROLS.get(kind, 'UNKNOWN')}({kind})"
+            return {"controlType": f"{_OTHER_CONTROLS.get(kind, 'UNKNOWN')}({kind})"}
         _, epoch = _CONTROL_VALUE.unpack_from(record.value or b"")
     except struct.error:
-        return " controlType: UNKNOWN(-1)"
-    return f" endTxnMarker: {MarkerType(kind).name} coordinatorEpoch: {epoch}"
+        return {"controlType": "UNKNOWN(-1)"}
+    return {"endTxnMarker": MarkerType(kind).name, "coordinatorEpoch": epoch}
 
 
 def _size(data: bytes | None) -> int:
@@ -201,7 +224,3 @@ def _codec(attributes: int) -> str:
 
 def _timestamp_type(header: BatchHeader) -> str:
     return "LogAppendTime" if header.timestamp_type is TimestampType.LOG_APPEND_TIME else "CreateTime"
-
-
-def _bool(value: bool) -> str:
-    return "true" if value else "false"

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from broker.log.dump_rows import Row
 from broker.log.files import OpenFile, read_at
 from broker.log.index_file import used_bytes
-from broker.log.producer_state import ProducerSnapshotEntry, ProducerState
+from broker.log.producer_snapshot_format import ProducerSnapshotEntry, decode_snapshot
 from broker.log.scan import BadBatchError, scan_batches
 from broker.log.segment_files import LOG_SUFFIX
 from broker.log.transaction_index import ENTRY_BYTES as TRANSACTION_ENTRY_BYTES
@@ -42,12 +43,12 @@ class IndexDump:
     def log(self) -> Path:
         return self.path.with_suffix(LOG_SUFFIX)
 
-    def offset_lines(self) -> Iterator[str]:
+    def offset_rows(self) -> Iterator[Row]:
         """Of an `.index`. Raises OSError."""
         data = self.path.read_bytes()
         entries = list(_OFFSET_ENTRY.iter_unpack(data[: used_bytes(data, _OFFSET_ENTRY.size)]))
         if not entries:
-            yield f"{self.path} is empty."
+            yield Row.saying(f"{self.path} is empty.", entries=0)
             return
         if self.sanity_only:
             yield from self._sanity(data, _OFFSET_ENTRY.size, [relative for relative, _ in entries])
@@ -58,14 +59,14 @@ class IndexDump:
             if log is not None and (found := _last_offset_at(log, position)) != offset:
                 self.mismatches.append((offset, found))
             if not self.verify_only:
-                yield f"offset: {offset} position: {position}"
+                yield Row(offset=offset, position=position)
 
-    def time_lines(self) -> Iterator[str]:
+    def time_rows(self) -> Iterator[Row]:
         """Of a `.timeindex`. Raises OSError."""
         data = self.path.read_bytes()
         entries = list(_TIME_ENTRY.iter_unpack(data[: used_bytes(data, _TIME_ENTRY.size)]))
         if not entries:
-            yield f"{self.path} is empty."
+            yield Row.saying(f"{self.path} is empty.", entries=0)
             return
         if self.sanity_only:
             yield from self._sanity(data, _TIME_ENTRY.size, [timestamp for timestamp, _ in entries])
@@ -80,15 +81,16 @@ class IndexDump:
                 self.out_of_order.append((before, timestamp))
             before = timestamp
             if not self.verify_only:
-                yield f"timestamp: {timestamp} offset: {offset}"
+                yield Row(timestamp=timestamp, offset=offset)
 
-    def _sanity(self, data: bytes, entry_bytes: int, values: list[int]) -> Iterator[str]:
+    def _sanity(self, data: bytes, entry_bytes: int, values: list[int]) -> Iterator[Row]:
         if len(data) % entry_bytes:
-            yield f"{self.path}: its size, {len(data)}, is no multiple of {entry_bytes}."
+            told, passed = f"{self.path}: its size, {len(data)}, is no multiple of {entry_bytes}.", False
         elif values != sorted(values) or values[-1] < 0:
-            yield f"{self.path}: its entries do not increase."
+            told, passed = f"{self.path}: its entries do not increase.", False
         else:
-            yield f"{self.path} passed sanity check."
+            told, passed = f"{self.path} passed sanity check.", True
+        yield Row.saying(told, passedSanityCheck=passed, told=told)
 
 
 def _last_offset_at(log: OpenFile, position: int) -> int:
@@ -114,39 +116,42 @@ def _timestamps_of(log: Path, offsets: Iterable[int]) -> dict[int, int]:
     return found
 
 
-def transaction_lines(path: Path) -> Iterator[str]:
+def transaction_rows(path: Path) -> Iterator[Row]:
     """Raises OSError."""
     data = path.read_bytes()
     whole = len(data) // TRANSACTION_ENTRY_BYTES * TRANSACTION_ENTRY_BYTES
     for version, producer_id, first_offset, last_offset, last_stable in _TRANSACTION_ENTRY.iter_unpack(data[:whole]):
-        yield (
-            f"version: {version} producerId: {producer_id} firstOffset: {first_offset} lastOffset: {last_offset} "
-            f"lastStableOffset: {last_stable}"
+        yield Row(
+            version=version,
+            producerId=producer_id,
+            firstOffset=first_offset,
+            lastOffset=last_offset,
+            lastStableOffset=last_stable,
         )
     if whole < len(data):
-        yield f"Found {len(data) - whole} invalid bytes at the end of {path.name}"
+        invalid = len(data) - whole
+        yield Row.saying(f"Found {invalid} invalid bytes at the end of {path.name}", invalidBytes=invalid)
 
 
-def snapshot_lines(path: Path) -> Iterator[str] | None:
+def snapshot_rows(path: Path) -> Iterator[Row] | None:
     """None for a snapshot that is damaged: its CRC does not match. Raises OSError."""
-    entries = ProducerState.entries_of(path.read_bytes())
-    return None if entries is None else map(_producer_line, entries)
+    snapshot = decode_snapshot(path.read_bytes())
+    return None if snapshot is None else (_producer(entry) for entry, _ in snapshot)
 
 
-def _producer_line(entry: ProducerSnapshotEntry) -> str:
-    first_open = entry.current_txn_first_offset
-    line = (
-        f"producerId: {entry.producer_id} producerEpoch: {entry.producer_epoch} "
-        f"coordinatorEpoch: {entry.coordinator_epoch} "
-        f"currentTxnFirstOffset: {f'OptionalLong[{first_open}]' if first_open >= 0 else 'OptionalLong.empty'} "
-        f"lastTimestamp: {entry.timestamp} "
+def _producer(entry: ProducerSnapshotEntry) -> Row:
+    row = Row(
+        producerId=entry.producer_id,
+        producerEpoch=entry.producer_epoch,
+        coordinatorEpoch=entry.coordinator_epoch,
+        currentTxnFirstOffset=entry.current_txn_first_offset if entry.current_txn_first_offset >= 0 else None,
+        lastTimestamp=entry.timestamp,
     )
     if entry.last_sequence == NO_SEQUENCE and entry.last_offset < 0:
-        return line
+        return row
     first_sequence = entry.last_sequence
     if first_sequence != NO_SEQUENCE:
         first_sequence = (first_sequence - entry.offset_delta) % _SEQUENCES
-    return (
-        f"{line}firstSequence: {first_sequence} lastSequence: {entry.last_sequence} lastOffset: {entry.last_offset} "
-        f"offsetDelta: {entry.offset_delta} timestamp: {entry.timestamp}"
-    )
+    row |= {"firstSequence": first_sequence, "lastSequence": entry.last_sequence, "lastOffset": entry.last_offset}
+    row |= {"offsetDelta": entry.offset_delta, "timestamp": entry.timestamp}
+    return row

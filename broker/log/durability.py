@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from broker.log.availability import Availability
 from broker.log.cuts import Cuts
-from broker.log.files import fsync_directory
+from broker.log.files import fsync_directory, lacks_descriptors
 from broker.log.leader_epoch_file import StoredEpochs
 from broker.log.producer_state_manager import ProducerStateManager
 from broker.log.segment import Segment
@@ -74,6 +74,8 @@ class Durability:
             self._epochs.flush()
         except OSError as error:
             reason = f"the log could not be flushed: {error.strerror}"
+            if lacks_descriptors(error):
+                raise self._availability.refused(error, reason) from error
             raise self._availability.broken_for_writing(error, reason) from error
         with self._cuts.unless_cut_since(cuts) as is_uncut:
             if is_uncut:

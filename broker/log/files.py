@@ -67,9 +67,14 @@ def is_of_one_path(error: OSError) -> bool:
     return error.errno in _OF_ONE_PATH
 
 
+def lacks_descriptors(error: OSError) -> bool:
+    """Whether nothing was opened, and so nothing asked of the disk: it can be tried again."""
+    return error.errno in (errno.EMFILE, errno.ENFILE)
+
+
 def is_full(error: OSError) -> bool:
     """Whether it is only for want of space, or of descriptors: the disk is well, and takes more when there is room."""
-    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE)
+    return lacks_descriptors(error) or error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def fsync_file(file: OpenFile) -> None:

@@ -438,7 +438,8 @@ class Log(LogParts):
         # Files are renamed by path: once this log is closed, another one may have its directory.
         self._availability.refuse_if_offline()
         try:
-            self._segments.replace(old, new)
+            with self._cuts.renaming():
+                self._segments.replace(old, new)
             if new:
                 fsync_directory(self.directory)
         except OSError as error:

@@ -27,7 +27,7 @@ class OffsetIndex:
     One thread may write while others ask `entry_for_offset`.
     """
 
-    __slots__ = ("_bytes_since_entry", "_interval_bytes", "_positions", "_relative_offsets", "base_offset", "is_read")
+    __slots__ = ("_bytes_since_entry", "_interval_bytes", "_relative_offsets", "base_offset", "is_read", "positions")
 
     def __init__(self, base_offset: int, interval_bytes: int):
         self.base_offset = base_offset
@@ -36,10 +36,11 @@ class OffsetIndex:
         self._interval_bytes = interval_bytes
         self._bytes_since_entry = 0
         self._relative_offsets = array("i")
-        self._positions = array("i")
+        #: Where the batches start that have an entry.
+        self.positions = array("i")
 
     def __len__(self) -> int:
-        return len(self._positions)
+        return len(self.positions)
 
     def note_batch(self, last_offset: int, position: int, size: int) -> bool:
         """A batch of `size` bytes follows the last one noted, or is that of the last entry: index it if it is time.
@@ -49,7 +50,7 @@ class OffsetIndex:
         if self._bytes_since_entry <= self._interval_bytes:
             self._bytes_since_entry += size
             return False
-        self._positions.append(position)
+        self.positions.append(position)
         self._relative_offsets.append(last_offset - self.base_offset)
         self._bytes_since_entry = size
         return True
@@ -63,7 +64,7 @@ class OffsetIndex:
 
     def entry_for_position(self, position: int) -> tuple[int, int]:
         """The newest entry whose batch starts at `position` or before."""
-        return self._entry(bisect_right(self._positions, min(position, RELATIVE_OFFSET_MAX)))
+        return self._entry(bisect_right(self.positions, min(position, RELATIVE_OFFSET_MAX)))
 
     def last_entry(self) -> tuple[int, int]:
         return self._entry(len(self))
@@ -71,27 +72,27 @@ class OffsetIndex:
     def _entry(self, after: int) -> tuple[int, int]:
         if not after:
             return self.base_offset - 1, 0
-        return self.base_offset + self._relative_offsets[after - 1], self._positions[after - 1]
+        return self.base_offset + self._relative_offsets[after - 1], self.positions[after - 1]
 
     def until(self, position: int) -> "OffsetIndex":
         """Another one, which knows only batches that start before `position`."""
         index = OffsetIndex(self.base_offset, self._interval_bytes)
         index.is_read = self.is_read
-        index._relative_offsets, index._positions = self._relative_offsets[:], self._positions[:]
+        index._relative_offsets, index.positions = self._relative_offsets[:], self.positions[:]
         index.truncate(position)
         return index
 
     def truncate(self, position: int) -> None:
         """Forget batches that start at `position` or later."""
-        keep = bisect_left(self._positions, position)
-        del self._positions[keep:]
+        keep = bisect_left(self.positions, position)
+        del self.positions[keep:]
         del self._relative_offsets[keep:]
 
     def encode(self) -> bytes:
         count = len(self._relative_offsets)
         entries = array("i", bytes(ENTRY_BYTES * count))
         entries[0::2] = self._relative_offsets[:count]
-        entries[1::2] = self._positions[:count]
+        entries[1::2] = self.positions[:count]
         return swap_to_big_endian(entries).tobytes()
 
     def decode(self, data: bytes, log_bytes: int, *, is_checked: bool = True) -> None:
@@ -103,7 +104,7 @@ class OffsetIndex:
         entries = swap_to_big_endian(array("i", data[: used_bytes(data, ENTRY_BYTES)]))
         relative_offsets, positions = entries[0::2], entries[1::2]
         if not is_checked or (is_increasing(relative_offsets, 0) and is_increasing(positions, 1)):
-            self._relative_offsets, self._positions = relative_offsets, positions
+            self._relative_offsets, self.positions = relative_offsets, positions
             self.truncate(log_bytes)
         self.is_read = True
 

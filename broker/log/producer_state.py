@@ -3,28 +3,20 @@
 Per producer id: its epoch and its last five batches. A batch seen before is answered with the offset it got then; a gap
 is refused; so is an older epoch. A producer nobody remembers may begin with any sequence number (KIP-360).
 
-Snapshot, `<offset>.snapshot`: the state as of that offset, in Kafka's format: version int16 (1), CRC-32C uint32 of what
-follows, count int32, and per producer its id int64, epoch int16, last sequence int32, last offset int64, offset delta
-int32, timestamp int64, coordinator epoch int32, first offset of its open transaction int64; -1 is none. As in Kafka
-only the last batch of a producer survives in it.
-
 A coordinator's batch for a producer (committed offsets) has no sequence numbers: its epoch alone is checked.
 
 Transactions: the first batch opens one, a marker ends it. Where the oldest open one began, what is stable ends. A
 marker of a coordinator that was replaced is refused, as is any batch of an older epoch.
 """
 
-import struct
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crc32c import crc32c
-
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PRODUCERS_PER_PARTITION_MAX
-from broker.common.types import new_tuple
 from broker.log.open_transactions import OpenTransactions
+from broker.log.producer_snapshot_format import ProducerSnapshotEntry, SentBatch, decode_snapshot, encode_snapshot
 from broker.records.batch import NO_SEQUENCE, TRANSACTIONAL_BIT, BatchHeader
 
 BATCHES_REMEMBERED = 5
@@ -32,31 +24,6 @@ _SEQUENCES = 1 << 31
 _NONE = -1
 #: Beyond every offset.
 _UNKNOWN = 1 << 63
-_SNAPSHOT_VERSION = 1
-_HEAD = struct.Struct(">hI")
-_COUNT = struct.Struct(">i")
-_ENTRY = struct.Struct(">qhiqiqiq")
-
-
-class SentBatch(NamedTuple):
-    first_sequence: int
-    last_sequence: int
-    base_offset: int
-    last_offset: int
-    timestamp_ms: int
-
-
-class ProducerSnapshotEntry(NamedTuple):
-    """A producer as a snapshot has it; -1 is none."""
-
-    producer_id: int
-    producer_epoch: int
-    last_sequence: int
-    last_offset: int
-    offset_delta: int
-    timestamp: int
-    coordinator_epoch: int
-    current_txn_first_offset: int
 
 
 _NO_BATCH = SentBatch(_NONE, _NONE, _NONE, _NONE, _NONE)
@@ -270,61 +237,52 @@ class ProducerState:
         return frozenset(each.batches[-1].last_offset for each in self._producers.values() if each.batches)
 
     def encode(self) -> bytes:
-        body = bytearray(_COUNT.pack(len(self._producers)))
-        for producer_id, producer in self._producers.items():
-            last = producer.batches[-1] if producer.batches else SentBatch(_NONE, _NONE, _NONE, _NONE, _NONE)
-            delta = last.last_offset - last.base_offset
-            timestamp_ms = max(last.timestamp_ms, producer.marker_timestamp_ms)
-            first_open = self._open.first_offset_of(producer_id)
-            entry = (producer_id, producer.epoch, last.last_sequence, last.last_offset, delta, timestamp_ms)
-            body += _ENTRY.pack(*entry, producer.coordinator_epoch, _NONE if first_open is None else first_open)
-        return _HEAD.pack(_SNAPSHOT_VERSION, crc32c(body)) + body
+        return encode_snapshot(
+            (self._entry_of(producer_id, producer), list(producer.batches)[:-1])
+            for producer_id, producer in self._producers.items()
+        )
+
+    def _entry_of(self, producer_id: int, producer: _Producer) -> ProducerSnapshotEntry:
+        last = producer.last_batch
+        first_open = self._open.first_offset_of(producer_id)
+        return ProducerSnapshotEntry(
+            producer_id,
+            producer.epoch,
+            last.last_sequence,
+            last.last_offset,
+            last.last_offset - last.base_offset,
+            producer.last_timestamp_ms,
+            producer.coordinator_epoch,
+            _NONE if first_open is None else first_open,
+        )
 
     @classmethod
     def decode(cls, data: bytes) -> "ProducerState | None":
         """The state in a snapshot; None if the snapshot is damaged."""
-        entries = cls.entries_of(data)
-        if entries is None:
+        snapshot = decode_snapshot(data)
+        if snapshot is None:
             return None
         state = cls()
         open_from: dict[int, int] = {}
-        for *entry, first_open_offset in entries:
-            state._recall_entry(*entry)
-            if first_open_offset >= 0:
-                open_from[entry[0]] = first_open_offset
+        for entry, earlier in snapshot:
+            state._recall_entry(entry, earlier)
+            if entry.current_txn_first_offset >= 0:
+                open_from[entry.producer_id] = entry.current_txn_first_offset
         state._open.restore(open_from)
         if open_from:
             state._transactional_until = _UNKNOWN
         return state
 
-    @staticmethod
-    def entries_of(data: bytes) -> list[ProducerSnapshotEntry] | None:
-        """The producers in a snapshot as they stand there; None if the snapshot is damaged."""
-        try:
-            version, crc = _HEAD.unpack_from(data)
-            body = data[_HEAD.size :]
-            (count,) = _COUNT.unpack_from(body)
-            if version != _SNAPSHOT_VERSION or crc != crc32c(body) or len(body) != _COUNT.size + count * _ENTRY.size:
-                return None
-        except struct.error:
-            return None
-        return [new_tuple(ProducerSnapshotEntry, entry) for entry in _ENTRY.iter_unpack(body[_COUNT.size :])]
-
-    def _recall_entry(
-        self,
-        producer_id: int,
-        epoch: int,
-        last_sequence: int,
-        last_offset: int,
-        delta: int,
-        timestamp_ms: int,
-        coordinator_epoch: int,
-    ) -> None:
-        known = self._producers[producer_id] = _Producer(epoch, coordinator_epoch=coordinator_epoch)
-        if last_sequence >= 0:
-            first_sequence = (last_sequence - delta) % _SEQUENCES
-            sent = SentBatch(first_sequence, last_sequence, last_offset - delta, last_offset, timestamp_ms)
-            known.batches.append(sent)
-        if coordinator_epoch >= 0:
-            known.marker_timestamp_ms = timestamp_ms
+    def _recall_entry(self, entry: ProducerSnapshotEntry, earlier: list[SentBatch]) -> None:
+        known = self._producers[entry.producer_id] = _Producer(
+            entry.producer_epoch, coordinator_epoch=entry.coordinator_epoch
+        )
+        if entry.last_sequence >= 0:
+            known.batches.extend(earlier)
+            first_sequence = (entry.last_sequence - entry.offset_delta) % _SEQUENCES
+            base_offset = entry.last_offset - entry.offset_delta
+            span = (first_sequence, entry.last_sequence, base_offset, entry.last_offset)
+            known.batches.append(SentBatch(*span, entry.timestamp))
+        if entry.coordinator_epoch >= 0:
+            known.marker_timestamp_ms = entry.timestamp
             self._transactional_until = _UNKNOWN

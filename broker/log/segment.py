@@ -67,7 +67,7 @@ class Segment(StoredSegment):
         return (
             self.size_bytes + size <= segment_bytes
             and last_offset - self.base_offset <= RELATIVE_OFFSET_MAX
-            and (len(self._index) + 1) * TIME_ENTRY_BYTES <= segment_index_bytes
+            and (len(self._index.positions) + 1) * TIME_ENTRY_BYTES <= segment_index_bytes
         )
 
     def append(self, batch: bytes | bytearray | memoryview, last_offset: int, max_timestamp: int) -> None:

@@ -2,7 +2,7 @@
 
 Written against the event loop's reader and writer callbacks rather than streams, because that decides the rate of small
 requests: one wake-up reads all that is there, handles every complete frame, and sends all answers with one sendmsg.
-Large pieces of files go by sendfile.
+Large pieces of files go by sendfile. With TLS (`tls/stream.py`) between it and its socket all is the same but for that.
 
 - A small frame is copied into a bytearray of its own, so that whoever keeps a slice of it (a parked JoinGroup) keeps
   only that frame. A frame of LARGE_FRAME_BYTES or more is received straight into its own bytearray: no second copy.
@@ -19,23 +19,27 @@ Large pieces of files go by sendfile.
 """
 
 import asyncio
+import contextlib
 import socket
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain, takewhile
+from time import monotonic
 
 from broker.common.errors import ProtocolError
 from broker.common.limits import (
     IN_FLIGHT_PER_CONNECTION_MAX,
     LAST_ANSWERS_S,
-    SENDMSG_BUFFERS_MAX,
     UNANSWERED_BYTES_PER_CONNECTION_MAX,
     UNCOUNTED_BYTES_MAX,
     UNSENT_BYTES_PER_CONNECTION_MAX,
 )
 from broker.net.file_part import FilePart
 from broker.net.memory import ConnectionMemory
-from broker.net.send_queue import Part, SendQueue
+from broker.net.mute import Mute
+from broker.net.send_queue import SendQueue
+from broker.net.slot import Parts, Slot
+from broker.net.tls.stream import TlsStream
 from broker.net.turns import Turns
 from broker.protocol.framing import SIZE_BYTES, BadFrameSize, split_frames
 from broker.security.session import Session
@@ -47,19 +51,6 @@ _SCRATCH_VIEW = memoryview(_SCRATCH)
 _LARGE_SCRATCH = memoryview(bytearray(2 * 1024 * 1024))
 #: Besides its bytes, what a frame that waits costs.
 _WAITING_FRAME_COST_BYTES = 100
-
-Parts = Sequence[Part]
-
-
-class Slot:
-    """The place of one response in the order of its connection."""
-
-    __slots__ = ("parts", "request_bytes")
-
-    def __init__(self, request_bytes: int) -> None:
-        self.parts: Parts | None = None
-        #: What the request may hold in memory until it is answered.
-        self.request_bytes = request_bytes
 
 
 class Connection:
@@ -78,7 +69,8 @@ class Connection:
         self._loop = loop
         self._sock = sock
         self._fd = sock.fileno()
-        self._on_frame = on_frame
+        #: May be replaced between two requests: until who speaks is proved, others answer than afterwards.
+        self.on_frame = on_frame
         self._on_closed = on_closed
         self._frame_bytes_max = frame_bytes_max
         self._memory = memory
@@ -90,6 +82,10 @@ class Connection:
         self.session: Session | None = None
         self._begin_inbound()
         self._begin_outbound()
+        #: What bytes go through, if it is not the socket itself.
+        self._tls: TlsStream | None = None
+        self._recv_into = sock.recv_into
+        self._close_socket = sock.close
         self.is_open = True
         #: Why it is closed as soon as all that was handled is answered; None while it goes on.
         self._end_reason: str | None = None
@@ -106,9 +102,12 @@ class Connection:
         #: The first of them may take long and waits until others have had their turn.
         self._waits_for_turn = False
         self._has_turn = False
-        #: A request's work has to be done before any other of this connection begins.
-        self._is_held = False
+        #: For how many reasons no other request of this connection may begin.
+        self._holds = 0
+        self._muted: Mute | None = None
         self._is_reading = True
+        #: It will be read again though the socket may have nothing.
+        self._is_reading_on = False
         #: Grows with each whole request and each piece of a large one or of an answer; a trickle of bytes is none.
         self.progress_count = 0
 
@@ -117,14 +116,50 @@ class Connection:
         self._slots: deque[Slot] = deque()
         #: Of the requests whose answers are late.
         self._unanswered_bytes = 0
-        self._unsent = SendQueue(self._sock)
+        self._unsent: SendQueue | TlsStream = SendQueue(self._sock)
         #: Of all answers that are ready, also of those that wait for an earlier one.
         self._unsent_bytes = 0
         self._is_counted = False
         self._is_scheduled = False
         self._is_writing = False
 
+    def serve_within(self, frame_bytes_max: int, memory: ConnectionMemory) -> None:
+        """From the next frame on other bounds count: until who speaks is proved they are tighter."""
+        self._frame_bytes_max = frame_bytes_max
+        if memory is not self._memory:
+            self._memory.hand_over(self, memory, self._loop.time())
+            self._memory, self._waits_for_memory = memory, False
+
+    def lend_socket(self, give_up: Callable[[], None]) -> socket.socket:
+        """For another to read until `speak_through`; if the connection ends before, `give_up` closes it."""
+        self._close_socket = give_up
+        return self._sock
+
+    def speak_through(self, tls: TlsStream) -> None:
+        """From now on TLS, whose handshake is done, is between us and the socket. Nothing was read or sent before."""
+        self._tls = self._unsent = tls
+        self._close_socket, self._recv_into = tls.close, tls.recv_into
+        self._listen()
+
+    def _listen(self) -> None:
+        self._loop.add_reader(self._fd, self._on_readable if self._tls is None else self._on_tls_readable)
+        if self._tls is not None and self._tls.has_more:
+            self._read_on()
+
     # -- inbound
+
+    def _on_tls_readable(self) -> None:
+        """The socket tells nothing of what TLS has read of it already: that is read when others had their turn."""
+        self._is_reading_on = False
+        if self.is_open and self._is_reading:
+            self._on_readable()
+            if self._tls.has_more:
+                self._read_on()
+
+    def _read_on(self) -> None:
+        if not self._is_reading_on:
+            self._is_reading_on = True
+            self._turns.ask(self._on_tls_readable)
 
     def _on_readable(self) -> None:
         try:
@@ -145,7 +180,7 @@ class Connection:
             self._pause_or_resume()
             return
         missing = self._large_size - len(self._large)
-        received = self._sock.recv_into(_LARGE_SCRATCH[:missing])
+        received = self._recv_into(_LARGE_SCRATCH[:missing])
         if not received:
             self._hang_up("closed in the middle of a request")
             return
@@ -164,7 +199,7 @@ class Connection:
 
     def has_bytes_waiting(self) -> bool:
         try:
-            return bool(self._sock.recv(1, socket.MSG_PEEK))
+            return bool((self._tls is not None and self._tls.has_more) or self._sock.recv(1, socket.MSG_PEEK))
         except OSError:
             return False
 
@@ -172,7 +207,7 @@ class Connection:
         start = len(self._partial)
         _SCRATCH[:start] = self._partial
         limit = start + UNCOUNTED_BYTES_MAX if self._memory.is_short_of_requests else len(_SCRATCH)
-        received = self._sock.recv_into(_SCRATCH_VIEW[start:limit])
+        received = self._recv_into(_SCRATCH_VIEW[start:limit])
         if not received:
             self._hang_up("" if not start else "closed in the middle of a request")
             return
@@ -222,8 +257,8 @@ class Connection:
         self._is_handling = True
         try:
             while frames and not self._is_full():
-                self._on_frame(self, memoryview(frames.popleft()))
-                if frames and (self._waits_for_turn or self._turns.is_over(end)):
+                self.on_frame(self, memoryview(frames.popleft()))
+                if frames and (self._waits_for_turn or monotonic() > end):
                     break
         finally:
             self._is_handling = False
@@ -241,7 +276,7 @@ class Connection:
     def _is_full(self) -> bool:
         unsent_bytes = self._unsent_bytes
         return (
-            self._is_held
+            self._holds > 0
             or unsent_bytes >= UNSENT_BYTES_PER_CONNECTION_MAX
             or len(self._slots) >= IN_FLIGHT_PER_CONNECTION_MAX
             or self._unanswered_bytes > UNANSWERED_BYTES_PER_CONNECTION_MAX
@@ -257,12 +292,13 @@ class Connection:
         self._memory.hold_answers(self, held if self._is_counted else 0)
 
     def _pause_or_resume(self) -> None:
-        may_read = not self._waits_for_memory and not self._frames and self._end_reason is None
+        may_read = not self._waits_for_memory and self._muted is None and not self._frames and self._end_reason is None
         if may_read and not self._is_reading:
-            self._loop.add_reader(self._fd, self._on_readable)
+            self._is_reading = True
+            self._listen()
         elif not may_read and self._is_reading:
+            self._is_reading = False
             self._loop.remove_reader(self._fd)
-        self._is_reading = may_read
 
     # -- outbound
 
@@ -289,13 +325,31 @@ class Connection:
 
     def hold_until(self, done: asyncio.Future) -> None:
         """Begin no other request before: what the one being handled does later must not be overtaken."""
-        self._is_held = True
+        self._holds += 1
         done.add_done_callback(lambda _: self._release())
 
     def _release(self) -> None:
-        self._is_held = False
+        self._holds -= 1
         if self._frames:
             self._handle_soon()
+
+    def mute(self, ms: int) -> None:
+        """Read nothing and begin no request for so long; answers leave. Who is muted for too long is closed as idle."""
+        if not self.is_open:
+            return
+        if self._muted is None:
+            self._muted = Mute(self._loop, self._fd, self._unmute, self.close)
+            self._holds += 1
+        self._muted.last(ms)
+        if not self._is_handling:
+            self._pause_or_resume()
+
+    def _unmute(self) -> None:
+        """Its client may have waited as it was told: it was not idle."""
+        self._muted = None
+        self.progress_count += 1
+        self._pause_or_resume()
+        self._release()
 
     def answer(self, parts: Parts) -> int:
         """The response to the request that is being handled; how many bytes it has."""
@@ -393,11 +447,15 @@ class Connection:
         if not self.is_open:
             return
         self.is_open = False
+        if self._muted is not None:
+            self._muted.cancel()
         if not self._is_writing and not reason.startswith("Connection reset"):
-            self._last_words()
+            filled = takewhile(lambda slot: slot.parts is not None, self._slots)
+            with contextlib.suppress(OSError):
+                self._unsent.offer(part for slot in filled for part in slot.parts)
         self._loop.remove_reader(self._fd)
         self._loop.remove_writer(self._fd)
-        self._sock.close()
+        self._close_socket()
         self._frames.clear()
         self._unsent.parts.clear()
         self._slots.clear()
@@ -406,13 +464,3 @@ class Connection:
         self._memory.hold_answers(self, 0)
         self._memory.park(self, 0)
         self._on_closed(self, reason)
-
-    def _last_words(self) -> None:
-        filled = takewhile(lambda slot: slot.parts is not None, self._slots)
-        parts = [*self._unsent.parts, *(part for slot in filled for part in slot.parts)]
-        ready = list(takewhile(lambda part: part.__class__ is not FilePart, parts))
-        try:
-            if ready:
-                self._sock.sendmsg(ready[:SENDMSG_BUFFERS_MAX])
-        except OSError:
-            return

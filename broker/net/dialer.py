@@ -6,21 +6,27 @@ A peer that cannot prove it is as good as none: nothing was told to it, and noth
 import asyncio
 import contextlib
 import socket
+import ssl
+from copy import copy
 from itertools import count
+from typing import Protocol
 
 from broker.common.errors import BarnabasError, ProtocolError
+from broker.net.line import Line
+from broker.net.tls.contexts import Contexts
+from broker.net.tls.reasons import why_not
+from broker.net.tls.stream import TlsStream
 from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages import MESSAGES
 from broker.protocol.schema import Message
 from broker.security.login import login
-from broker.security.membership import Membership
+from broker.security.membership import CLIENT_ID, Membership
 from broker.security.scram import AuthenticationError
 
 #: What a peer may answer before it has proved anything.
 _LOGIN_ANSWER_BYTES_MAX = 64 * 1024
-_CLIENT_ID = "member"
 
 
 class PeerUnreachable(BarnabasError):
@@ -29,37 +35,60 @@ class PeerUnreachable(BarnabasError):
     """
 
 
+class TlsOfListeners(Protocol):
+    @property
+    def of_brokers(self) -> Contexts | None:
+        """For the listener by which brokers reach each other; None: it has no TLS."""
+
+    def by(self, listener: str) -> Contexts | None: ...
+
+
 class Dialer:
     """One for each broker."""
 
-    def __init__(self, membership: Membership):
+    def __init__(self, membership: Membership, tls: TlsOfListeners | None = None):
+        """`tls` has the contexts of listeners with TLS; by which brokers reach each other it says, too."""
         self._membership = membership
+        self._tls = tls
+        self._contexts = tls.of_brokers if tls else None
 
-    async def dial(self, host: str, port: int, timeout_ms: int) -> socket.socket:
-        """A non-blocking socket at whose other end a member of this cluster serves. Raises PeerUnreachable."""
-        sock: socket.socket | None = None
+    def by(self, listener: str) -> "Dialer":
+        """That dials brokers at their listeners of this name."""
+        if self._tls is None:
+            return self
+        dialer = copy(self)
+        dialer._contexts = self._tls.by(listener)
+        return dialer
+
+    async def dial(self, host: str, port: int, timeout_ms: int) -> Line:
+        """To a member of this cluster, who serves at its other end. Raises PeerUnreachable."""
+        line: Line | None = None
         try:
             async with asyncio.timeout(timeout_ms / 1000):
-                sock = await _connect(host, port)
-                await self._log_in(sock, host, port)
-                return sock
+                line = Line(await _connect(host, port))
+                if self._contexts is not None:
+                    await line.protect(TlsStream(line.sock, self._contexts.current, host))
+                await self._log_in(line, host, port)
+                return line
         except (OSError, TimeoutError, EOFError, ProtocolError, AuthenticationError) as error:
-            _close(sock)
+            _close(line)
             where = f"{host}:{port}"
             if isinstance(error, AuthenticationError):
                 raise PeerUnreachable(f"{where} is no member of this cluster: {error}") from error
+            if isinstance(error, ssl.SSLError):
+                raise PeerUnreachable(f"no TLS with {where}: {why_not(error)}") from error
             raise PeerUnreachable(f"cannot connect to {where}: {reason_of(error)}") from error
         except BaseException:
-            _close(sock)
+            _close(line)
             raise
 
-    async def _log_in(self, sock: socket.socket, host: str, port: int) -> None:
+    async def _log_in(self, line: Line, host: str, port: int) -> None:
         talk = login(self._membership.dial(host, port))
         correlation_ids = count()
         with contextlib.suppress(StopIteration):
             request = next(talk)
             while True:
-                request = talk.send(await _exchange(sock, *request, next(correlation_ids)))
+                request = talk.send(await _exchange(line, *request, next(correlation_ids)))
 
 
 async def _connect(host: str, port: int) -> socket.socket:
@@ -77,31 +106,21 @@ async def _connect(host: str, port: int) -> socket.socket:
     return sock
 
 
-async def _exchange(sock: socket.socket, message: Message, version: int, correlation_id: int) -> Message:
-    header = encode_request_header(RequestHeader(message.api, version, correlation_id, _CLIENT_ID))
+async def _exchange(line: Line, message: Message, version: int, correlation_id: int) -> Message:
+    header = encode_request_header(RequestHeader(message.api, version, correlation_id, CLIENT_ID))
     body = encode(message, version)
-    await asyncio.get_running_loop().sock_sendall(sock, (len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
-    size = int.from_bytes(await _receive(sock, SIZE_BYTES), signed=True)
+    await line.send((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
+    size = int.from_bytes(await line.receive(SIZE_BYTES), signed=True)
     if not 0 <= size <= _LOGIN_ANSWER_BYTES_MAX:
         raise ProtocolError(f"an answer of {size} bytes is announced")
-    frame = memoryview(await _receive(sock, size))
+    frame = memoryview(await line.receive(size))
     answered_id, at = decode_response_header(message.api, version, frame)
     if answered_id != correlation_id:
         raise ProtocolError(f"request {answered_id} is answered instead of {correlation_id}")
     return decode(MESSAGES[message.api].response, frame[at:], version)
 
 
-async def _receive(sock: socket.socket, size: int) -> bytes:
-    received = b""
-    while len(received) < size:
-        piece = await asyncio.get_running_loop().sock_recv(sock, size - len(received))
-        if not piece:
-            raise EOFError("the connection was closed")
-        received += piece
-    return received
-
-
-def _close(sock: socket.socket | None) -> None:
+def _close(sock: socket.socket | Line | None) -> None:
     if sock is not None:
         with contextlib.suppress(OSError):
             sock.close()

@@ -7,18 +7,26 @@ closed at once, and the log says so, once in a while with how many there were.
 import asyncio
 import errno
 import socket
-from collections import Counter
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import NamedTuple
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from typing import Protocol
 
-from broker.common.errors import NotNowError
-from broker.common.limits import CONNECTIONS_MAX, REFUSALS_LOGGED_EVERY_S, SILENT_CONNECTION_S
+from broker.common.hosts import ipv4_if_mapped
+from broker.common.limits import (
+    CONNECTIONS_MAX,
+    CREATION_PAUSE_S_MAX,
+    IDLE_LOOKS_MAX,
+    REFUSALS_LOGGED_EVERY_S,
+    SILENT_CONNECTION_S,
+)
 from broker.common.logs import logger
-from broker.config.broker import Endpoint
+from broker.common.security_limits import DELAYED_CONNECTIONS_MAX
+from broker.config.listeners import Endpoint
+from broker.net.binding import SocketBuffers, bind, cannot_listen
 from broker.net.connection import Connection
+from broker.net.connection_quotas import ConnectionLimits, ConnectionQuotas
+from broker.net.creation_rate import CreationRate
 from broker.net.memory import ConnectionMemory
-from broker.net.port_holder import port_holder
 from broker.net.turns import Turns
 from broker.security.session import Session
 
@@ -29,22 +37,23 @@ _BACKLOG = 1024
 _BEAT_S = 1.0
 
 
-class ConnectionLimits(NamedTuple):
-    """How many connections there may be at a time: in all, from one address, from single addresses that are named."""
-
-    total: int
-    per_address: int = 2**31 - 1
-    of_address: Mapping[str, int] = MappingProxyType({})
+OnFrame = Callable[[Connection, memoryview], None]
+#: Of who has just connected: by the address, and the name of the listener.
+NewSession = Callable[[str, str], Session]
 
 
-class SocketBuffers(NamedTuple):
-    """Bytes the kernel may hold for one connection; -1: as much as it sees fit, which may be megabytes.
+class Tls(Protocol):
+    """TLS of one listener."""
 
-    A client that asks and never reads costs the broker the reading of whatever the send buffer takes.
-    """
+    def protect(self, connection: Connection) -> None:
+        """`connection` was accepted and nothing was read of it: all it reads and sends goes through TLS."""
 
-    send: int = -1
-    receive: int = -1
+
+class Login(Protocol):
+    """Of a listener whose clients have to prove who they are."""
+
+    def begin(self, connection: Connection, serve: OnFrame) -> None:
+        """`connection` was accepted: its frames are for the login (`on_frame`), and for `serve` when that is done."""
 
 
 class Listener:
@@ -55,25 +64,40 @@ class Listener:
         endpoint: Endpoint,
         *,
         frame_bytes_max: int,
+        quotas: ConnectionQuotas | None = None,
         connections_max: int = CONNECTIONS_MAX,
         idle_ms_max: int,
         memory: ConnectionMemory,
         turns: Turns | None = None,
         buffers: SocketBuffers = SocketBuffers(),
+        is_ipv6_only: bool = False,
+        new_session: NewSession = Session,
+        tls: Tls | None = None,
+        login: Login | None = None,
     ):
-        """`memory` and `turns` are shared by all listeners of a broker."""
+        """`memory`, `turns` and `quotas` are shared by all listeners of a broker."""
+        #: May be given until `start`.
+        self.new_session = new_session
+        self.tls = tls
+        self.login = login
         self.name = endpoint.listener
-        self._endpoint = endpoint
-        self._sock = _bind(endpoint, buffers)
+        self.endpoint = endpoint
+        self._sock = bind(endpoint, buffers, is_ipv6_only=is_ipv6_only)
         self.host, self.port = self._sock.getsockname()[:2]
         self._frame_bytes_max = frame_bytes_max
+        self._quotas = quotas or ConnectionQuotas(ConnectionLimits(connections_max))
+        self._quotas.add_listener(self)
         #: May be replaced at any time; who is connected stays.
-        self.limits = ConnectionLimits(connections_max)
+        self.connections_max = connections_max
+        self.creation_rate = CreationRate()
         self._idle_s_max = idle_ms_max / 1000
         self._progress_counts: dict[Connection, int] = {}
         #: When each came that, as far as we have looked, never sent a whole request; the oldest first.
         self._silent: dict[Connection, float] = {}
-        self._connections_of: Counter[str] = Counter()
+        #: Who made progress least recently comes first, as far as we have looked.
+        self._used: OrderedDict[Connection, int] = OrderedDict()
+        #: Closed in a while, because others of their address came too often.
+        self._delayed: set[socket.socket] = set()
         self._memory = memory
         self._turns = turns or Turns()
         self._refused: Counter[str] = Counter()
@@ -88,7 +112,7 @@ class Listener:
     def start(
         self,
         loop: asyncio.AbstractEventLoop,
-        on_frame: Callable[[Connection, memoryview], None],
+        on_frame: OnFrame,
         on_closed: Callable[[Connection], None],
     ) -> None:
         """StartupError if another process, bound at the same moment, was first to listen."""
@@ -96,39 +120,52 @@ class Listener:
         try:
             self._sock.listen(_BACKLOG)
         except OSError as error:
-            raise _cannot_listen(self._endpoint, error) from None
+            raise cannot_listen(self.endpoint, error) from None
         loop.add_reader(self._sock.fileno(), self._accept_all)
         self._sweep_timer = loop.call_later(self._idle_s_max, self._close_idle)
         self._beat()
 
-    def stop(self) -> None:
+    def stop(self, reason: str = "broker is stopping") -> None:
         """Accept no more, close every connection and give the port back. Twice is fine."""
         if self._sweep_timer and self._beat_timer:
             self._sweep_timer.cancel()
             self._beat_timer.cancel()
             self._loop.remove_reader(self._sock.fileno())
             self._sweep_timer = self._beat_timer = None
+        self._quotas.remove_listener(self)
         self._sock.close()
+        for sock in list(self._delayed):
+            self._close_delayed(sock)
         for connection in list(self._progress_counts):
-            connection.close("broker is stopping")
+            connection.close(reason)
 
     def _accept_all(self) -> None:
         for _ in range(_ACCEPTS_PER_WAKE_UP):
+            wait_s = self._quotas.wait_s(self, self._loop.time())
+            if wait_s:
+                self._pause_accepting(min(wait_s, CREATION_PAUSE_S_MAX))
+                return
             try:
                 sock, address = self._sock.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
-                self._pause_accepting(error)
+                self._pause_for_want_of(error)
                 return
-            self._admit(sock, address)
+            self._quotas.accepted(self)
+            self._admit(sock, ipv4_if_mapped(address[0]))
 
-    def _admit(self, sock: socket.socket, address: tuple[str, int]) -> None:
-        limit = self._limit_reached(address[0])
+    def _admit(self, sock: socket.socket, address: str) -> None:
+        rates = self._quotas.address_rates
+        delay_s = rates.delay_s(address) if rates is not None else 0.0
+        if delay_s:
+            self._close_later(sock, delay_s)
+            return
+        limit = self._quotas.limit_reached(self, address)
         if limit:
             sock.close()
             self._refused[limit] += 1
-            self._log_refusals(address[0])
+            self._log_refusals(address)
             return
         try:
             sock.setblocking(False)
@@ -139,20 +176,28 @@ class Listener:
         except OSError:  # the peer was gone before we could ask for its name
             sock.close()
             return
-        connection.session = Session(connection.peer_host, self.name)
-        self._progress_counts[connection] = 0
+        connection.peer_host = address
+        connection.session = self.new_session(address, self.name)
+        self._progress_counts[connection] = self._used[connection] = 0
         self._silent[connection] = self._loop.time()
-        self._connections_of[connection.peer_host] += 1
+        self._quotas.admitted(address)
+        if self.tls is not None:
+            self.tls.protect(connection)
+        if self.login is not None:
+            self.login.begin(connection, self._on_frame)
 
-    def _limit_reached(self, address: str) -> str:
-        total, per_address, of_address = self.limits
-        if len(self._progress_counts) >= total and not self._close_a_silent_one():
-            return "max.connections"
-        if self._connections_of[address] >= of_address.get(address, per_address):
-            return "max.connections.per.ip"
-        return ""
+    def _close_later(self, sock: socket.socket, delay_s: float) -> None:
+        if len(self._delayed) >= DELAYED_CONNECTIONS_MAX:
+            sock.close()
+            return
+        self._delayed.add(sock)
+        self._loop.call_later(delay_s, self._close_delayed, sock)
 
-    def _close_a_silent_one(self) -> bool:
+    def _close_delayed(self, sock: socket.socket) -> None:
+        self._delayed.discard(sock)
+        sock.close()
+
+    def close_a_silent_one(self) -> bool:
         """Make room, if somebody has been here for a while and never asked anything."""
         latest = self._loop.time() - SILENT_CONNECTION_S
         while self._silent:
@@ -165,32 +210,53 @@ class Listener:
                 return True
         return False
 
+    def close_least_recently_used(self) -> bool:
+        """Make room; False if nobody is here. Second chance: who made progress since the last look stays, for now."""
+        for looks in range(min(len(self._used), IDLE_LOOKS_MAX)):
+            connection, count = next(iter(self._used.items()))
+            if connection.progress_count == count or looks == IDLE_LOOKS_MAX - 1:
+                break
+            self._used[connection] = connection.progress_count
+            self._used.move_to_end(connection)
+        if not self._used:
+            return False
+        next(iter(self._used)).close("used less recently than others, and a broker needs its place (max.connections)")
+        return True
+
     def _log_refusals(self, last_address: str = "") -> None:
         """The first at once, then the sum of what came since, at intervals."""
         now = self._loop.time()
         if self._refused and now - self._refusals_logged_at >= REFUSALS_LOGGED_EVERY_S:
             for limit, count in self._refused.items():
-                _log.warning("connections refused", limit_reached=limit, count=count, last_address=last_address)
+                _log.warning(
+                    "connections refused",
+                    limit_reached=limit,
+                    listener=self.name,
+                    count=count,
+                    last_address=last_address,
+                )
             self._refused.clear()
             self._refusals_logged_at = now
 
-    def _pause_accepting(self, error: OSError) -> None:
+    def _pause_for_want_of(self, error: OSError) -> None:
         if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
             raise error
         _log.error("cannot accept connections", reason=error.strerror, raise_limit="ulimit -n")
+        self._pause_accepting(_PAUSE_WITHOUT_DESCRIPTORS_S)
+
+    def _pause_accepting(self, pause_s: float) -> None:
         fd = self._sock.fileno()
         self._loop.remove_reader(fd)
         self._loop.call_later(
-            _PAUSE_WITHOUT_DESCRIPTORS_S,
+            pause_s,
             lambda: self._sock.fileno() >= 0 and self._loop.add_reader(fd, self._accept_all),
         )
 
     def _forget(self, connection: Connection, reason: str) -> None:
         self._progress_counts.pop(connection, None)
         self._silent.pop(connection, None)
-        self._connections_of[connection.peer_host] -= 1
-        if not self._connections_of[connection.peer_host]:
-            del self._connections_of[connection.peer_host]
+        self._used.pop(connection, None)
+        self._quotas.lost(connection.peer_host)
         if reason:
             _log.info("connection closed", peer=connection.peer, reason=reason)
         self._on_connection_closed(connection)
@@ -208,27 +274,3 @@ class Listener:
         self._beat_timer = self._loop.call_later(_BEAT_S, self._beat)
         self._memory.close_stalled(self._loop.time())
         self._log_refusals()
-
-
-def _bind(endpoint: Endpoint, buffers: SocketBuffers) -> socket.socket:
-    """Accepted connections inherit the sizes of the buffers."""
-    family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
-    sock.setblocking(False)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    for option, size in ((socket.SO_SNDBUF, buffers.send), (socket.SO_RCVBUF, buffers.receive)):
-        if size >= 0:
-            sock.setsockopt(socket.SOL_SOCKET, option, size)
-    try:
-        sock.bind((endpoint.host, endpoint.port))
-    except (OSError, OverflowError) as error:
-        sock.close()
-        raise _cannot_listen(endpoint, error) from None
-    return sock
-
-
-def _cannot_listen(endpoint: Endpoint, error: Exception) -> NotNowError:
-    reason = getattr(error, "strerror", None) or str(error)
-    holder = port_holder(endpoint.port) if getattr(error, "errno", None) == errno.EADDRINUSE else ""
-    who = f" ({holder})" if holder else ""
-    return NotNowError(f"cannot listen on {endpoint}: {reason}{who}; choose another port in listeners")

@@ -100,6 +100,21 @@ class ConnectionMemory:
         if self._waiting:
             self._resume_some()
 
+    def hand_over(self, holder: Holder, to: "ConnectionMemory", now_s: float) -> None:
+        """What `holder` holds counts there from now on; whatever it waited for here, it waits no more."""
+        half, answer_bytes, parked_bytes = (
+            self._half_frames.get(holder),
+            self._answers.get(holder, 0),
+            self._parked.get(holder, 0),
+        )
+        self.frame_ended(holder)
+        self.hold_answers(holder, 0)
+        self.park(holder, 0)
+        if half is not None:
+            to.received(holder, half.byte_count, now_s)
+        to.hold_answers(holder, answer_bytes)
+        to.park(holder, parked_bytes)
+
     def _resume_some(self) -> None:
         room = max(0, self._requests_max - self.request_bytes)
         chosen = list(islice(self._waiting, -(-room // _RESUME_STEP_BYTES)))

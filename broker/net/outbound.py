@@ -3,11 +3,12 @@ more than rate.
 """
 
 import asyncio
-import contextlib
 from itertools import count
 
+from broker.common.cluster import LiveBroker
 from broker.common.errors import ProtocolError
 from broker.net.dialer import Dialer, PeerUnreachable, reason_of
+from broker.net.line import Line
 from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
@@ -16,6 +17,14 @@ from broker.protocol.schema import Message
 
 #: An answer on the control plane names partitions; a peer that announces more than this is not a broker.
 RESPONSE_BYTES_MAX = 64 * 1024 * 1024
+
+
+def connection_to(dialer: Dialer, broker: LiveBroker, listener: str, client_id: str) -> "OutboundConnection":
+    """By its listener of that name, not connected yet. PeerUnreachable if it has none."""
+    endpoint = broker.registration.endpoint(listener)
+    if endpoint is None:
+        raise PeerUnreachable(f"broker {broker.broker_id} advertises no listener {listener}")
+    return OutboundConnection(dialer.by(listener), endpoint.host, endpoint.port, client_id)
 
 
 class OutboundConnection:
@@ -27,34 +36,28 @@ class OutboundConnection:
         self._port = port
         self._client_id = client_id
         self._correlation_ids = count()
-        self._reader: asyncio.StreamReader | None = None
-        self._writer: asyncio.StreamWriter | None = None
+        self._line: Line | None = None
         self._turn = asyncio.Lock()
 
     @property
     def is_connected(self) -> bool:
-        return self._writer is not None
+        return self._line is not None
 
     async def connect(self, timeout_ms: int) -> None:
         """Raises PeerUnreachable. Does nothing when connected."""
         if self.is_connected:
             return
-        sock = await self._dialer.dial(self._host, self._port, timeout_ms)
-        try:
-            self._reader, self._writer = await asyncio.open_connection(sock=sock)
-        except BaseException:
-            sock.close()
-            raise
+        self._line = await self._dialer.dial(self._host, self._port, timeout_ms)
 
     async def request(self, message: Message, version: int, timeout_ms: int) -> Message:
         """The response. Raises PeerUnreachable, or ProtocolError when the answer cannot be read."""
         async with self._turn:
-            reader, writer = self._reader, self._writer
-            if reader is None or writer is None:
+            line = self._line
+            if line is None:
                 raise PeerUnreachable(f"not connected to {self._host}:{self._port}")
             try:
                 async with asyncio.timeout(timeout_ms / 1000):
-                    return await self._exchange(message, version, reader, writer)
+                    return await self._exchange(message, version, line)
             except (OSError, TimeoutError, EOFError) as error:
                 self.close()
                 reason = f"{self._host}:{self._port} did not answer {message.api.name}: {reason_of(error)}"
@@ -65,23 +68,19 @@ class OutboundConnection:
                 raise
 
     def close(self) -> None:
-        if self._writer is not None:
-            with contextlib.suppress(OSError, RuntimeError):
-                self._writer.close()
-        self._reader = self._writer = None
+        if self._line is not None:
+            self._line.close()
+        self._line = None
 
-    async def _exchange(
-        self, message: Message, version: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Message:
+    async def _exchange(self, message: Message, version: int, line: Line) -> Message:
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         header = encode_request_header(RequestHeader(message.api, version, correlation_id, self._client_id))
         body = encode(message, version)
-        writer.write((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
-        await writer.drain()
-        size = int.from_bytes(await reader.readexactly(SIZE_BYTES), signed=True)
+        await line.send((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
+        size = int.from_bytes(await line.receive(SIZE_BYTES), signed=True)
         if not 0 <= size <= RESPONSE_BYTES_MAX:
             raise ProtocolError(f"{self._host}:{self._port} announces an answer of {size} bytes")
-        frame = memoryview(await reader.readexactly(size))
+        frame = memoryview(await line.receive(size))
         answered_id, at = decode_response_header(message.api, version, frame)
         if answered_id != correlation_id:
             raise ProtocolError(f"{self._host}:{self._port} answers request {answered_id} instead of {correlation_id}")

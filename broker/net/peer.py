@@ -24,9 +24,12 @@ async def connect(
     Its memory is its own: a broker does not wait for another's answer because clients hold much.
     """
     loop = asyncio.get_running_loop()
-    sock = await dialer.dial(host, port, timeout_ms)
+    line = await dialer.dial(host, port, timeout_ms)
     try:
-        return Connection(loop, sock, on_frame, on_closed, frame_bytes_max, ConnectionMemory(), Turns())
+        connection = Connection(loop, line.sock, on_frame, on_closed, frame_bytes_max, ConnectionMemory(), Turns())
     except OSError as error:
-        sock.close()
+        line.close()
         raise PeerUnreachable(f"cannot connect to {host}:{port}: {reason_of(error)}") from error
+    if line.tls is not None:
+        connection.speak_through(line.tls)
+    return connection

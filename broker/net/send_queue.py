@@ -2,7 +2,8 @@
 
 import os
 import socket
-from itertools import islice, takewhile
+from collections.abc import Iterable
+from itertools import chain, islice, takewhile
 
 from broker.common.limits import SENDMSG_BUFFERS_MAX
 from broker.net.file_part import FilePart
@@ -29,6 +30,11 @@ class SendQueue:
         except (BlockingIOError, InterruptedError):
             pass
         return sent
+
+    def offer(self, more: Iterable[Part]) -> None:
+        """The last that is sent, up to a piece of a file, as far as the socket takes it. Raises OSError."""
+        if ready := list(islice(takewhile(_is_buffer, chain(self.parts, more)), SENDMSG_BUFFERS_MAX)):
+            self._sock.sendmsg(ready)
 
     def _send_buffers(self) -> int:
         """What stands before a piece of a file travels with it, not in a packet of its own."""

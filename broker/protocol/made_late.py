@@ -1,7 +1,7 @@
 """Arrays of long answers whose elements are made when they are encoded, so that they are never there all at once."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import chain
+from itertools import chain, compress
 from typing import Any
 
 #: Fewer are made at once.
@@ -37,7 +37,22 @@ class _Joined:
         return chain.from_iterable(self._arrays)
 
 
-def made_late(things: Sequence[Any], make: Callable[[Any], Any]) -> Any:
+class _Chosen:
+    __slots__ = ("_array", "_count", "_is_chosen")
+
+    def __init__(self, array: Collection[Any], is_chosen: Sequence[bool]):
+        self._array = array
+        self._is_chosen = is_chosen
+        self._count = sum(is_chosen)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Any]:
+        return compress(self._array, self._is_chosen)
+
+
+def made_late(things: Collection[Any], make: Callable[[Any], Any]) -> Any:
     """For an array of a message: a list of what `make` makes of each if they are few, else it is made late."""
     if len(things) > _MANY:
         return MadeLate(things, make)
@@ -50,3 +65,11 @@ def joined(arrays: Sequence[Collection[Any]]) -> Any:
     if len(array) > _MANY:
         return array
     return list(array)
+
+
+def chosen(array: Collection[Any], is_chosen: Sequence[bool]) -> Any:
+    """Those elements of an array for which it says so: a list if they are few."""
+    those = _Chosen(array, is_chosen)
+    if len(those) > _MANY:
+        return those
+    return list(those)

@@ -50,6 +50,12 @@ def encode_produced(version: int, topics: Sequence[tuple[str, Sequence[Produced]
     return b"".join(pieces)
 
 
+def with_throttle_time(version: int, body: bytes, throttle_time_ms: int) -> bytes:
+    """The same, for a producer that is to wait so long before it sends more."""
+    end = _NO_TAGS if version >= _FIRST_FLEXIBLE_VERSION else b""
+    return body[: -len(_THROTTLE_TIME + end)] + _write_count(throttle_time_ms) + end
+
+
 def _encode_flexible(topics: Sequence[tuple[str, Sequence[Produced]]]) -> bytes:
     pieces = [uvarint(len(topics) + 1)]
     for name, partitions in topics:

@@ -51,6 +51,9 @@ _read_length = struct.Struct(">i").unpack_from
 _write_place = struct.Struct(">qii").pack_into
 _HEADER_LENGTH_MIN = HEADER_BYTES - LENGTH_PREFIX_BYTES
 
+#: The byte of the attributes in which the bits are.
+_ATTRIBUTES_LOW_AT = 22
+
 assert HEADER.size == HEADER_BYTES
 
 
@@ -125,6 +128,11 @@ class BatchHeader(NamedTuple):
     @property
     def is_control(self) -> bool:
         return bool(self.attributes & CONTROL_BIT)
+
+
+def is_transactional(batch: bytes | bytearray | memoryview) -> bool:
+    """Whether whoever sent the batch says so; of what is too short for one, no."""
+    return len(batch) >= HEADER_BYTES and bool(batch[_ATTRIBUTES_LOW_AT] & TRANSACTIONAL_BIT)
 
 
 def parse_batch_header(buffer: bytes | bytearray | memoryview, at: int = 0) -> BatchHeader:

@@ -68,6 +68,9 @@ class Fetch(Protocol):
     def finish(self, answers: list[Answered]) -> tuple[int, list[Answered]]:
         """(session id, answers that are sent), given one answer for each of `partitions`. Raises ApiError."""
 
+    def put_off(self) -> int:
+        """The session id of an answer without anything, after which nothing is told (KAFKA-6946). Raises ApiError."""
+
 
 @dataclass(slots=True)
 class _Remembered:
@@ -137,6 +140,9 @@ class SessionlessFetch:
     def finish(self, answers: list[Answered]) -> tuple[int, list[Answered]]:
         return NO_SESSION, answers
 
+    def put_off(self) -> int:
+        return NO_SESSION
+
 
 @dataclass(slots=True)
 class _FullFetch:
@@ -154,6 +160,9 @@ class _FullFetch:
         session.news(answers)
         return session.session_id, answers
 
+    def put_off(self) -> int:
+        return NO_SESSION
+
 
 @dataclass(slots=True)
 class _IncrementalFetch:
@@ -164,9 +173,13 @@ class _IncrementalFetch:
     epoch_after: int
 
     def finish(self, answers: list[Answered]) -> tuple[int, list[Answered]]:
+        session_id = self.put_off()
+        return session_id, self.session.news(answers)
+
+    def put_off(self) -> int:
         if self.session.epoch != self.epoch_after:
             raise ApiError(ErrorCode.INVALID_FETCH_SESSION_EPOCH, "a later request of the session came meanwhile")
-        return self.session.session_id, self.session.news(answers)
+        return self.session.session_id
 
 
 class FetchSessions:

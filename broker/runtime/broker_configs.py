@@ -6,14 +6,15 @@ written past every check) is left out and logged.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.config.broker import BY_NAME, BrokerConfig
-from broker.config.definition import ConfigError
-from broker.config.dynamic import check_broker_change, read_broker_change
+from broker.config.broker import BrokerConfig, key_of
+from broker.config.definition import ConfigError, ConfigSource
+from broker.config.dynamic import PER_BROKER, check_broker_change, read_broker_change
+from broker.config.listener_changes import check_listener_change
 from broker.runtime.idle_keys import IdleKeys
 from broker.runtime.topics.topic_configs import ConfigChange
 from broker.zookeeper.errors import MalformedZnode, ZooKeeperError, answer_of
@@ -34,9 +35,11 @@ class BrokerConfigs:
         self._config = config
         self._own = str(config.broker_id)
         self._applying = asyncio.Lock()
-        self._idle_keys = IdleKeys("broker", BY_NAME)
+        self._idle_keys = IdleKeys("broker", key_of)
         #: Whether somebody has not heard of the last change.
         self._is_telling = False
+        #: Asked before listeners change; ConfigError says why it cannot be so.
+        self.before_change: list[Callable[[BrokerConfig], None]] = []
         #: Awaited, in order, after `config` has other values than before.
         self.on_changed: list[Callable[[], Awaitable[None] | None]] = []
 
@@ -47,11 +50,32 @@ class BrokerConfigs:
         async with self._applying:
             own, cluster_wide = await asyncio.gather(self._read(self._own), self._read(FOR_ALL))
             self._idle_keys.tell({*own, *cluster_wide})
+            self._leave_out_impossible_listeners(own, cluster_wide)
             if self._config.set_dynamic(own, cluster_wide):
                 self._is_telling = True
                 _log.info("configuration changed", own=",".join(sorted(own)), for_all=",".join(sorted(cluster_wide)))
             if self._is_telling:
                 await self._tell()
+
+    def _leave_out_impossible_listeners(self, own: dict[str, Any], cluster_wide: dict[str, Any]) -> None:
+        """Those written past every check."""
+        try:
+            self._config.with_dynamic(own, cluster_wide).check_listeners()
+        except ConfigError as error:
+            _log.error("configuration left out", entity=self._own, reason=error.message)
+            for name in PER_BROKER & own.keys():
+                del own[name]
+
+    def check(self, broker_id: str, texts: Mapping[str, str]) -> None:
+        """ConfigError if this cannot be all that is set."""
+        name = broker_id or FOR_ALL
+        check_broker_change(texts, is_for_all=name == FOR_ALL)
+        if name == self._own:
+            own = {key: read_broker_change(key, text, is_for_all=False) for key, text in texts.items()}
+            then = self._config.with_dynamic(own, self._config.layers[ConfigSource.CLUSTER])
+            check_listener_change(self._config, then)
+            for check in self.before_change:
+                check(then)
 
     async def _tell(self) -> None:
         for listener in self.on_changed:
@@ -92,7 +116,7 @@ class BrokerConfigs:
 
         def checked(present: dict[str, str]) -> dict[str, str]:
             wanted = change(present)
-            check_broker_change(wanted, is_for_all=name == FOR_ALL)
+            self.check(broker_id, wanted)
             return wanted
 
         try:

@@ -1,11 +1,11 @@
-"""Hands each change of a configuration in ZooKeeper to whoever keeps that kind: topics, brokers.
+"""Hands each change of a configuration in ZooKeeper to whoever keeps that kind: topics, brokers, users.
 
 Changes are applied one at a time in the order of their notifications, and none is lost to an interrupted connection.
 A keeper is told which entity changed, not what: it looks, so being told twice is no harm.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 
 from broker.common.errors import BarnabasError
 from broker.common.logs import logger
@@ -24,11 +24,15 @@ Apply = Callable[[str], Awaitable[None]]
 
 
 class ConfigKeepers:
-    """`keepers` are by entity type, as it stands in the path: `topics/T`, `brokers/1`, `brokers/<default>`."""
+    """`keepers` are by entity type, as it stands in the path: `topics/T`, `brokers/1`, `brokers/<default>`,
+    `users/U/clients/C`. Several may keep one type (a user's credentials and quotas share a znode): each is told.
+    """
 
-    def __init__(self, session: ZooKeeperSession, keepers: Mapping[str, Apply]):
+    def __init__(self, session: ZooKeeperSession, keepers: Iterable[tuple[str, Apply]]):
         self._session = session
-        self._keepers = dict(keepers)
+        self._keepers: dict[str, list[Apply]] = {}
+        for entity_type, apply in keepers:
+            self._keepers.setdefault(entity_type, []).append(apply)
         self._changed: asyncio.Queue[tuple[Apply, str]] = asyncio.Queue()
         self._changes: ConfigChanges | None = None
         self._task: asyncio.Task | None = None
@@ -46,8 +50,7 @@ class ConfigKeepers:
 
     def _on_change(self, entity_path: str) -> None:
         entity_type, _, name = entity_path.partition("/")
-        apply = self._keepers.get(entity_type)
-        if apply is not None:
+        for apply in self._keepers.get(entity_type, ()):
             self._changed.put_nowait((apply, name))
 
     async def _apply_next(self) -> None:

@@ -12,9 +12,8 @@ from broker.common.logs import logger
 from broker.common.types import NO_BROKER
 from broker.config.broker import BrokerConfig
 from broker.net.dialer import Dialer, PeerUnreachable
-from broker.net.outbound import OutboundConnection
+from broker.net.outbound import connection_to
 from broker.protocol.messages.controlled_shutdown import ControlledShutdownRequest, ControlledShutdownResponse
-from broker.runtime.controller.requests import control_endpoint
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.zookeeper.election import read_controller
@@ -94,9 +93,8 @@ class ControlledShutdown:
         broker = (await self._store.brokers()).get(controller_id)
         if controller_id == NO_BROKER or broker is None:
             return None
-        endpoint = control_endpoint(broker)
         client_id = f"shutdown-{self._config.broker_id}"
-        connection = OutboundConnection(self._dialer, endpoint.host, endpoint.port, client_id)
+        connection = connection_to(self._dialer, broker, self._config.inter_broker_listener, client_id)
         request = ControlledShutdownRequest(broker_id=self._config.broker_id, broker_epoch=self._replicas.broker_epoch)
         try:
             await connection.connect(_CONNECT_TIMEOUT_MS)

@@ -1,6 +1,6 @@
 """Says once of each configuration key that somebody set and nothing reads, so that nobody waits for its effect."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from broker.common.logs import logger
 from broker.config.definition import Key
@@ -9,15 +9,16 @@ _log = logger(__name__)
 
 
 class IdleKeys:
-    """For one table of keys; those that are not in it are read by nothing either."""
+    """For one table of keys; those that it does not know are read by nothing either."""
 
-    def __init__(self, kind: str, keys: Mapping[str, Key]):
+    def __init__(self, kind: str, key_of: Callable[[str], Key | None]):
         self._kind = kind
-        self._keys = keys
+        self._key_of = key_of
         self._told: set[str] = set()
 
     def tell(self, names: Iterable[str]) -> None:
         for name in sorted(set(names) - self._told):
-            if name not in self._keys or not self._keys[name].has_effect:
+            key = self._key_of(name)
+            if key is None or not key.has_effect:
                 self._told.add(name)
                 _log.warning("configuration without effect here", kind=self._kind, key=name)

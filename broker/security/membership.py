@@ -10,13 +10,12 @@ The secret is random, so its salt need not be: it follows from the secret, and t
 import hmac
 from collections.abc import Callable, Mapping
 
+from broker.security.sasl.server import Account, Accounts
 from broker.security.scram import (
     ITERATIONS_MIN,
     AuthenticationError,
     ClientExchange,
-    Credential,
     Keys,
-    ServerExchange,
     credential_of,
     derive_keys,
 )
@@ -27,6 +26,8 @@ SECRET_BYTES = 32
 NONCE_BYTES = 18
 CLUSTER_USER = "__cluster"
 MEMBER = f"User:{CLUSTER_USER}"
+#: By which who logs in as a member says so beforehand: a listener may have other mechanisms for everybody else.
+CLIENT_ID = "member"
 
 _SALT_BYTES = 16
 _ADDRESS = "address"
@@ -41,22 +42,24 @@ class Membership:
         self._salt = hmac.digest(secret, b"salt", "sha256")[:_SALT_BYTES]
         self._keys = derive_keys(secret, self._salt, ITERATIONS_MIN)
         self._credential = credential_of(self._keys, self._salt, ITERATIONS_MIN)
+        #: All members make up the same of a user who does not exist.
+        self.seed_of_strangers = hmac.digest(secret, b"strangers", "sha256")
 
     def dial(self, host: str, port: int) -> ClientExchange:
         """With who shall be the member at this address."""
         return ClientExchange(CLUSTER_USER, self._known_keys, self._new_nonce(), {_ADDRESS: f"{host}:{port}"})
 
-    def admit(self, is_our_address: Callable[[str], bool]) -> ServerExchange:
-        """With who dialled us; `is_our_address` knows host:port as members are told of it."""
+    def accounts_at(self, is_our_address: Callable[[str], bool]) -> Accounts:
+        """The one account of who dialled us; `is_our_address` knows host:port as members are told of it."""
 
-        def credential_for(user: str, extensions: Mapping[str, str]) -> Credential:
+        def account(user: str, extensions: Mapping[str, str]) -> Account | None:
             if user != CLUSTER_USER:
-                raise AuthenticationError("there is no such user")
+                return None
             if not is_our_address(extensions.get(_ADDRESS, "")):
                 raise AuthenticationError("the client meant another broker")
-            return self._credential
+            return Account(self._credential, MEMBER, is_member=True)
 
-        return ServerExchange(credential_for, self._new_nonce())
+        return account
 
     def _known_keys(self, salt: bytes, iterations: int) -> Keys:
         if (salt, iterations) != (self._salt, ITERATIONS_MIN):
@@ -65,4 +68,4 @@ class Membership:
 
 
 def is_member(session: Session) -> bool:
-    return session.principal == MEMBER
+    return session.is_member

@@ -1,5 +1,6 @@
-"""SCRAM-SHA-256 (RFC 5802, RFC 7677), both ends of it: each proves to the other that it knows a password, and says
-nothing that would help anybody to guess it. Without channel binding, as Kafka; names are compared as they are.
+"""SCRAM (RFC 5802, RFC 7677), with SHA-256 or SHA-512, both ends of it: each proves to the other that it knows a
+password, and says nothing that would help anybody to guess it. Without channel binding, as Kafka; names are compared as
+they are.
 
 An exchange serves once, in the order of its methods; whatever is wrong raises AuthenticationError. A proof counts for
 the two nonces of its exchange only, so nothing that was heard can be said again (CVE-2024-56128: they are compared).
@@ -10,19 +11,31 @@ import binascii
 import hmac
 import re
 from collections.abc import Callable, Mapping
-from hashlib import pbkdf2_hmac, sha256
+from hashlib import new as new_hash
+from hashlib import pbkdf2_hmac
 from types import MappingProxyType
 from typing import NamedTuple
 
 from broker.common.errors import BarnabasError
 
 MECHANISM = "SCRAM-SHA-256"
+#: Each mechanism's hash.
+HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 #: What Kafka takes; more would be a way to keep the other end busy.
 ITERATIONS_MIN, ITERATIONS_MAX = 4_096, 16_384
+#: In which Kafka writes its salts (ScramFormatter.secureRandomBytes): 130 random bits in base 36.
+SALT_LETTERS = b"0123456789abcdefghijklmnopqrstuvwxyz"
+SALT_LENGTH = 26
+#: What Kafka tells who asks to be somebody else.
+OTHER_AUTHORIZATION_ID = "Authentication failed: Client requested an authorization id that is different from username"
 
 _NONCE = r"[\x21-\x2b\x2d-\x7e]+"
 _EXTENSIONS = r"(?P<extensions>(?:,[A-Za-z]+=[^,\0]+)*)"
-_CLIENT_FIRST = re.compile(rf"(?P<gs2>n,(?:a=[^,]*)?,)(?P<bare>n=(?P<user>[^,\0]+),r=(?P<nonce>{_NONCE}){_EXTENSIONS})")
+#: Kafka's names of SCRAM have seven bits (ScramMessages.java).
+_NAME = r"(?:[\x01-\x2b\x2d-\x3c\x3e-\x7f]|=2C|=3D)+"
+_CLIENT_FIRST = re.compile(
+    rf"(?P<gs2>n,(?:a=(?P<authorized>{_NAME}))?,)(?P<bare>n=(?P<user>{_NAME}),r=(?P<nonce>{_NONCE}){_EXTENSIONS})"
+)
 _SERVER_FIRST = re.compile(rf"r=(?P<nonce>{_NONCE}),s=(?P<salt>[^,]+),i=(?P<iterations>[1-9][0-9]{{0,8}}){_EXTENSIONS}")
 _CLIENT_FINAL = re.compile(
     rf"(?P<without_proof>c=(?P<gs2>[^,]+),r=(?P<nonce>{_NONCE}){_EXTENSIONS}),p=(?P<proof>[^,]+)"
@@ -31,7 +44,14 @@ _SERVER_FINAL = re.compile(rf"v=(?P<signature>[^,]+){_EXTENSIONS}")
 
 
 class AuthenticationError(BarnabasError):
-    """The other end is not who it should be, or does not speak SCRAM; the sentence tells no secret."""
+    """The other end is not who it should be, or does not speak the mechanism; the sentence tells no secret.
+
+    `told` is what a client hears of it, if not the general words of its mechanism.
+    """
+
+    def __init__(self, reason: str, told: str | None = None):
+        super().__init__(reason)
+        self.told = told
 
 
 class Keys(NamedTuple):
@@ -50,14 +70,22 @@ class Credential(NamedTuple):
     server_key: bytes
 
 
-def derive_keys(password: bytes, salt: bytes, iterations: int) -> Keys:
+def derive_keys(password: bytes, salt: bytes, iterations: int, mechanism: str = MECHANISM) -> Keys:
     """Takes milliseconds: once for a password, not for each connection."""
-    salted = pbkdf2_hmac("sha256", password, salt, iterations)
-    return Keys(_hmac(salted, b"Client Key"), _hmac(salted, b"Server Key"))
+    return keys_of_salted(pbkdf2_hmac(HASHES[mechanism], password, salt, iterations), mechanism)
 
 
-def credential_of(keys: Keys, salt: bytes, iterations: int) -> Credential:
-    return Credential(salt, iterations, sha256(keys.client_key).digest(), keys.server_key)
+def keys_of_salted(salted_password: bytes, mechanism: str = MECHANISM) -> Keys:
+    digest = HASHES[mechanism]
+    return Keys(_hmac(salted_password, b"Client Key", digest), _hmac(salted_password, b"Server Key", digest))
+
+
+def digest_size(mechanism: str) -> int:
+    return new_hash(HASHES[mechanism]).digest_size
+
+
+def credential_of(keys: Keys, salt: bytes, iterations: int, mechanism: str = MECHANISM) -> Credential:
+    return Credential(salt, iterations, new_hash(HASHES[mechanism], keys.client_key).digest(), keys.server_key)
 
 
 class ClientExchange:
@@ -69,8 +97,11 @@ class ClientExchange:
         keys_for: Callable[[bytes, int], Keys],
         nonce: str,
         extensions: Mapping[str, str] = MappingProxyType({}),
+        mechanism: str = MECHANISM,
     ):
         """`keys_for(salt, iterations)` may raise AuthenticationError; `extensions` are part of what is proved."""
+        self.mechanism = mechanism
+        self._hash = HASHES[mechanism]
         self._keys_for = keys_for
         self._nonce = nonce
         escaped = user.replace("=", "=3D").replace(",", "=2C")
@@ -90,8 +121,9 @@ class ClientExchange:
         keys = self._keys_for(_decode(found["salt"]), iterations)
         without_proof = f"c={_encode(b'n,,')},r={found['nonce']}"
         signed = f"{self._first_bare},{found[0]},{without_proof}".encode()
-        self._signature = _hmac(keys.server_key, signed)
-        proof = _xor(keys.client_key, _hmac(sha256(keys.client_key).digest(), signed))
+        self._signature = _hmac(keys.server_key, signed, self._hash)
+        stored_key = new_hash(self._hash, keys.client_key).digest()
+        proof = _xor(keys.client_key, _hmac(stored_key, signed, self._hash))
         return f"{without_proof},p={_encode(proof)}".encode()
 
     def verify(self, server_final: bytes) -> None:
@@ -104,10 +136,16 @@ class ClientExchange:
 class ServerExchange:
     """Has a client prove who it is. `user` is set by `first`, and true once `final` has returned."""
 
-    def __init__(self, credential_for: Callable[[str, Mapping[str, str]], Credential], nonce: str):
-        """`credential_for(user, extensions)` raises AuthenticationError for whom there is none."""
+    def __init__(
+        self,
+        credential_for: Callable[[str, Mapping[str, str]], Credential],
+        nonce: str,
+        mechanism: str = MECHANISM,
+    ):
+        """`credential_for(user, extensions)` may raise AuthenticationError."""
         self._credential_for = credential_for
         self._server_nonce = nonce
+        self._hash = HASHES[mechanism]
         self._credential: Credential | None = None
         self.user = ""
 
@@ -119,10 +157,17 @@ class ServerExchange:
         found = _match(_CLIENT_FIRST, client_first)
         self._gs2 = found["gs2"]
         self.user = _unescape(found["user"])
+        if found["authorized"] not in (None, found["user"]):
+            raise AuthenticationError(OTHER_AUTHORIZATION_ID, told=OTHER_AUTHORIZATION_ID)
         extensions = dict(each.split("=", 1) for each in found["extensions"].split(",")[1:])
-        self._credential = credential = self._credential_for(self.user, extensions)
-        self._nonce = found["nonce"] + self._server_nonce
-        first = f"r={self._nonce},s={_encode(credential.salt)},i={credential.iterations}"
+        credential = self._credential_for(self.user, extensions)
+        if credential.iterations < ITERATIONS_MIN:
+            raise AuthenticationError(f"the user's credential has {credential.iterations} iterations")
+        self._credential = credential
+        nonce = found["nonce"] + self._server_nonce
+        #: The second is what librdkafka before 2.6.1 says (#4895), and Kafka 3.8.1 takes.
+        self._nonces = (nonce, found["nonce"] + nonce)
+        first = f"r={nonce},s={_encode(credential.salt)},i={credential.iterations}"
         self._signed = f"{found['bare']},{first}"
         return first.encode()
 
@@ -130,13 +175,13 @@ class ServerExchange:
         found, credential = _match(_CLIENT_FINAL, client_final), self._credential
         if credential is None:
             raise AuthenticationError("the client ends an exchange that it did not begin")
-        if found["nonce"] != self._nonce or _decode(found["gs2"]) != self._gs2.encode():
+        if found["nonce"] not in self._nonces or _decode(found["gs2"]) != self._gs2.encode():
             raise AuthenticationError("the client answers another exchange")
         signed = f"{self._signed},{found['without_proof']}".encode()
-        client_key = _xor(_decode(found["proof"]), _hmac(credential.stored_key, signed))
-        if not hmac.compare_digest(sha256(client_key).digest(), credential.stored_key):
+        client_key = _xor(_decode(found["proof"]), _hmac(credential.stored_key, signed, self._hash))
+        if not hmac.compare_digest(new_hash(self._hash, client_key).digest(), credential.stored_key):
             raise AuthenticationError("the client does not know the password")
-        return f"v={_encode(_hmac(credential.server_key, signed))}".encode()
+        return f"v={_encode(_hmac(credential.server_key, signed, self._hash))}".encode()
 
 
 def _match(pattern: re.Pattern[str], token: bytes) -> re.Match[str]:
@@ -150,13 +195,11 @@ def _match(pattern: re.Pattern[str], token: bytes) -> re.Match[str]:
 
 
 def _unescape(name: str) -> str:
-    if re.search("=(?!2C|3D)", name):
-        raise AuthenticationError("the name of the user is not well-formed")
     return name.replace("=2C", ",").replace("=3D", "=")
 
 
-def _hmac(key: bytes, message: bytes) -> bytes:
-    return hmac.digest(key, message, "sha256")
+def _hmac(key: bytes, message: bytes, digest: str = "sha256") -> bytes:
+    return hmac.digest(key, message, digest)
 
 
 def _xor(one: bytes, other: bytes) -> bytes:

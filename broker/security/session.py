@@ -1,18 +1,60 @@
-"""Who speaks on a connection: nobody in particular, until proved otherwise."""
+"""Who speaks on a connection: nobody in particular, until proved otherwise; and what that one may do."""
 
-from broker.security.scram import ServerExchange
+from typing import Protocol
+
+from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
+from broker.security.quotas.meter import Meter
+from broker.security.rights import UNLIMITED, Rights
 
 ANONYMOUS = "User:ANONYMOUS"
+
+
+class Door(Protocol):
+    """Where a connection's login begins."""
+
+    #: Whether clients are told of it: members of the cluster log in on every listener.
+    is_for_clients: bool
+
+    def on_handshake(self, mechanism: str, version: int, client_id: str) -> tuple[SaslHandshakeResponse, str]:
+        """A login after the connection was let in, a first or a further one: the answer, and why it is refused."""
+        ...
+
+    def close(self) -> None:
+        """The connection is over."""
 
 
 class Session:
     """One for each connection, from when it is accepted; `principal` is Kafka's, type and name."""
 
-    __slots__ = ("exchange", "host", "listener", "principal")
+    __slots__ = ("_principal", "door", "host", "is_by_token", "is_member", "listener", "meter", "rights")
 
-    def __init__(self, host: str, listener: str, principal: str = ANONYMOUS):
+    def __init__(
+        self,
+        host: str,
+        listener: str,
+        principal: str = ANONYMOUS,
+        rights: Rights = UNLIMITED,
+        *,
+        is_member: bool = False,
+    ):
         self.host = host
         self.listener = listener
-        self.principal = principal
-        #: The proof that is under way.
-        self.exchange: ServerExchange | None = None
+        self._principal = principal
+        self.rights = rights
+        #: What measured its last request, if anything does.
+        self.meter: Meter | None = None
+        #: A broker, or who has the cluster's secret: not by its name, but by what it has proved.
+        self.is_member = is_member
+        #: It has logged in by a delegation token.
+        self.is_by_token = False
+        self.door: Door | None = None
+
+    @property
+    def principal(self) -> str:
+        return self._principal
+
+    @principal.setter
+    def principal(self, principal: str) -> None:
+        """From now on, the quotas of somebody else count."""
+        self._principal = principal
+        self.meter = None

@@ -1,35 +1,45 @@
 """Where this broker is reached, and where it reaches the others."""
 
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration
-from broker.config.broker import BrokerConfig, Endpoint
-from broker.net.listener import Listener
+from broker.config.broker import BrokerConfig
+from broker.config.listeners import Endpoint
 from broker.runtime.metadata_cache import MetadataCache
+from broker.server.listeners import Listeners
 
 
 class Addresses:
-    """Of the one listener that clients and brokers share."""
+    """Of all listeners; brokers reach each other by the inter-broker listener."""
 
-    def __init__(self, config: BrokerConfig, listener: Listener, metadata: MetadataCache):
+    def __init__(self, config: BrokerConfig, listeners: Listeners, metadata: MetadataCache):
         self._config = config
-        self._listener = listener
+        self._listeners = listeners
         self._metadata = metadata
+        #: What members were told, and what before that: who has not heard of a change yet still means us.
+        self._told: tuple[BrokerEndpoint, ...] = ()
+        self._told_before: tuple[BrokerEndpoint, ...] = ()
 
     @property
     def advertised(self) -> tuple[Endpoint, ...]:
-        """What clients are told; a listener's port 0 has become the port the system gave."""
-        if self._config.advertised_listeners:
-            return self._config.advertised_listeners
-        return (Endpoint(self._listener.name, self._listener.host, self._listener.port),)
+        """What clients are told, of listeners that are open; port 0 has become the port the system gave."""
+        ports = {each.name: each.port for each in self._listeners}
+        told = self._config.advertised_listeners or self._config.listeners
+        return tuple(each._replace(port=each.port or ports[each.listener]) for each in told if each.listener in ports)
 
     def registration(self) -> BrokerRegistration:
-        endpoints = tuple(BrokerEndpoint(each.listener, each.host, each.port) for each in self.advertised)
+        """To be told to the members of the cluster."""
+        endpoints = tuple(
+            BrokerEndpoint(each.listener, each.host, each.port, self._config.of_listener(each.listener).protocol.name)
+            for each in self.advertised
+        )
+        if endpoints != self._told:
+            self._told, self._told_before = endpoints, self._told
         return BrokerRegistration(self._config.broker_id, endpoints, self._config.broker_rack or None)
 
     def is_ours(self, address: str) -> bool:
-        """`address` is "host:port"."""
-        return any(address == f"{each.host}:{each.port}" for each in self.advertised)
+        """`address` is "host:port", by any listener."""
+        return any(address == f"{each.host}:{each.port}" for each in (*self._told, *self._told_before))
 
     def of(self, broker_id: int) -> tuple[str, int] | None:
         """Another broker's, None if it is not known."""
         known = self._metadata.brokers.get(broker_id)
-        return known.endpoints.get(self._listener.name) if known else None
+        return known.endpoints.get(self._config.inter_broker_listener) if known else None

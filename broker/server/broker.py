@@ -1,6 +1,6 @@
 """One broker: the order in which it starts and stops.
 
-Start: take the port, take the log directories, answer on the metrics port, reach ZooKeeper, load the logs, begin the
+Start: take the ports, take the log directories, answer on the metrics port, reach ZooKeeper, load the logs, begin the
 chores and replication, register, accept clients, stand for controller. Nothing is registered before it can be served;
 whatever cannot be had ends the start with one sentence.
 Stop: have the controller move the leaderships away, then the reverse of the start; the logs are flushed and marked
@@ -17,10 +17,9 @@ from broker.common.clock import Clock, SystemClock
 from broker.common.errors import NotNowError, StartupError
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig
+from broker.config.zookeeper import zookeeper_tls
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
-from broker.net.listener import Listener, SocketBuffers
-from broker.net.memory import ConnectionMemory
 from broker.net.turns import Turns
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.log_dir_failures import LogDirFailures
@@ -29,15 +28,18 @@ from broker.runtime.topics.topic_configs import log_config
 from broker.security.membership import NONCE_BYTES, Membership
 from broker.server.descriptors import raise_descriptor_limit
 from broker.server.exits import Exits
+from broker.server.ground import Ground
+from broker.server.listeners import Listeners
 from broker.server.metrics import new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
-from broker.server.parts import Ground, Parts
+from broker.server.parts import Parts
 from broker.zookeeper.acl_migration import protect_cluster
 from broker.zookeeper.digest_file import read_digest
 from broker.zookeeper.ensemble_hosts import EnsembleHosts
 from broker.zookeeper.errors import MalformedZnode, ZooKeeperError
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
+from broker.zookeeper.tls import tls_settings
 
 _log = logger(__name__)
 #: What ZooKeeper may take to note that we leave; without it the session's end says so.
@@ -83,8 +85,8 @@ class Broker:
 
     async def _start(self) -> None:
         config, exits = self.config, self._exits
-        listener = self._bind()
-        exits.add(listener.stop)
+        listeners = Listeners(config, self._turns)
+        exits.add(listeners.stop)
         logs = LogManager([Path(path) for path in config.log_dirs], log_config({}, config), config.broker_id)
         exits.add(partial(_close_logs, logs))
         exits.add(self._endpoint.stop)
@@ -96,25 +98,13 @@ class Broker:
             exits.add(self._ensemble_hosts.close)
             self._ensemble_hosts.start()
         try:
-            await self._serve(await self._load(listener, logs), listener)
+            await self._serve(await self._load(listeners, logs), listeners)
         except MalformedZnode as error:
             raise StartupError(f"{error}; correct or remove that znode") from error
         except ZooKeeperError as error:
             raise NotNowError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
 
-    def _bind(self) -> Listener:
-        if len(self.config.listeners) != 1:
-            raise StartupError("listeners: this release serves one listener; name one")
-        return Listener(
-            self.config.listeners[0],
-            frame_bytes_max=self.config.socket_request_max_bytes,
-            idle_ms_max=self.config.connections_max_idle_ms,
-            memory=ConnectionMemory(self.config.queued_max_request_bytes),
-            turns=self._turns,
-            buffers=SocketBuffers(self.config.socket_send_buffer_bytes, self.config.socket_receive_buffer_bytes),
-        )
-
-    async def _load(self, listener: Listener, logs: LogManager) -> Parts:
+    async def _load(self, listeners: Listeners, logs: LogManager) -> Parts:
         """What there is once the logs are loaded, which nothing has been started of."""
         failures = LogDirFailures(self._store, self.config.broker_id, self.failed)
         self._exits.add(failures.stop)
@@ -125,6 +115,8 @@ class Broker:
         membership = Membership(await self._store.cluster_secret(), _new_nonce)
         configs = BrokerConfigs(self._store, self.config)
         await configs.apply()
+        listeners.open_new()
+        listeners.close_old()
         await self._load_logs(logs)
         ground = Ground(
             config=self.config,
@@ -135,7 +127,7 @@ class Broker:
             cluster_id=cluster_id,
             membership=membership,
             metadata=self._metadata,
-            listener=listener,
+            listeners=listeners,
             turns=self._turns,
             descriptor_limit=self._descriptor_limit,
             logs=logs,
@@ -157,7 +149,7 @@ class Broker:
         if self._is_stopping:
             raise NotNowError("told to stop while the logs were being loaded")
 
-    async def _serve(self, parts: Parts, listener: Listener) -> None:
+    async def _serve(self, parts: Parts, listeners: Listeners) -> None:
         exits = self._exits
         exits.add(
             parts.replicas.logs.idle,
@@ -173,13 +165,14 @@ class Broker:
         exits.add(parts.keepers.stop)
         await parts.keepers.start()
         await parts.services.broker_configs.apply()
+        await parts.security.start(exits)
         exits.add(partial(_sign_off, parts.registration.stop))
         await parts.registration.start()
         if self.config.zookeeper_set_acl:
             await protect_cluster(self._session)
         # Not before: what is still being sent to an earlier life of this broker is known by its broker epoch only.
-        exits.add(listener.stop)
-        listener.start(asyncio.get_running_loop(), parts.dispatcher.on_frame, parts.dispatcher.on_closed)
+        exits.add(listeners.stop)
+        listeners.start(asyncio.get_running_loop(), parts.dispatcher.on_frame, parts.on_closed)
         exits.add(parts.stray_logs.stop)
         parts.stray_logs.start()
         exits.add(partial(_sign_off, parts.controller.stop))
@@ -230,5 +223,9 @@ def _new_nonce() -> str:
 def _zookeeper_session(config: BrokerConfig) -> ZooKeeperSession:
     digest = read_digest(Path(config.zookeeper_digest_file)) if config.zookeeper_digest_file else None
     return ZooKeeperSession(
-        config.zookeeper_connect, config.zookeeper_session_timeout_ms, digest, sets_acls=config.zookeeper_set_acl
+        config.zookeeper_connect,
+        config.zookeeper_session_timeout_ms,
+        digest,
+        sets_acls=config.zookeeper_set_acl,
+        tls=tls_settings(zookeeper_tls(config.values)),
     )

@@ -50,7 +50,8 @@ class Coordination:
 
     def serve(self, services: Services, listener_name: str) -> None:
         """Markers for this broker's own partitions take the way of all others, without the socket."""
-        context = RequestContext(services, _WRITE_TXN_MARKERS_VERSION, "", Session("", listener_name, MEMBER))
+        session = Session("", listener_name, MEMBER, is_member=True)
+        context = RequestContext(services, _WRITE_TXN_MARKERS_VERSION, "", session)
         self.markers.write_here = lambda request: handle_write_txn_markers(request, context)
 
     def stop(self) -> None:

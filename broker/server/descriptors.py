@@ -33,9 +33,14 @@ def raise_descriptor_limit() -> int:
     return soft
 
 
+def connections_share(limit: int) -> int:
+    """How many connections fit beside the broker's files, of as many as may be open."""
+    return int(limit * CONNECTIONS_DESCRIPTOR_SHARE)
+
+
 def connections_within(limit: int, wanted: int) -> int:
     """How many of the connections `max.connections` asks for fit beside the broker's files; a log line if fewer."""
-    allowed = min(wanted, int(limit * CONNECTIONS_DESCRIPTOR_SHARE))
+    allowed = min(wanted, connections_share(limit))
     if allowed < wanted:
         _log.warning(
             "fewer connections than max.connections, for want of file descriptors",

@@ -16,7 +16,8 @@ from broker.common.types import new_tuple
 from broker.handlers.api_versions import unsupported_version_response
 from broker.handlers.handler import CloseConnectionError, Handler, RefusedError, RequestContext, Services
 from broker.handlers.registry import HANDLERS
-from broker.net.connection import Connection, Slot
+from broker.net.connection import Connection
+from broker.net.slot import Slot
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import MALFORMED
 from broker.protocol.headers import RequestHeader, decode_request_header
@@ -25,6 +26,7 @@ from broker.protocol.schema import Message
 from broker.runtime.in_turns import InOrder, in_turns, steps_in_turns
 from broker.security.membership import is_member
 from broker.server.long_requests import LongRequests
+from broker.server.metering import Later, Metering, Timed
 from broker.server.metrics import RequestMetrics
 from broker.server.refusals import Refusals
 from broker.server.route import Route
@@ -45,9 +47,17 @@ class Dispatcher:
         self._long_requests = LongRequests(services.turns)
         self._refusals = Refusals(services.clock)
         self._long_answers = asyncio.Semaphore(LONG_ANSWERS_ENCODED_MAX)
+        #: None while nobody has a quota.
+        self._metering: Metering | None = None
+        services.quotas.clients.on_changed.append(self._measure_or_not)
+        self._measure_or_not()
         self._cancelling: set[asyncio.Task] = set()
         #: What is still to be answered, in the order it was asked.
         self._working: dict[Connection, dict[asyncio.Future, None]] = {}
+
+    def _measure_or_not(self) -> None:
+        quotas = self._services.quotas
+        self._metering = Metering(quotas) if quotas.clients.is_on else None
 
     def on_frame(self, connection: Connection, frame: memoryview) -> None:
         """Answer one request, at once or later; whatever is wrong ends the connection and nothing else."""
@@ -70,23 +80,26 @@ class Dispatcher:
             metrics = self._metrics
             metrics.requests[route.api] += 1
             metrics.bytes_in += len(frame)
-            context = new_tuple(
-                RequestContext,
-                (self._services, version, client_id or "", connection.session),
-            )
+            context = new_tuple(RequestContext, (self._services, version, client_id or "", connection.session))
             reply = route.handle(request, context)
             if reply.__class__ is route.response_class:
+                if self._metering is not None:
+                    reply = self._metering.answered(connection, client_id, len(frame), route, reply, began_ns)
                 metrics.bytes_out += connection.answer(route.frame(reply, correlation_id))
                 if error_code := route.error_in(reply):
                     route.times.note_error(error_code)
             elif reply.__class__ is bytes:
+                if self._metering is not None:
+                    reply = self._metering.produced(connection, client_id, len(frame), version, reply, began_ns)
                 metrics.bytes_out += connection.answer(route.frame_body(reply, correlation_id))
             elif reply is not None:
                 self._answer_later(connection, header, len(frame), route, reply, began_ns)
                 return
+            elif self._metering is not None:
+                self._metering.unanswered(connection, client_id, len(frame), route, began_ns)
             route.times.durations.add(perf_counter_ns() - began_ns)
         except RefusedError as refusal:
-            self._answer_refused(connection, route, correlation_id, refusal)
+            self._answer_refused(connection, route, header, refusal, began_ns)
         except (ProtocolError, CloseConnectionError) as error:
             self._reject(connection.close_when_answered, error)
         except Exception:
@@ -121,17 +134,22 @@ class Dispatcher:
         route = self._member_routes.get((api_key, version)) or self._add_route(api_key, version)
         if route is None:
             self._answer_unsupported(connection, header)
-        elif route.is_for_members and not is_member(connection.session):
+        elif route.is_for_members and not is_member(connection.session) and not route.admits(connection.session):
             self._metrics.requests[route.api] += 1
             self._metrics.bytes_in += len(frame)
             refusal = RefusedError(_refused(route, frame, body_at), "only for members of the cluster")
-            self._answer_refused(connection, route, header.correlation_id, refusal)
+            self._answer_refused(connection, route, header, refusal, perf_counter_ns())
             return None
         return route
 
-    def _answer_refused(self, connection: Connection, route: Route, correlation_id: int, refusal: RefusedError) -> None:
-        route.times.note_error(route.error_in(refusal.response))
-        self._metrics.bytes_out += connection.answer(route.frame(refusal.response, correlation_id))
+    def _answer_refused(
+        self, connection: Connection, route: Route, header: RequestHeader, refusal: RefusedError, began_ns: int
+    ) -> None:
+        response = refusal.response
+        if self._metering is not None:
+            response = self._metering.answered(connection, header.client_id, 0, route, response, began_ns)
+        route.times.note_error(route.error_in(response))
+        self._metrics.bytes_out += connection.answer(route.frame(response, header.correlation_id))
         if refusal.is_last:
             connection.close_when_answered(str(refusal))
         else:
@@ -157,18 +175,27 @@ class Dispatcher:
         if reply.__class__ is InOrder:
             connection.hold_until(reply.is_done)
             reply = reply.reply
+        later = None
+        if self._metering is not None:
+            later = self._metering.later(connection, header.client_id, request_bytes, route, began_ns)
         if isinstance(reply, asyncio.Future):
             work = reply
         else:
+            timed = reply if later is None else Timed(reply, later)
             is_long = request_bytes > route.long_answers_from
-            work = asyncio.ensure_future(self._framed(reply, route, header.correlation_id) if is_long else reply)
+            work = asyncio.ensure_future(self._framed(timed, route, header.correlation_id, later) if is_long else timed)
         self._working.setdefault(connection, {})[work] = None
         slot = connection.reserve(request_bytes * route.decoded_factor)
-        work.add_done_callback(partial(self._fill, connection, slot, header, route, began_ns))
+        work.add_done_callback(partial(self._fill, connection, slot, header, route, began_ns, later))
 
-    async def _framed(self, reply: Awaitable[Message | None], route: Route, correlation_id: int) -> Framed:
+    async def _framed(
+        self, reply: Awaitable[Message | None], route: Route, correlation_id: int, later: Later | None
+    ) -> Framed:
         """An answer that may be long, encoded in turns; of those that are, a few at a time, the others wait."""
-        steps = route.frame_in_steps(await reply, correlation_id)
+        answer = await reply
+        if later is not None:
+            answer = later.answered(answer)
+        steps = route.frame_in_steps(answer, correlation_id)
         try:
             next(steps)
         except StopIteration as end:
@@ -183,12 +210,15 @@ class Dispatcher:
         header: RequestHeader,
         route: Route,
         began_ns: int,
+        later: Later | None,
         work: asyncio.Future,
     ) -> None:
         self._working.get(connection, {}).pop(work, None)
         try:
             if connection.is_open and not work.cancelled():
                 reply = work.result()
+                if later is not None and reply.__class__ is not Framed:
+                    reply = later.answered(reply)
                 self._metrics.bytes_out += connection.fill(slot, route.frame_of(reply, header.correlation_id))
                 if error_code := route.error_of(reply):
                     route.times.note_error(error_code)

@@ -12,7 +12,6 @@ from prometheus_client.process_collector import ProcessCollector
 from broker.common.errors import ErrorCode
 from broker.config.broker import BrokerConfig
 from broker.handlers.registry import HANDLERS
-from broker.net.listener import Listener
 from broker.protocol.api_keys import ApiKey
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.delayed_fetches import DelayedFetches
@@ -20,6 +19,7 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, replicas_asked_for
+from broker.server.listeners import Listeners
 
 _PREFIX = "barnabas_broker_"
 
@@ -78,14 +78,14 @@ class StateMetrics:
         metadata: MetadataCache,
         delayed_fetches: DelayedFetches,
         fetch_sessions: FetchSessions,
-        listener: Listener,
+        listeners: Listeners,
         config: BrokerConfig,
     ):
         self._replicas = replicas
         self._metadata = metadata
         self._delayed_fetches = delayed_fetches
         self._fetch_sessions = fetch_sessions
-        self._listener = listener
+        self._listeners = listeners
         self._config = config
 
     def collect(self) -> Iterable[Metric]:
@@ -93,7 +93,7 @@ class StateMetrics:
         yield _gauge("partitions", "Partitions hosted.", len(hosted))
         yield _gauge("leaders", "Partitions led.", sum(each.partition.is_leader for each in hosted))
         yield _gauge("log_bytes", "Bytes of all logs.", sum(each.log.size_bytes for each in hosted))
-        yield _gauge("connections", "Open client connections.", self._listener.connection_count)
+        yield _gauge("connections", "Open client connections.", self._listeners.connection_count)
         yield _gauge("delayed_fetches", "Fetches waiting for data.", len(self._delayed_fetches))
         yield _gauge("fetch_sessions", "Fetch sessions (KIP-227).", len(self._fetch_sessions))
         yield _gauge(

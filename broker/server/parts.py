@@ -1,22 +1,16 @@
 """What one broker serves with, and who of it knows whom: made at once when its logs are loaded, started by others."""
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry
-
-from broker.common.clock import Clock
+from broker.common.cluster import MemberListeners
 from broker.config.broker import BrokerConfig
 from broker.controller.leader_rebalance import RebalanceSettings
 from broker.handlers.handler import Services
-from broker.log.manager import LogManager
+from broker.net.connection import Connection
 from broker.net.dialer import Dialer
-from broker.net.listener import ConnectionLimits, Listener
-from broker.net.turns import Turns
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime import broker_configs
-from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller.controller_runtime import ControllerRuntime
@@ -25,7 +19,6 @@ from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.log_dirs import LogDirs
-from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replication.log_dir_moves import LogDirMoves
 from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.repacking import Repacking
@@ -36,38 +29,17 @@ from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
-from broker.security.membership import Membership
 from broker.server.addresses import Addresses
 from broker.server.controller_metrics import ControllerMetrics
 from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
-from broker.server.descriptors import connections_within
 from broker.server.dispatcher import Dispatcher
+from broker.server.ground import Ground
 from broker.server.metrics import ErrorMetrics, RequestMetrics, StateMetrics
 from broker.server.registration import Registration
 from broker.server.replication import Replication, random_session_id
+from broker.server.security import Security
 from broker.zookeeper.earlier_session import SessionNote
-from broker.zookeeper.session import ZooKeeperSession
-from broker.zookeeper.store import ClusterStore
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """What is there before: the port, the loaded logs, ZooKeeper and what it says of the cluster."""
-
-    config: BrokerConfig
-    configs: BrokerConfigs
-    clock: Clock
-    session: ZooKeeperSession
-    store: ClusterStore
-    cluster_id: str
-    membership: Membership
-    metadata: MetadataCache
-    listener: Listener
-    turns: Turns
-    descriptor_limit: int
-    logs: LogManager
-    registry: CollectorRegistry
 
 
 class Parts:
@@ -76,8 +48,8 @@ class Parts:
     def __init__(self, ground: Ground):
         self._ground = ground
         config, store, logs, clock, metadata = ground.config, ground.store, ground.logs, ground.clock, ground.metadata
-        self.addresses = Addresses(config, ground.listener, metadata)
-        dialer = Dialer(ground.membership)
+        self.addresses = Addresses(config, ground.listeners, metadata)
+        dialer = Dialer(ground.membership, ground.listeners.tls)
         delayed_fetches = DelayedFetches(clock)
         self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
         self.coordination = Coordination(config, self.replicas, metadata, store, self.addresses.of, dialer, clock)
@@ -87,40 +59,52 @@ class Parts:
         self.replication = Replication(
             config, ground.configs, self.replicas, metadata, store, self.addresses.of, dialer, clock
         )
+        self.security = Security(ground, self.addresses, lambda: self.controller.is_controller)
         self.keepers = ConfigKeepers(
             ground.session,
-            {topic_configs.ENTITY: configs_of_topics.apply, broker_configs.ENTITY: ground.configs.apply},
+            [
+                (topic_configs.ENTITY, configs_of_topics.apply),
+                (broker_configs.ENTITY, ground.configs.apply),
+                *self.security.keepers,
+            ],
         )
         self.housekeeping = Housekeeping(self.replicas, logs, config, clock, self.replicas.high_watermarks)
         self.log_dir_moves = LogDirMoves(self.replicas, logs, config, clock)
         self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, clock)
-        self._limit_connections()
+        limit_connections = partial(ground.listeners.limit, ground.descriptor_limit)
+        limit_connections()
+        ground.configs.before_change.append(ground.listeners.check)
         ground.configs.on_changed += [
             configs_of_topics.apply_all,
-            self._limit_connections,
+            self._follow_listeners,
+            limit_connections,
+            lambda: ground.listeners.tls.reconfigure(config),
             self.housekeeping.reconfigure,
             self.log_dir_moves.reconfigure,
         ]
         self.controller = self._controller(dialer)
         self.controlled_shutdown = ControlledShutdown(store, metadata, self.replicas, dialer, config)
         self.services = self._services(delayed_fetches, configs_of_topics)
-        self.coordination.serve(self.services, ground.listener.name)
+        self.coordination.serve(self.services, config.inter_broker_listener)
         self.dispatcher = Dispatcher(self.services, RequestMetrics(ground.registry))
         self._register_metrics()
 
-    def _limit_connections(self) -> None:
-        config = self._ground.config
-        self._ground.listener.limits = ConnectionLimits(
-            connections_within(self._ground.descriptor_limit, config.max_connections),
-            config.max_connections_per_ip,
-            dict(config.max_connections_per_ip_overrides),
-        )
+    async def _follow_listeners(self) -> None:
+        """Nobody is told of a listener that is not open yet, or sent to one that is closed."""
+        listeners = self._ground.listeners
+        listeners.open_new()
+        await self.registration.tell_anew()
+        listeners.close_old()
+
+    def on_closed(self, connection: Connection) -> None:
+        self.security.on_closed(connection)
+        self.dispatcher.on_closed(connection)
 
     def _registration(self) -> Registration:
         config, store, logs = self._ground.config, self._ground.store, self._ground.logs
         return Registration(
             store,
-            self.addresses.registration(),
+            self.addresses.registration,
             self.replicas,
             SessionNote(lambda: logs.online_directories),
             LostLogs(store, config.broker_id, logs),
@@ -135,6 +119,7 @@ class Parts:
             dialer,
             unclean_election=ground.config.at_start["unclean_leader_election_enable"],
             rebalance=_rebalance_settings(ground.config),
+            listeners=_member_listeners(ground.config),
         )
 
     def _services(self, delayed_fetches: DelayedFetches, configs_of_topics: TopicConfigs) -> Services:
@@ -160,12 +145,16 @@ class Parts:
             log_dir_moves=self.log_dir_moves,
             retention_previews=self.previews,
             request_times=RequestTimes(),
+            quotas=self.security.quotas,
             producer_ids=ProducerIds(ground.store, config.broker_id),
+            delegation_tokens=self.security.tokens.delegation,
             controller=self.controller,
             controller_epochs=ControllerEpochs(config.broker_id, self.replicas, ground.store),
-            admit=partial(ground.membership.admit, self.addresses.is_ours),
+            credentials=self.security.credentials,
             turns=ground.turns,
             clock=ground.clock,
+            authorizer=self.security.authorizer,
+            rights_of=self.security.rights_of,
         )
 
     def _register_metrics(self) -> None:
@@ -180,11 +169,17 @@ class Parts:
                 ground.metadata,
                 services.delayed_fetches,
                 services.fetch_sessions,
-                ground.listener,
+                ground.listeners,
                 ground.config,
             ),
         ):
             ground.registry.register(metrics)
+        self.security.register_metrics(ground.registry)
+
+
+def _member_listeners(config: BrokerConfig) -> MemberListeners:
+    of_brokers = config.inter_broker_listener
+    return MemberListeners(of_brokers, config.control_plane_listener_name or of_brokers)
 
 
 def _rebalance_settings(config: BrokerConfig) -> RebalanceSettings:

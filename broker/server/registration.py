@@ -5,6 +5,7 @@ drops nothing it holds.
 """
 
 import asyncio
+from collections.abc import Callable
 
 from broker.common.cluster import BrokerRegistration
 from broker.common.errors import StartupError
@@ -26,7 +27,7 @@ class Registration:
     def __init__(
         self,
         store: ClusterStore,
-        registration: BrokerRegistration,
+        registration: Callable[[], BrokerRegistration],
         replicas: ReplicaManager,
         note: SessionNote,
         lost_logs: LostLogs,
@@ -35,6 +36,9 @@ class Registration:
         self._lost_logs = lost_logs
         self._note = note
         self._registration = registration
+        self._broker_id = registration().broker_id
+        #: What our znode says.
+        self._told: BrokerRegistration | None = None
         self._replicas = replicas
         self._again: asyncio.Task[None] | None = None
         self._sessions_lost = 0
@@ -46,25 +50,35 @@ class Registration:
         self._store.session.on_state(self._on_session)
         await self._note.end_earlier(self._store.session)
         if self._lost_logs.are_there:
-            await self._store.wait_unregistered(self._registration.broker_id)
+            await self._store.wait_unregistered(self._broker_id)
             await self._lost_logs.leave_isrs()
         await self._register()
+
+    async def tell_anew(self) -> None:
+        """Have our znode say what is true now, under the same broker epoch. Raises ZooKeeperError."""
+        registration = self._registration()
+        if self.is_registered and registration != self._told:
+            await self._store.update_registration(registration)
+            self._told = registration
+            _log.info("registered anew", endpoints=",".join(each.listener for each in registration.endpoints))
 
     async def stop(self) -> None:
         self._is_stopping = True
         if self._again:
             self._again.cancel()
         if self.is_registered and self._store.session.state is SessionState.CONNECTED:
-            await self._store.unregister_broker(self._registration.broker_id)
+            await self._store.unregister_broker(self._broker_id)
             self._note.remove()
         self.is_registered = False
 
     async def _register(self) -> None:
         lost_before = self._sessions_lost
-        self._replicas.broker_epoch = await self._store.register_broker(self._registration)
+        registration = self._registration()
+        self._replicas.broker_epoch = await self._store.register_broker(registration)
         if lost_before != self._sessions_lost:
             return  # the session went while its answer was on the way, and our znode with it
         self._note.write(self._store.session)
+        self._told = registration
         self.is_registered = True
         _log.info("registered", broker_epoch=self._replicas.broker_epoch)
 

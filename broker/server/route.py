@@ -6,6 +6,7 @@ from typing import Any
 from broker.common.errors import ProtocolError
 from broker.handlers.handler import Handler, Reply, RequestContext
 from broker.protocol.answered_errors import error_check
+from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decoder_of, stepwise_decoder_of
 from broker.protocol.messages import MESSAGES
 from broker.protocol.primitives import Buffer
@@ -20,6 +21,7 @@ class Route:
     __slots__ = (
         "_entries_max",
         "_request_class",
+        "admits",
         "api",
         "bytes_at_once",
         "decode",
@@ -29,7 +31,9 @@ class Route:
         "frame_body",
         "frame_in_steps",
         "handle",
+        "has_throttle_time",
         "is_for_members",
+        "is_produce",
         "long_answers_from",
         "refuse",
         "request_bytes_max",
@@ -43,6 +47,7 @@ class Route:
         self.api = handler.api
         self.version = version
         self._request_class = messages.request
+        self.admits = handler.admits
         self.request_bytes_max, self._entries_max, *others = handler.budget_of(version)
         self.bytes_at_once, self.decoded_factor, self.long_answers_from = others
         self.decode: Callable[[memoryview, int], Message] = decoder_of(
@@ -50,6 +55,8 @@ class Route:
         )
         self.handle: Callable[[Any, RequestContext], Reply] = handler.handle
         self.is_for_members = handler.is_for_members(version)
+        self.is_produce = handler.api is ApiKey.PRODUCE
+        self.has_throttle_time = any(field.name == "throttle_time_ms" for field in messages.response.fields)
         self.refuse = handler.refuse
         self.times = times
         self.error_in = error_check(messages.response)

@@ -13,11 +13,18 @@ _QUERY = "sql.streaming.queryId"
 
 
 def write_batch(
-    rows: "DataFrame", batch: int, *, bootstrap_servers: str, topic: str | None = None, output: str
+    rows: "DataFrame",
+    batch: int,
+    *,
+    bootstrap_servers: str,
+    topic: str | None = None,
+    output: str,
+    client_config: str = "",
 ) -> None:
     """Every row is a record when this returns; called again for the same batch it writes nothing more.
 
     `output` tells apart the outputs of one query: each writes a batch once. Without `topic` rows name theirs.
+    `client_config` is the path of a file of Kafka's client properties.
     """
     query = rows.sparkSession.sparkContext.getLocalProperty(_QUERY)
     options = {
@@ -27,4 +34,6 @@ def write_batch(
     }
     if topic is not None:
         options["topic"] = topic
+    if client_config:
+        options["kafka.client.config"] = client_config
     rows.write.format("barnabas").options(**options).mode("append").save()

@@ -2,12 +2,19 @@
 
 Spark's own connector refuses the few that would change what is read or written; so does this one. Tuning of a client
 that is built otherwise is accepted and has no effect; a name no Kafka client knows is warned of, as Java's clients do.
+
+Options are in a query's plan, and so in Spark's event log and on its pages. No secret is taken from them:
+`kafka.client.config` names the file of Kafka's client properties that has it, which every process reads for itself.
 """
 
+import os
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.security.errors import ClientConfigError
+from broker.client.security.file import CONFIG_VARIABLE, read_own_properties
+from broker.client.security.properties import HEEDED, ClientSecurity, is_secret, read_security
 from broker.common.errors import ApiError
 from broker.common.logs import logger
 
@@ -41,7 +48,7 @@ _log = logger("broker.spark.options")
 
 
 class ClientSettings(NamedTuple):
-    """How to reach a cluster, and how to read from it."""
+    """How to reach a cluster, and how to read from it. Travels in plans: no secret is in it."""
 
     bootstrap_servers: tuple[tuple[str, int], ...]
     client_id: str = "barnabas-spark"
@@ -51,6 +58,9 @@ class ClientSettings(NamedTuple):
     fetch_bytes: int = _FETCH_BYTES
     transaction_timeout_ms: int = 900_000
     compression: str = "none"
+    #: A path, and what was said of security besides it.
+    client_config: str = ""
+    security: tuple[tuple[str, str], ...] = ()
 
 
 _clusters: dict[ClientSettings, Cluster] = {}
@@ -60,9 +70,17 @@ def cluster_of(client: ClientSettings) -> Cluster:
     """The connections of this process to a cluster: Spark's workers run task after task. For one thread."""
     if client not in _clusters:
         _clusters[client] = Cluster(
-            client.bootstrap_servers, timeout_s=client.request_timeout_ms / 1000, client_id=client.client_id
+            client.bootstrap_servers,
+            timeout_s=client.request_timeout_ms / 1000,
+            client_id=client.client_id,
+            security=security_of(client),
         )
     return _clusters[client]
+
+
+def security_of(client: ClientSettings) -> ClientSecurity:
+    """As the file says it in this process, and the options, which win. Raises ClientConfigError."""
+    return read_security({**read_own_properties(client.client_config), **dict(client.security)})
 
 
 def read_source_settings(options: Mapping[str, str]) -> ClientSettings:
@@ -80,7 +98,7 @@ def _read(options: Mapping[str, str], refused: Mapping[str, str]) -> ClientSetti
     for name, why in refused.items():
         if name in given:
             raise ValueError(f"Kafka option '{name}' is not supported: {why}")
-    settings = {"bootstrap_servers": _servers(given.pop("bootstrap.servers", ""))}
+    settings: dict[str, Any] = {"bootstrap_servers": _servers(given.pop("bootstrap.servers", ""))}
     for name, text in given.items():
         match name:
             case "isolation.level":
@@ -94,11 +112,24 @@ def _read(options: Mapping[str, str], refused: Mapping[str, str]) -> ClientSetti
                 settings["client_id"] = text
             case "compression.type":
                 settings["compression"] = one_of(name, text, ("none", "gzip", "snappy", "lz4", "zstd"))
-            case "security.protocol":
-                _check_plaintext(text)
+            case "client.config":
+                settings["client_config"] = text.strip()
+            case _ if is_secret(name):
+                raise ValueError(
+                    f"option kafka.{name} would be written into the query's plan; put it into a file of mode 600 and "
+                    "name that in kafka.client.config"
+                )
+            case _ if name in HEEDED:
+                settings["security"] = (*settings.get("security", ()), (name, text))
             case _ if not name.startswith(_WITHOUT_EFFECT):
                 _log.warning("kafka option has no effect", option=f"kafka.{name}")
-    return ClientSettings(**settings)
+    settings.setdefault("client_config", os.environ.get(CONFIG_VARIABLE, ""))
+    client = ClientSettings(**settings)
+    try:
+        security_of(client)
+    except ClientConfigError as error:
+        raise ValueError(f"option kafka.client.config: {error}") from None
+    return client
 
 
 def positive(name: str, text: str) -> int:
@@ -127,8 +158,3 @@ def _servers(text: str) -> tuple[tuple[str, int], ...]:
     if not servers:
         raise ValueError("option kafka.bootstrap.servers must be specified: host:port, comma separated")
     return servers
-
-
-def _check_plaintext(text: str) -> None:
-    if text.strip().upper() != "PLAINTEXT":
-        raise ValueError(f"option kafka.security.protocol: {text} is not spoken here yet, only PLAINTEXT")

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ConsumerPosition
@@ -18,7 +19,7 @@ CATCH_UP_TIMEOUT_S = 10.0
 _MESSAGES_PER_CALL = 1_000
 
 #: librdkafka settings, `bootstrap.servers` among them.
-ClientConfig = dict[str, str]
+ClientConfig = dict[str, Any]
 
 
 def connect_admin(config: ClientConfig) -> AdminClient:

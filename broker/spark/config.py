@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from broker.common.errors import StartupError
 from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, read_values
@@ -30,6 +31,7 @@ parse_memory.accepts = "an amount of memory, as 512m or 4g"
 KEYS = (
     Key("job", str, REQUIRED, "Which job to run."),
     Key("bootstrap.servers", str, REQUIRED, "Brokers to ask for the cluster, host:port, comma separated."),
+    Key("client.config", str, "", "A file of Kafka's client properties, mode 600: how brokers are to be reached."),
     Key("checkpoint.dir", str, REQUIRED, "The job's own directory; where it continues after a restart."),
     Key("jobs.dir", str, "", "Where an administrator puts jobs of this host's own, NAME.py each."),
     Key("files.dir", str, "", "What the paths of Parquet files are below; blank: files/ in the job's own directory."),
@@ -50,6 +52,7 @@ class StreamConfig:
 
     job: str
     bootstrap_servers: str
+    client_config: str
     checkpoint_dir: str
     jobs_dir: str
     files_dir: str
@@ -68,6 +71,21 @@ class StreamConfig:
     @property
     def directory(self) -> Path:
         return Path(self.checkpoint_dir).absolute()
+
+    @property
+    def client(self) -> dict[str, Any]:
+        """Of librdkafka; it holds secrets. Raises ClientConfigError."""
+        from broker.client.security.file import read_own_security
+        from broker.client.security.librdkafka import librdkafka_settings
+
+        security = librdkafka_settings(read_own_security(self.client_config))
+        return {"bootstrap.servers": self.bootstrap_servers, **security}
+
+    @property
+    def cluster_options(self) -> dict[str, str]:
+        """Of source and sink. They stand in plans: the file's path is in them, what is in it is not."""
+        named = {"kafka.client.config": self.client_config} if self.client_config else {}
+        return {"kafka.bootstrap.servers": self.bootstrap_servers} | named
 
     def path_of_files(self, name: str) -> str:
         """`files.dir` may be an address that Spark knows, as hdfs://host/directory."""

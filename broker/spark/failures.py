@@ -23,8 +23,11 @@ class Cure(Enum):
 
 _BY_A_PERSON = (
     "DataLossError",
+    "ClientConfigError",
     "DecisionsError",
+    "LoginRefused",
     "LostPartError",
+    "NotTrusted",
     "OldCheckpointError",
     "RecordTooLargeError",
     "TooManyTasksError",
@@ -34,7 +37,9 @@ _BY_WAITING = ("TimeoutError", "BrokerUnreachable", "SinkError")
 _SLOW_WORKER = "Python worker failed to connect back"
 _SLOW_WORKER_REASON = "a Python worker of Spark did not start within the ten seconds that Spark gives it"
 #: Names of exceptions in Python's tracebacks and Java's, each with what it says up to the end of the line.
-_EXCEPTION = re.compile(r"(?:\w+[.$])*(?P<name>\w+(?:Error|Exception|Unreachable))\b: (?=(?P<said>\S.*))")
+_EXCEPTION = re.compile(
+    r"(?:\w+[.$])*(?P<name>\w+(?:Error|Exception|Unreachable)|LoginRefused|NotTrusted)\b: (?=(?P<said>\S.*))"
+)
 
 #: They wrap what went wrong.
 _WRAPPERS = ("ForeachBatchUserFuncException", "Py4JException", "SparkException", "StreamingQueryException")

@@ -85,7 +85,7 @@ def _run(config: StreamConfig, progress: ProgressFile, stop: Event, clock: Clock
                 config.job, config.master, config.driver_memory, config.directory, config.ui_enable, config.spark
             )
         try:
-            with InputWatch({"bootstrap.servers": config.bootstrap_servers}, topics) as watch:
+            with InputWatch(config.client, topics) as watch:
                 return _run_queries(spark, config, Reporter(progress, watch, clock), guard)
         finally:
             spark.stop()
@@ -136,7 +136,7 @@ def make_topics(config: StreamConfig) -> None:
     wanted = {topic: {} for topic in job.input_topics(settings)}
     outputs = job.output_topics(settings)
     wanted |= {topic: dict(job.output_configs) if topic == outputs[0] else {} for topic in outputs}
-    admin = connect_admin({"bootstrap.servers": config.bootstrap_servers})
+    admin = connect_admin(config.client)
     for topic, configs in wanted.items():
         create_topic(admin, topic, config.topic_partitions, configs)
 

@@ -54,7 +54,7 @@ class ClusterInputs:
     def _read(self, topic: str, options: dict[str, str]) -> "DataFrame":
         config = self._config
         common = {
-            "kafka.bootstrap.servers": config.bootstrap_servers,
+            **config.cluster_options,
             "subscribe": topic,
             "startingOffsets": config.starting_offsets,
             "failOnDataLoss": str(config.fail_on_data_loss).lower(),
@@ -88,6 +88,7 @@ def _to_topics(writer: "DataStreamWriter", config: StreamConfig) -> "StreamingQu
     only = topics[0] if len(topics) == 1 else None
 
     def write(rows: "DataFrame", batch: int) -> None:
-        write_batch(rows, batch, bootstrap_servers=config.bootstrap_servers, topic=only, output=_OUTPUT)
+        servers, client_config = config.bootstrap_servers, config.client_config
+        write_batch(rows, batch, bootstrap_servers=servers, topic=only, output=_OUTPUT, client_config=client_config)
 
     return writer.foreachBatch(write).start()

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from broker.common import limits
 from broker.common.errors import StartupError
+from broker.config.properties import parse_properties
 from broker.zookeeper.zoo_cfg import default_text, with_settings
 
 MAIN_CLASS = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
@@ -39,6 +40,21 @@ _JAR_PATTERNS = (
     "log4j-slf4j2-impl-*.jar",
     "metrics-core-*.jar",
     "snappy-java-*.jar",
+)
+
+#: Besides, for a server whose configuration has a port within TLS: only Netty's connections can.
+_NETTY_JAR_PATTERNS = tuple(
+    f"netty-{name}-4*.jar"
+    for name in (
+        "buffer",
+        "codec-base",
+        "common",
+        "handler",
+        "resolver",
+        "transport",
+        "transport-classes-epoll",
+        "transport-native-unix-common",
+    )
 )
 
 #: Of all clients together (maxClientCnxns: 60 of one address). Each may hold a request that is half read.
@@ -191,17 +207,26 @@ def write_log_config(directory: Path) -> Path:
     return path
 
 
-def launch_command(java: Path, config: str = "zoo.cfg", log_config: str = _LOG_CONFIG) -> list[str]:
-    """The command that is the server. With the two files' names as they are, it runs inside the server's directory."""
+def launch_command(java: Path, config: Path, config_name: str = "", log_config: str = _LOG_CONFIG) -> list[str]:
+    """The command that is the server of the file `config`, which it is told of as `config_name`.
+
+    With a bare `log_config` it runs inside the server's directory. Raises StartupError.
+    """
     logs = f"-Dlog4j2.configurationFile={log_config}"
-    return [str(java), *JVM_FLAGS, logs, "-cp", class_path(), MAIN_CLASS, config]
+    path = class_path(serves_tls=_serves_tls(config.read_text("utf-8", "replace")))
+    return [str(java), *JVM_FLAGS, logs, "-cp", path, MAIN_CLASS, config_name or str(config)]
 
 
-def class_path() -> str:
+def _serves_tls(text: str) -> bool:
+    pairs = parse_properties(text)
+    return "secureClientPort" in pairs or "Netty" in pairs.get("serverCnxnFactory", "")
+
+
+def class_path(*, serves_tls: bool = False) -> str:
     """The jars a server needs, found by pattern because their versions move with pyspark. Raises StartupError."""
     jars = _jar_directory()
     found = []
-    for pattern in _JAR_PATTERNS:
+    for pattern in (*_JAR_PATTERNS, *(_NETTY_JAR_PATTERNS if serves_tls else ())):
         matches = sorted(jars.glob(pattern))
         if not matches:
             raise StartupError(f"ZooKeeper needs {pattern} and {jars} has none; install the pyspark wheel again.")

@@ -32,6 +32,7 @@ _REQUEST_SHARE = 0.95
 QUOTAS = {
     "/brokers": Amount(limits.ZOOKEEPER_BROKERS_ZNODES_MAX, limits.ZOOKEEPER_BROKERS_BYTES_MAX),
     "/config": Amount(limits.ZOOKEEPER_CONFIG_ZNODES_MAX, limits.ZOOKEEPER_CONFIG_BYTES_MAX),
+    "/delegation_token": Amount(limits.ZOOKEEPER_TOKENS_ZNODES_MAX, limits.ZOOKEEPER_TOKENS_BYTES_MAX),
 }
 
 

@@ -19,6 +19,7 @@ from kazoo.client import KazooClient, KazooState
 from kazoo.handlers.threading import KazooTimeoutError
 
 from broker.common.errors import NotNowError, StartupError
+from broker.net.tls.settings import TlsSettings
 from broker.zookeeper.acls import OPEN, acl_of
 from broker.zookeeper.digest_file import Digest
 from broker.zookeeper.errors import (
@@ -33,6 +34,7 @@ from broker.zookeeper.errors import (
     WrongVersion,
     ZooKeeperError,
 )
+from broker.zookeeper.tls import TlsHandler, tls_arguments
 
 ANY_VERSION = -1
 _END_OTHER_TIMEOUT_S = 5.0
@@ -111,11 +113,21 @@ Watcher = Callable[[], None]
 class ZooKeeperSession:
     """One session. Every coroutine raises the errors of `errors.py` and may be called from the event loop only."""
 
-    def __init__(self, connect: str, session_timeout_ms: int, digest: Digest | None = None, *, sets_acls: bool = False):
+    def __init__(
+        self,
+        connect: str,
+        session_timeout_ms: int,
+        digest: Digest | None = None,
+        *,
+        sets_acls: bool = False,
+        tls: TlsSettings | None = None,
+    ):
         """`connect` is Kafka's `zookeeper.connect`: host:port,host:port…[/chroot]. StartupError if it is none.
 
         `digest` is who the session is. With `sets_acls` (which needs it) what it creates is protected by `acls.acl_of`.
+        With `tls` every connection is within TLS.
         """
+        self._tls = tls
         servers, slash, chroot = connect.partition("/")
         self._servers = servers
         self._chroot = slash + chroot.strip("/") if chroot.strip("/") else ""
@@ -127,6 +139,7 @@ class ZooKeeperSession:
                 connection_retry=_RECONNECT,
                 randomize_hosts=True,
                 auth_data=[("digest", str(digest))] if digest else None,
+                **tls_arguments(tls),
             )
         except ValueError as error:
             raise StartupError(f"zookeeper.connect={connect} is not host:port,…[/chroot]: {error}.") from error
@@ -150,6 +163,9 @@ class ZooKeeperSession:
                     await self.ensure(self._chroot)
         except (TimeoutError, ZooKeeperError) as error:
             await self.close()
+            handler = self._client.handler
+            if isinstance(handler, TlsHandler) and handler.problem:
+                raise NotNowError(f"ZooKeeper at {self._servers} is not reached: {handler.problem}.") from error
             raise NotNowError(
                 f"ZooKeeper did not answer at {self._servers} within {timeout_ms} ms; "
                 "start it or correct zookeeper.connect."
@@ -173,7 +189,7 @@ class ZooKeeperSession:
 
     async def end_other(self, identity: tuple[int, bytes]) -> bool:
         """Close another session, whose client is dead; False if that could not be done now."""
-        return await asyncio.to_thread(_close_session, self._servers, identity)
+        return await asyncio.to_thread(_close_session, self._servers, identity, self._tls)
 
     @property
     def identity(self) -> tuple[int, bytes]:
@@ -314,9 +330,9 @@ class ZooKeeperSession:
             self._loop.call_soon_threadsafe(callback, *arguments)
 
 
-def _close_session(servers: str, identity: tuple[int, bytes]) -> bool:
+def _close_session(servers: str, identity: tuple[int, bytes], tls: TlsSettings | None) -> bool:
     """An expired session is replaced by a new one on connecting, which is then closed as well."""
-    client = KazooClient(hosts=servers, client_id=identity, timeout=_END_OTHER_TIMEOUT_S)
+    client = KazooClient(hosts=servers, client_id=identity, timeout=_END_OTHER_TIMEOUT_S, **tls_arguments(tls))
     try:
         client.start(timeout=_END_OTHER_TIMEOUT_S)
         return True

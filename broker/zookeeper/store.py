@@ -72,6 +72,14 @@ class ClusterStore:
                 if epoch is not None:
                     return epoch
 
+    async def update_registration(self, registration: BrokerRegistration) -> None:
+        """Say something else of a broker that this session has registered; without its znode nothing happens."""
+        path = znodes.broker_path(registration.broker_id)
+        standing = await self.session.exists(path)
+        if standing is not None and standing.ephemeral_owner == self.session.session_id:
+            with contextlib.suppress(NodeMissing):
+                await self.session.set(path, znodes.encode_broker(registration, self._clock.now_ms()))
+
     async def wait_unregistered(self, broker_id: int) -> None:
         """Returns when no earlier life of this broker is registered any more; raises as `register_broker`."""
         async with self._patience(broker_id):
@@ -139,10 +147,13 @@ class ClusterStore:
     async def brokers(self, watch: Watcher | None = None) -> dict[int, LiveBroker]:
         """Every registered broker; one whose znode cannot be read is left out and logged."""
         names = await self.session.children(znodes.BROKER_IDS, watch)
-        found = await ask_each(self._broker, (int(name) for name in names if _BROKER_ID.fullmatch(name)))
+        found = await ask_each(self.broker, (int(name) for name in names if _BROKER_ID.fullmatch(name)))
         return {broker.broker_id: broker for broker in found if broker is not None}
 
-    async def _broker(self, broker_id: int) -> LiveBroker | None:
+    async def broker(self, broker_id: int, watch: Watcher | None = None) -> LiveBroker | None:
+        """None if it is not registered, or its znode cannot be read (logged). The watch fires as in `topic`."""
+        if watch is not None and await self.session.exists(znodes.broker_path(broker_id), watch) is None:
+            return None
         try:
             znode = await self.session.get(znodes.broker_path(broker_id))
             return znodes.decode_broker(broker_id, znode.data, znode.czxid)
@@ -213,6 +224,10 @@ class ClusterStore:
     async def config(self, entity_type: str, name: str) -> dict[str, str]:
         """The overrides set for a topic, broker…; none when nothing is set."""
         return (await self._config(znodes.config_path(entity_type, name)))[0]
+
+    async def configured(self, entity_type: str) -> list[str]:
+        """Names of those of the type for which something is set, or was."""
+        return await self.session.children(f"/config/{entity_type}")
 
     # -- what a leader tells
 

@@ -62,16 +62,17 @@ class Watch(Generic[Seen]):
                 await asyncio.sleep(_TRY_AGAIN_S)
 
 
-class ConfigChanges:
-    """Tells which entities' configs changed (`topics/T`, `brokers/N`), from the moment it `is_watching`.
+class Notices:
+    """Reads the numbered notices below `parent`, each once, from the moment it `is_watching`.
 
-    Notifications of /config/changes are numbered; each is told once. Those older than 15 minutes, by ZooKeeper's own
+    `tell` is given path and content, and may raise MalformedZnode. Those older than 15 minutes, by ZooKeeper's own
     clock, are removed in passing.
     """
 
-    def __init__(self, session: ZooKeeperSession, deliver: Callable[[str], None]):
+    def __init__(self, session: ZooKeeperSession, parent: str, tell: Callable[[str, bytes], None]):
         self._session = session
-        self._deliver = deliver
+        self._parent = parent
+        self._tell_of = tell
         self._last_seen: str | None = None
         self.is_watching = asyncio.Event()
         self._watch = Watch(session, self._look, lambda _seen: None)
@@ -80,30 +81,30 @@ class ConfigChanges:
         self._watch.close()
 
     async def _look(self, watcher: Watcher) -> None:
-        names = await self._session.children(CONFIG_CHANGES, watcher)
+        names = await self._session.children(self._parent, watcher)
         if self._last_seen is None:
             self._last_seen = names[-1] if names else ""
             self.is_watching.set()
             return
         fresh = [name for name in names if name > self._last_seen]
         for name in fresh:
-            await self._tell(f"{CONFIG_CHANGES}/{name}")
+            await self._tell(f"{self._parent}/{name}")
             self._last_seen = name
         if fresh:
             await self._purge(names)
 
     async def _tell(self, path: str) -> None:
         try:
-            self._deliver(decode_config_change(path, (await self._session.get(path)).data))
+            self._tell_of(path, (await self._session.get(path)).data)
         except NodeMissing:
             return
         except MalformedZnode as error:
-            log.warning("config change ignored", error=str(error))
+            log.warning("notice of a change ignored", error=str(error))
 
     async def _purge(self, names: list[str]) -> None:
-        newest = await self._session.exists(f"{CONFIG_CHANGES}/{names[-1]}")
+        newest = await self._session.exists(f"{self._parent}/{names[-1]}")
         for name in names:
-            path = f"{CONFIG_CHANGES}/{name}"
+            path = f"{self._parent}/{name}"
             znode = await self._session.exists(path)
             if newest is None or (znode and newest.created_at_ms - znode.created_at_ms < CONFIG_CHANGE_KEPT_MS):
                 return
@@ -112,3 +113,10 @@ class ConfigChanges:
                     await self._session.delete(path)
                 except NodeMissing:
                     continue
+
+
+class ConfigChanges(Notices):
+    """Tells which entities' configs changed (`topics/T`, `brokers/N`)."""
+
+    def __init__(self, session: ZooKeeperSession, deliver: Callable[[str], None]):
+        super().__init__(session, CONFIG_CHANGES, lambda path, data: deliver(decode_config_change(path, data)))

@@ -94,7 +94,7 @@ def _child(parent: str, name: str) -> str:
 
 # -- /brokers/ids/N
 
-_ENDPOINT = re.compile(r"(?P<listener>\w+)://(?:\[(?P<ipv6>[^\]]*)\]|(?P<host>[^:\[\]]*)):(?P<port>\d+)")
+_ENDPOINT = re.compile(r"(?P<listener>[^:/]+)://(?:\[(?P<ipv6>[^\]]*)\]|(?P<host>[^:\[\]]*)):(?P<port>\d+)")
 
 
 def encode_broker(registration: BrokerRegistration, now_ms: int) -> bytes:

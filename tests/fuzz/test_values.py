@@ -7,6 +7,7 @@ import pytest
 from broker.handlers.registry import HANDLERS
 from broker.protocol.codec import decode, encode
 from broker.protocol.messages import MESSAGES
+from tests.examples import examples
 from tests.fuzz.frames import APIS, make_frame
 from tests.fuzz.values import Pools
 
@@ -47,3 +48,11 @@ def test_harmful_names_and_what_brokers_said_come_back():
     said = {made.request(MESSAGES[APIS[11]].request, 5).member_id for _ in range(300)}
     assert "a-member" in said
     assert any(OUTSIDE in each for each in said)
+
+
+def test_nothing_is_made_up_that_is_far_larger_than_a_frame():
+    made = pools(5)
+    for api in APIS:
+        message_class = MESSAGES[api].request
+        for _ in range(examples(60)):
+            assert len(encode(made.request(message_class, message_class.versions[1]), message_class.versions[1])) < 64e6

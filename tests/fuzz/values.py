@@ -21,6 +21,7 @@ INT_BITS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint16": 16}
 _LEARNED_MAX = 40
 #: Elements of the largest arrays; the frame's size bounds what is sent of them.
 _MANY = (200, 2_000, 30_000)
+_ARRAY_BYTES_MAX = 4_000_000
 _TOPIC_NAMES = ("topic", "topics", "topic_name", "name", "resource_name", "topic_names")
 
 
@@ -105,6 +106,9 @@ class Pools:
     def _array(self, field: Field, version: int, depth: int) -> list[Any]:
         size = self._size(depth)
         fresh = [self._element(field, version, depth) for _ in range(min(size, 6))]
+        # What is beyond a frame would be made to be cut off: arrays of arrays of long names are gigabytes.
+        heaviest = max(map(_weight, fresh), default=1)
+        size = min(size, max(len(fresh), _ARRAY_BYTES_MAX // heaviest))
         # The same ones again and again are as much work for a broker, and hardly any to make.
         return [fresh[number % len(fresh)] for number in range(size)]
 
@@ -165,6 +169,17 @@ class Pools:
         if dice < 0.8:
             return self._chance.choice(("g-1", "g-2", "id-1", "consumer", "range", "127.0.0.1", "1", "PLAINTEXT"))
         return self._chance.choice(self._hostile)
+
+
+def _weight(value: Any) -> int:
+    """About how many bytes it takes in a frame, never 0."""
+    if isinstance(value, str | bytes):
+        return 4 + len(value)
+    if isinstance(value, Struct):
+        return 1 + sum(_weight(getattr(value, field.name)) for field in value.fields)
+    if isinstance(value, list):
+        return 4 + sum(map(_weight, value))
+    return 8
 
 
 def _batches(chance: random.Random) -> list[bytes | None]:

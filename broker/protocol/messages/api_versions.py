@@ -1,5 +1,7 @@
 """ApiVersions: which requests, in which versions, the broker answers. The first request of nearly every connection."""
 
+import re
+
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, int64, string, wire
 
@@ -15,6 +17,15 @@ class ApiVersionsRequest(Message, api=ApiKey.API_VERSIONS, versions=(0, 4), flex
 
     client_software_name: str = wire(string, since=3, ignorable=True)  #: letters, digits, '.' and '-' only
     client_software_version: str = wire(string, since=3, ignorable=True)
+
+
+_SOFTWARE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.\-]*[A-Za-z0-9])?")
+
+
+def names_its_software(request: ApiVersionsRequest, version: int) -> bool:
+    """Whether name and version of the client's software are such, as KIP-511 wants it from version 3 on."""
+    said = (request.client_software_name, request.client_software_version)
+    return version < 3 or all(_SOFTWARE.fullmatch(each) for each in said)
 
 
 class ApiVersion(Struct):

@@ -4,10 +4,10 @@ An API of this broker alone, for consoles: Kafka tells the same by JMX, which is
 """
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, int64, wire
+from broker.protocol.schema import Message, Struct, array, float64, int8, int16, int32, int64, string, wire
 
 
-class DescribeRequestsRequest(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 1), flexible_from=0):
+class DescribeRequestsRequest(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 3), flexible_from=0):
     """Each broker answers for itself."""
 
 
@@ -33,7 +33,32 @@ class DescribeRequestsResult(Struct):
     errors: list[DescribeRequestsError] = wire(array(DescribeRequestsError), tag=0)
 
 
-class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 1), flexible_from=0):
+class DescribeRequestsQuotaUse(Struct):
+    """Those who share a quota on this broker: what they have used lately beside what they may, in its own unit."""
+
+    key: str = wire(string)  #: "producer_byte_rate" …
+    user: str = wire(string)  #: empty: whoever it is
+    client_id: str = wire(string)  #: empty: whatever it says
+    limit: float = wire(float64)
+    rate: float = wire(float64)
+    throttled_ms: int = wire(int64)  #: all that was to be waited, since they were first seen
+    ip: str = wire(string, tag=0)  #: of connection_creation_rate: the address; user and client id are empty
+
+
+class DescribeRequestsDenials(Struct):
+    """What one principal was denied here since the broker started, and what it was the last time."""
+
+    principal: str = wire(string)  #: "others" for those beyond the hundred that are counted one by one
+    count: int = wire(int64)
+    last_at_ms: int = wire(int64)
+    last_principal: str = wire(string)
+    last_host: str = wire(string)
+    last_operation: int = wire(int8)  #: an AclOperation
+    last_resource_type: int = wire(int8)  #: an AclResourceType
+    last_resource_name: str = wire(string)
+
+
+class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 3), flexible_from=0):
     """One result for each API that has been answered since the broker started."""
 
     throttle_time_ms: int = wire(int32)
@@ -41,3 +66,6 @@ class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(
     results: list[DescribeRequestsResult] = wire(array(DescribeRequestsResult))
     group_coordinators_not_loaded: int = wire(int32, since=1, ignorable=True)  #: partitions led here, see their metric
     transaction_coordinators_not_loaded: int = wire(int32, since=1, ignorable=True)
+    #: The hundred clients nearest to their limits, and the hundred addresses.
+    quota_uses: list[DescribeRequestsQuotaUse] = wire(array(DescribeRequestsQuotaUse), since=2, ignorable=True)
+    denials: list[DescribeRequestsDenials] = wire(array(DescribeRequestsDenials), since=3, ignorable=True)

@@ -11,20 +11,20 @@ should not be faster than the leader learns of it. A producer with acks=0 has no
 import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 
-from broker.common.cluster import LiveBroker
+from broker.common.cluster import LiveBroker, MemberListeners
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.common.logs import logger
 from broker.controller.effects import SendLeaderAndIsr, SendStopReplica, SendUpdateMetadata
 from broker.controller.events import Event
 from broker.net.dialer import Dialer, PeerUnreachable
-from broker.net.outbound import OutboundConnection
+from broker.net.outbound import OutboundConnection, connection_to
 from broker.protocol.schema import Message
 from broker.runtime.controller.requests import (
     LEADER_AND_ISR_VERSION,
     STOP_REPLICA_VERSION,
     UPDATE_METADATA_VERSION,
-    control_endpoint,
     leader_and_isr_answered,
     leader_and_isr_request,
     replicas_deleted,
@@ -49,7 +49,14 @@ OnAnswer = Callable[[Message], Event | None]
 class ControllerChannels:
     """Channels to the live brokers. `deliver` is called on the loop with each answer the controller wants to know."""
 
-    def __init__(self, controller_id: int, deliver: Callable[[Event], None], dialer: Dialer):
+    def __init__(
+        self,
+        controller_id: int,
+        deliver: Callable[[Event], None],
+        dialer: Dialer,
+        listeners: MemberListeners = MemberListeners(),
+    ):
+        self._listeners = listeners
         self._controller_id = controller_id
         self._deliver = deliver
         self._dialer = dialer
@@ -58,13 +65,16 @@ class ControllerChannels:
         self._roles_under_way: set[asyncio.Future] = set()
 
     def open(self, broker: LiveBroker) -> None:
-        """Nothing happens if a channel to this incarnation is open; one to an earlier incarnation is closed."""
+        """A channel to this incarnation goes on, where it is reached now; one to an earlier incarnation is closed."""
         known = self._channels.get(broker.broker_id)
-        if known is not None and known.broker == broker:
+        if known is not None and known.broker.epoch == broker.epoch:
+            known.go_on(broker)
             return
         self.close(broker.broker_id)
         client_id = f"controller-{self._controller_id}"
-        self._channels[broker.broker_id] = _Channel(broker, client_id, self._deliver, self._dialer)
+        self._channels[broker.broker_id] = _Channel(
+            broker, self._listeners.of_controller, client_id, self._deliver, self._dialer
+        )
 
     def close(self, broker_id: int) -> None:
         channel = self._channels.pop(broker_id, None)
@@ -77,7 +87,7 @@ class ControllerChannels:
 
     def send_leader_and_isr(self, effect: SendLeaderAndIsr) -> None:
         channel = self._channels[effect.broker_id]
-        request = leader_and_isr_request(effect, self._controller_id, channel.broker.epoch)
+        request = leader_and_isr_request(effect, self._controller_id, channel.broker.epoch, self._listeners.of_brokers)
         is_over = asyncio.get_running_loop().create_future()
         self._roles_under_way.add(is_over)
         is_over.add_done_callback(self._roles_under_way.discard)
@@ -116,11 +126,14 @@ class _Queued:
 class _Channel:
     """The queue and the connection of one broker's incarnation."""
 
-    def __init__(self, broker: LiveBroker, client_id: str, deliver: Callable[[Event], None], dialer: Dialer):
-        endpoint = control_endpoint(broker)
+    def __init__(
+        self, broker: LiveBroker, listener: str, client_id: str, deliver: Callable[[Event], None], dialer: Dialer
+    ):
         self.broker = broker
+        self._listener = listener
         self._deliver = deliver
-        self._connection = OutboundConnection(dialer, endpoint.host, endpoint.port, client_id)
+        self._connection_to = partial(connection_to, dialer, listener=listener, client_id=client_id)
+        self._connection: OutboundConnection | None = None
         self._queue: asyncio.Queue[_Queued] = asyncio.Queue()
         self._task = asyncio.get_running_loop().create_task(rounds(self._tell_next))
 
@@ -136,11 +149,23 @@ class _Channel:
         not_before_s = asyncio.get_running_loop().time() + _ROLES_TAKEN_WITHIN_S
         self._queue.put_nowait(_Queued(request, version, on_answer, is_over, after, not_before_s))
 
+    def go_on(self, broker: LiveBroker) -> None:
+        """Its listeners may have changed. A request that is under way is asked again."""
+        moved = self.broker.registration.endpoint(self._listener) != broker.registration.endpoint(self._listener)
+        self.broker = broker
+        if moved:
+            self._disconnect()
+
     def close(self) -> None:
         self._task.cancel()
-        self._connection.close()
+        self._disconnect()
         while not self._queue.empty():
             _end(self._queue.get_nowait())
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     async def _tell_next(self) -> None:
         queued = await self._queue.get()
@@ -167,8 +192,9 @@ class _Channel:
         back_off_s = _BACK_OFF_FIRST_S
         while True:
             try:
-                await self._connection.connect(CONNECT_TIMEOUT_MS)
-                return await self._connection.request(request, version, REQUEST_TIMEOUT_MS)
+                connection = self._connection = self._connection or self._connection_to(self.broker)
+                await connection.connect(CONNECT_TIMEOUT_MS)
+                return await connection.request(request, version, REQUEST_TIMEOUT_MS)
             except (PeerUnreachable, ProtocolError) as error:
                 _log.info("broker does not answer", broker=self.broker.broker_id, reason=str(error))
             except Exception:

@@ -11,6 +11,7 @@ from enum import Enum, auto
 from typing import Any
 
 from broker.common.clock import Clock
+from broker.common.cluster import MemberListeners
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PARTITIONS_DECIDED_ON_THE_LOOP
 from broker.common.logs import logger
@@ -21,6 +22,7 @@ from broker.controller.controller import Controller
 from broker.controller.events import (
     BY_ZNODE,
     BrokersChanged,
+    BrokerUpdated,
     ConfigChanged,
     Elected,
     Election,
@@ -90,6 +92,7 @@ class ControllerRuntime:
         *,
         unclean_election: bool = False,
         rebalance: RebalanceSettings = RebalanceSettings(),
+        listeners: MemberListeners = MemberListeners(),
     ):
         """`unclean_election`: what this broker's file says of topics that say nothing themselves."""
         self._store = store
@@ -99,7 +102,7 @@ class ControllerRuntime:
         self._zookeeper = ControllerZooKeeper(store, broker_id, unclean_election=unclean_election)
         self._machine = Controller(rebalance)
         self._questions = Questions()
-        self._channels = ControllerChannels(broker_id, self._deliver, dialer)
+        self._channels = ControllerChannels(broker_id, self._deliver, dialer, listeners)
         self._queue: asyncio.Queue[tuple[int, Event | _Watched | _Call]] = asyncio.Queue()
         #: What was last seen of what is watched and stands in the queue.
         self._last_seen: dict[_Watched, Event] = {}
@@ -112,6 +115,7 @@ class ControllerRuntime:
         self._writes: ControllerStore | None = None
         self._list_watches: list[Watch | ConfigChanges] = []
         self._topic_watches: dict[str, Watch] = {}
+        self._broker_watches: dict[int, Watch] = {}
         self._tasks: list[asyncio.Task] = []
         self._controller_watch: Watch | None = None
         self._controller_id = NO_BROKER
@@ -347,8 +351,12 @@ class ControllerRuntime:
         match effect:
             case do.OpenChannel(broker):
                 self._channels.open(broker)
+                if broker.broker_id not in self._broker_watches:
+                    self._broker_watches[broker.broker_id] = self._watch_broker(broker.broker_id)
             case do.CloseChannel(broker_id):
                 self._channels.close(broker_id)
+                if broker_id in self._broker_watches:
+                    self._broker_watches.pop(broker_id).close()
             case do.SendLeaderAndIsr():
                 self._channels.send_leader_and_isr(effect)
             case do.SendUpdateMetadata():
@@ -381,6 +389,13 @@ class ControllerRuntime:
                 leader_before=each.leader_before,
                 in_sync_before=",".join(map(str, each.in_sync_before)),
             )
+
+    def _watch_broker(self, broker_id: int) -> Watch:
+        return Watch(
+            self._session,
+            lambda watcher: self._store.broker(broker_id, watcher),
+            lambda broker: broker and self._deliver_last_seen(f"broker {broker_id}", BrokerUpdated(broker)),
+        )
 
     def _watch_topic(self, name: str) -> Watch:
         return Watch(

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
-from broker.common.cluster import BrokerEndpoint, LiveBroker
+from broker.common.cluster import LiveBroker
 from broker.common.errors import ErrorCode
+from broker.common.security_protocol import SecurityProtocol
 from broker.common.types import TopicPartition
 from broker.controller.effects import PartitionTold, SendLeaderAndIsr, SendStopReplica, SendUpdateMetadata
 from broker.controller.events import LeaderAndIsrAnswered, ReplicasDeleted
@@ -35,16 +36,13 @@ STOP_REPLICA_VERSION = 4
 #: What a broker answers to a role that it may be able to take later: a want that passes, and what nobody foresaw.
 _NOT_NOW = (ErrorCode.REPLICA_NOT_AVAILABLE, ErrorCode.UNKNOWN_SERVER_ERROR)
 
-_SECURITY_PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
+_SECURITY_PROTOCOLS = {protocol.name: protocol.value for protocol in SecurityProtocol}
 
 
-def control_endpoint(broker: LiveBroker) -> BrokerEndpoint:
-    """Where brokers reach each other: the PLAINTEXT listener, else the first."""
-    endpoints = broker.registration.endpoints
-    return next((each for each in endpoints if each.security_protocol == "PLAINTEXT"), endpoints[0])
-
-
-def leader_and_isr_request(effect: SendLeaderAndIsr, controller_id: int, broker_epoch: int) -> LeaderAndIsrRequest:
+def leader_and_isr_request(
+    effect: SendLeaderAndIsr, controller_id: int, broker_epoch: int, listener: str
+) -> LeaderAndIsrRequest:
+    """Leaders are told by where brokers reach them, their `listener`."""
     return LeaderAndIsrRequest(
         controller_id=controller_id,
         controller_epoch=effect.controller_epoch,
@@ -57,7 +55,11 @@ def leader_and_isr_request(effect: SendLeaderAndIsr, controller_id: int, broker_
             )
             for topic, told in _by_topic(effect.partitions).items()
         ],
-        live_leaders=[_live_leader(broker) for broker in effect.live_leaders],
+        live_leaders=[
+            LeaderAndIsrLiveLeader(broker_id=broker.broker_id, host_name=endpoint.host, port=endpoint.port)
+            for broker in effect.live_leaders
+            if (endpoint := broker.registration.endpoint(listener))
+        ],
     )
 
 
@@ -75,11 +77,6 @@ def _leader_and_isr_state(told: PartitionTold) -> LeaderAndIsrPartitionState:
         is_new=told.is_new,
         leader_recovery_state=told.state.leader_recovery_state,
     )
-
-
-def _live_leader(broker: LiveBroker) -> LeaderAndIsrLiveLeader:
-    endpoint = control_endpoint(broker)
-    return LeaderAndIsrLiveLeader(broker_id=broker.broker_id, host_name=endpoint.host, port=endpoint.port)
 
 
 def leader_and_isr_answered(

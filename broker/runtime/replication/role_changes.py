@@ -68,10 +68,11 @@ async def take_roles(
 
 async def stop_replicas(replicas: ReplicaManager, stops: Sequence[ReplicaStop]) -> dict[TopicPartition, ErrorCode]:
     """As `ReplicaManager.stop_replica` of each, and what is to be deleted is, durably: the outcome of each."""
-    outcomes = {stop.topic_partition: _stop(replicas, stop) async for stop in paced(stops)}
-    to_delete = [
-        stop.topic_partition for stop in stops if stop.is_deletion and outcomes[stop.topic_partition] is ErrorCode.NONE
-    ]
+    outcomes, to_delete = {}, []
+    async for stop in paced(stops):
+        code = outcomes[stop.topic_partition] = _stop(replicas, stop)
+        if stop.is_deletion and code is ErrorCode.NONE:
+            to_delete.append(stop.topic_partition)
     refused = await replicas.logs.delete_all(to_delete)
     return outcomes | {topic_partition: error.code for topic_partition, error in refused.items()}
 

@@ -7,9 +7,14 @@ known, can neither be deleted nor made anew.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from broker.common.errors import ApiError
+from broker.common.logs import logger
 
 T = TypeVar("T")
+
+_log = logger(__name__)
 
 
 class RoleTurns(asyncio.Lock):
@@ -24,7 +29,11 @@ class RoleTurns(asyncio.Lock):
         work = asyncio.ensure_future(self._alone(change))
         self._under_way.add(work)
         work.add_done_callback(self._under_way.discard)
-        return await asyncio.shield(work)
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            work.add_done_callback(_tell_unforeseen)
+            raise
 
     async def _alone(self, change: Callable[[], Awaitable[T]]) -> T:
         async with self:
@@ -35,3 +44,9 @@ class RoleTurns(asyncio.Lock):
         for work in self._under_way:
             work.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
+
+
+def _tell_unforeseen(work: asyncio.Task[Any]) -> None:
+    """Nobody waits for its answer any more: a refusal is nobody's business then."""
+    if not work.cancelled() and (error := work.exception()) is not None and not isinstance(error, ApiError):
+        _log.error("roles not taken", exc_info=error)

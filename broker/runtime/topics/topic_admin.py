@@ -7,6 +7,7 @@ gives the partitions leaders. The creator answers when its own metadata shows th
 import asyncio
 import contextlib
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -34,6 +35,14 @@ _CUT_OFF = (ConnectionInterrupted, SessionLost)
 NO_TOPIC_ID = UUID(int=0)
 
 
+#: Told of so many partitions that are about to be made, added or deleted; ApiError if they must not be now.
+Charge = Callable[[int], None]
+
+
+def free(_partitions: int) -> None:
+    """What brokers do for themselves."""
+
+
 @dataclass(frozen=True, slots=True)
 class CreatedTopic:
     topic_id: UUID
@@ -47,7 +56,7 @@ class TopicAdmin:
         self._store = store
         self._metadata = metadata
         self._config = config
-        self._idle_keys = IdleKeys("topic", BY_NAME)
+        self._idle_keys = IdleKeys("topic", BY_NAME.get)
         #: On their way into ZooKeeper, which no metadata shows yet, with how many partitions.
         self._being_created: dict[str, int] = {}
         self._writing = asyncio.Semaphore(TOPIC_WRITES_MAX)
@@ -55,7 +64,9 @@ class TopicAdmin:
         self._alone_since_s: float | None = None
         self._troubles = Troubles()
 
-    async def create(self, topic: NewTopic, timeout_ms: int, validate_only: bool = False) -> CreatedTopic:
+    async def create(
+        self, topic: NewTopic, timeout_ms: int, validate_only: bool = False, charge: Charge = free
+    ) -> CreatedTopic:
         """Create `topic` and wait until every partition has a leader; raises ApiError saying what to change.
 
         With `validate_only` nothing is created, and there is no topic id.
@@ -69,6 +80,7 @@ class TopicAdmin:
         self._refuse_too_many(topic.name, len(assignment))
         created = CreatedTopic(NO_TOPIC_ID if validate_only else uuid.uuid4(), assignment)
         if not validate_only:
+            charge(len(assignment))
             self._idle_keys.tell(topic.configs)
             await self._write(topic, created)
             await self._wait_for_leaders(topic.name, len(assignment), timeout_ms)
@@ -82,6 +94,7 @@ class TopicAdmin:
         timeout_ms: int,
         *,
         validate_only: bool = False,
+        charge: Charge = free,
     ) -> None:
         """Enlarge a topic to `count` partitions and wait until the new ones have leaders; raises ApiError."""
         topic = self._metadata.topics.get(name)
@@ -93,6 +106,7 @@ class TopicAdmin:
         self._refuse_too_many(name, len(added))
         if validate_only:
             return
+        charge(len(added))
         self._being_created[name] = len(added)
         try:
             async with self._writing:
@@ -104,11 +118,11 @@ class TopicAdmin:
         _log.info("partitions added", topic=name, partitions=count)
         await self._wait_for_leaders(name, count, timeout_ms)
 
-    async def create_automatically(self, name: str) -> None:
+    async def create_automatically(self, name: str, charge: Charge = free) -> None:
         """Create a topic with the broker's defaults because a client asked for it; a race is not an error."""
         try:
             topic = self._new_internal_topic(name) if name in INTERNAL_TOPICS else NewTopic(name)
-            await self.create(topic, _AUTOMATIC_CREATION_TIMEOUT_MS)
+            await self.create(topic, _AUTOMATIC_CREATION_TIMEOUT_MS, charge=charge)
         except ApiError as error:
             if error.code not in (ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.REQUEST_TIMED_OUT):
                 raise
@@ -158,12 +172,14 @@ class TopicAdmin:
             self._alone_since_s = now_s
         return (now_s - self._alone_since_s) * 1000 >= LONE_BROKER_MS
 
-    async def delete(self, name: str, timeout_ms: int) -> None:
+    async def delete(self, name: str, timeout_ms: int, charge: Charge = free) -> None:
         """Have the controller delete `name` and wait until it is gone; raises ApiError."""
         if not self._config.delete_topic_enable:
             raise ApiError(ErrorCode.TOPIC_DELETION_DISABLED)
         if name in INTERNAL_TOPICS:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is internal and cannot be deleted")
+        known = self._metadata.topics.get(name)
+        charge(len(known.partitions) if known else 0)
         try:
             async with self._writing:
                 await self._store.request_topic_deletion(name)

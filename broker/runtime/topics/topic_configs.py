@@ -35,7 +35,7 @@ class TopicConfigs:
         self._store = store
         self._replicas = replicas
         self._broker_config = broker_config
-        self._idle_keys = IdleKeys("topic", BY_NAME)
+        self._idle_keys = IdleKeys("topic", BY_NAME.get)
         #: Counts what may have made a configuration that was read a moment ago an old one.
         self._changes = 0
 

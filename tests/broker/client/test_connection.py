@@ -1,5 +1,6 @@
 """A blocking connection: versions are agreed on, and whatever the peer does, it ends with one sentence in time."""
 
+import contextlib
 import socket
 import threading
 from contextlib import contextmanager
@@ -41,7 +42,8 @@ class Peer:
                 request = decode(MESSAGES[header.api_key].request, frame[at:], header.api_version)
                 self.received.append((header.api_version, request))
                 connected.sendall(answer(header))
-            stream.read(1)
+            with contextlib.suppress(ConnectionResetError):  # what the client had not read when it closed
+                stream.read(1)
 
     def close(self):
         self._listening.close()

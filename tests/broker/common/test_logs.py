@@ -1,9 +1,13 @@
 """A log line is one line of harmless text, however hostile what it tells of."""
 
+import logging
+
 import pytest
 
+from broker.common import logs
+from broker.common.errors import StartupError
 from broker.common.limits import LOGGED_TEXT_LENGTH_MAX
-from broker.common.logs import _one_line
+from broker.common.logs import _one_line, log_apart
 
 
 def told(text: str) -> str:
@@ -36,3 +40,25 @@ def test_names_of_peers_do_not_fill_the_log():
 def test_a_traceback_stays_whole_on_one_line():
     event = _one_line(None, "error", {"event": "e", "exception": "line\n" * 2_000, "count": 7})
     assert event == {"event": "e", "exception": "line\\n" * 2_000, "count": 7}
+
+
+def test_a_logger_can_have_a_file_of_its_own_which_does_not_grow_for_ever(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(logs, "OWN_LOG_BYTES_MAX", 2_000)
+    one = logging.getLogger("broker.test_apart")
+    one.setLevel(logging.INFO)
+    path = tmp_path / "own.log"
+    end = log_apart("broker.test_apart", path)
+    for number in range(100):
+        one.info("told apart %d", number)
+    assert 'level=info event="told apart 99"' in path.read_text().splitlines()[-1]
+    assert {each.name for each in tmp_path.iterdir()} == {"own.log", "own.log.1"}
+    assert all(each.stat().st_size <= 2_000 for each in tmp_path.iterdir())
+    assert caplog.records == []
+    end()
+    one.info("told to all")
+    assert [record.message for record in caplog.records] == ["told to all"]
+
+
+def test_a_file_that_cannot_be_written_is_said_at_the_start(tmp_path):
+    with pytest.raises(StartupError, match=r"nowhere/own\.log cannot be written: No such file"):
+        log_apart("broker.test_apart", tmp_path / "nowhere" / "own.log")

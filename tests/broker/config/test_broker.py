@@ -1,7 +1,8 @@
 import pytest
 
 from broker.common.errors import StartupError
-from broker.config.broker import Endpoint, read_broker_config
+from broker.config.broker import read_broker_config
+from broker.config.listeners import Endpoint
 
 MINIMAL = "broker.id=1\nzookeeper.connect=localhost:2181\n"
 
@@ -35,9 +36,10 @@ def test_keys_nothing_reads_are_reported_not_refused():
         ("num.partitions=many", "num.partitions='many' is not a whole number"),
         ("num.partitions=0", "num.partitions=0 must be at least 1"),
         ("auto.create.topics.enable=yes", "auto.create.topics.enable='yes' is not true or false"),
-        ("listeners=9092", "listeners='9092' is not a valid value"),
-        ("listeners=PLAINTEXT://h:70000", "listeners='PLAINTEXT://h:70000' is not a valid value"),
-        ("listeners=SSL://h:9093", "listener SSL://h:9093: only PLAINTEXT is served"),
+        ("super.users=alice", "super.users='alice' is not a list as User:alice;User:bob"),
+        ("authorizer.class.name=a.B", "authorizer.class.name=a.B must be one of"),
+        ("listeners=9092", "listeners='9092' is not NAME://host:port,…"),
+        ("listeners=PLAINTEXT://h:70000", "listeners='PLAINTEXT://h:70000' is not NAME://host:port,…"),
         ("listeners=PLAINTEXT://0.0.0.0:9092", "set advertised.listeners to a reachable host"),
         ("advertised.listeners=PLAINTEXT://0.0.0.0:9092", "must name a host that clients can reach"),
     ],
@@ -68,3 +70,15 @@ def test_znodes_are_protected_for_a_user_only():
         read_broker_config(f"{required}zookeeper.set.acl=true\n")
     assert read_broker_config(f"{required}zookeeper.set.acl=true\nzookeeper.digest.file=/f\n").zookeeper_set_acl
     assert not read_broker_config(required).zookeeper_set_acl
+
+
+def test_super_users_may_have_commas_in_their_names_and_blanks_around_them():
+    config = read_broker_config(MINIMAL + "super.users= User:a ; User:CN=b,O=c;\n")
+    assert config.super_users.principals == ("User:a", "User:CN=b,O=c")
+    assert config.text("super.users") == "User:a;User:CN=b,O=c"
+    assert read_broker_config(MINIMAL).super_users.principals == ()
+
+
+def test_both_names_of_the_authorizer_are_known():
+    for name in ("kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.SimpleAclAuthorizer"):
+        assert read_broker_config(f"{MINIMAL}authorizer.class.name={name}").authorizer_class_name == name

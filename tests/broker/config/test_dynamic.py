@@ -3,9 +3,10 @@
 import pytest
 
 from broker.config import dynamic
-from broker.config.broker import BY_NAME, HostLimit, read_broker_config
+from broker.config.broker import BY_NAME, read_broker_config
 from broker.config.definition import ConfigError, ConfigSource, UpdateMode
 from broker.config.dynamic import check_broker_change, read_broker_change, update_mode
+from broker.config.network import HostLimit
 from broker.config.resolution import SYNONYMS, broker_settings_of, settings_of, topic_values
 from broker.config.topic import BY_NAME as TOPIC_KEYS
 

@@ -1,4 +1,4 @@
-from broker.config.properties import parse_properties, render_properties
+from broker.config.properties import parse_properties, render_properties, unescaped
 
 
 def test_comments_blank_lines_and_spaces_do_not_count():
@@ -20,3 +20,7 @@ def test_the_later_line_wins():
 def test_rendered_pairs_read_back_equal():
     pairs = {"broker.id": "1", "listeners": "PLAINTEXT://127.0.0.1:9092"}
     assert parse_properties(render_properties(pairs)) == pairs
+
+
+def test_separators_in_files_are_escaped_as_java_reads_them():
+    assert unescaped({"a": r"\t", "b": r"\u0001\n", "c": r"x\:y\\"}) == {"a": "\t", "b": "\x01\n", "c": "x:y\\"}

@@ -6,6 +6,7 @@ before the next effect. What a WatchTopics reads is told after the command's own
     up 1 10                     broker 1 registers with epoch 10
     down 1                      its znode goes
     cluster 1:10 2:11           exactly these brokers are registered
+    listens 1 A,B               broker 1 has these listeners now, under the same epoch
     elect 1                     this broker becomes controller under epoch 1
     resign
     topic t 0=1,2 1=2,1         a topic's znode is written (again: partitions are added)
@@ -104,6 +105,12 @@ class Story:
     def _cluster(self, *brokers: str) -> told.Event:
         self.brokers = dict(_live_broker(text) for text in brokers)
         return told.BrokersChanged(dict(self.brokers))
+
+    def _listens(self, broker_id: str, names: str) -> told.Event:
+        known = self.brokers[int(broker_id)]
+        endpoints = tuple(BrokerEndpoint(name, f"host-{broker_id}", 9092) for name in names.split(","))
+        self.brokers[int(broker_id)] = replace(known, registration=replace(known.registration, endpoints=endpoints))
+        return told.BrokerUpdated(self.brokers[int(broker_id)])
 
     def _elect(self, epoch: str) -> told.Event:
         return told.Elected(

@@ -15,6 +15,10 @@ from broker.records.record import Record
 NOW_MS = 1_700_000_000_123
 
 
+def texts_of(rows) -> list[str]:
+    return [str(row) for row in rows]
+
+
 @pytest.fixture
 def log(tmp_path):
     log = Log.open(tmp_path / "t-0", LogConfig())
@@ -29,7 +33,7 @@ def texts(key, value):
 
 
 def lines(log: Log, **options) -> list[str]:
-    return list(SegmentDump(log.segments[0].files.log, **options).lines())
+    return texts_of(SegmentDump(log.segments[0].files.log, **options).rows())
 
 
 def test_each_batch_is_a_line_in_kafkas_words(log):
@@ -68,7 +72,7 @@ def test_markers_append_time_and_delete_horizons_are_told(tmp_path, batch_of):
     assert f" LogAppendTime: {NOW_MS} " in lines(log)[0]
     marker = tmp_path / f"{0:020d}.log"
     marker.write_bytes(build_marker(EndMarker(MarkerType.ABORT, 5), 7, 1, NOW_MS))
-    batch, record = SegmentDump(marker, with_records=True).lines()
+    batch, record = texts_of(SegmentDump(marker, with_records=True).rows())
     assert " isTransactional: true isControl: true " in batch
     assert record.endswith(
         " keySize: 4 valueSize: 6 sequence: -1 headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 5"
@@ -82,7 +86,7 @@ def test_a_batch_whose_checksum_is_wrong_is_not_valid_and_those_behind_it_are_sh
     content[second - 1] ^= 1
     path.write_bytes(content)
     dump = SegmentDump(path, with_records=True)
-    first, unread, next_, _ = dump.lines()
+    first, unread, next_, _ = texts_of(dump.rows())
     assert first.endswith("isvalid: false")
     assert unread.startswith("| the records of offset 0 cannot be read: ")
     assert next_.endswith("isvalid: true")
@@ -95,7 +99,7 @@ def test_a_torn_end_is_named_however_little_is_left(log, cut):
     second = list(log.segments[0].batches())[1][0]
     path.write_bytes(path.read_bytes()[: second + cut])
     dump = SegmentDump(path)
-    assert list(dump.lines())[1:] == [f"Found {cut} invalid bytes at the end of {path.name}"]
+    assert texts_of(dump.rows())[1:] == [f"Found {cut} invalid bytes at the end of {path.name}"]
     assert dump.is_damaged
 
 
@@ -119,7 +123,7 @@ def test_missing_offsets_are_known_by_their_neighbours(tmp_path):
     batches[1][:8] = struct.pack(">q", 5)
     path.write_bytes(b"".join(batches))
     dump = SegmentDump(path, with_records=True)
-    assert len(list(dump.lines())) == 4
+    assert len(texts_of(dump.rows())) == 4
     assert dump.gaps == [(0, 5)]
 
 
@@ -128,7 +132,7 @@ def test_messages_of_before_batches_are_told_and_do_not_stop_it(tmp_path):
     body = struct.pack(">bbqii", 1, 2, NOW_MS, -1, 2) + b"hi"
     message = struct.pack(">qiI", 9, 4 + len(body), 77) + body
     path.write_bytes(message + build_batch([Record(0, 1, None, b"v")]))
-    old, new = SegmentDump(path).lines()
+    old, new = texts_of(SegmentDump(path).rows())
     assert old == (
         f"offset: 9 position: 0 CreateTime: {NOW_MS} size: {len(message)} magic: 1 compresscodec: snappy crc: 77"
     )

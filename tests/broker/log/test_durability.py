@@ -1,10 +1,12 @@
 """What is fsynced and stored at a stop, and what need not be, because nobody has touched it since the last one."""
 
+import errno
 import os
 import time
 
 import pytest
 
+from broker.common.errors import ApiError
 from broker.log import durability, leader_epoch_file, segment
 from broker.log.config import LogConfig
 from broker.log.log import Log
@@ -100,3 +102,24 @@ def test_damage_found_after_a_clean_stop_is_fsynced_when_mended(directory, synce
     log = Log.open(directory, CONFIG, is_clean=True)
     log.flush()
     assert log.segments[-1].files.log.name in synced
+
+
+def test_a_flush_for_which_no_file_could_be_opened_breaks_nothing_and_is_made_up_for(tmp_path, batch_of, monkeypatch):
+    """What the disk was asked and has not done is lost for good; here it was not asked."""
+    log = Log.open(tmp_path / "t-0", CONFIG)
+    told = []
+    log.on_disk_error = told.append
+    for number in range(12):
+        log.append(batch_of(b"%d" % number), 0)
+
+    def none_left(*_arguments, **_options):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(segment, "OpenFile", none_left)
+        with pytest.raises(ApiError, match="Too many open files"):
+            log.flush()
+    assert (told, log.recovery_point) == ([], 0)
+    log.append(batch_of(b"12"), 0)
+    log.flush()
+    assert log.recovery_point == 13

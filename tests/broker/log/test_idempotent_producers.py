@@ -58,6 +58,17 @@ def test_a_batch_sent_again_after_a_restart_is_not_written(log, is_clean, writte
     assert log.append(batch(written), 0).base_offset == written
 
 
+@pytest.mark.parametrize("is_clean", [True, False])
+@pytest.mark.parametrize("written", range(2, 21))
+def test_every_batch_a_client_may_have_unanswered_may_be_sent_again_after_a_restart(log, is_clean, written):
+    for sequence in range(written):
+        log.append(batch(sequence), 0)
+    log = reopened(log, is_clean=is_clean)
+    for sequence in range(max(0, written - 5), written):
+        assert log.append(batch(sequence), 0).base_offset == sequence
+    assert log.log_end_offset == written
+
+
 def test_a_damaged_snapshot_is_made_good_from_the_log(log):
     for sequence in range(20):
         log.append(batch(sequence), 0)

@@ -1,4 +1,7 @@
+import struct
+
 import pytest
+from crc32c import crc32c
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.log.producer_state import ProducerState
@@ -92,6 +95,25 @@ def test_a_snapshot_remembers_each_producers_last_batch():
     assert restored.check(batch(3, 2)).base_offset == 103
     assert restored.check(batch(8, producer_id=9)).base_offset == 105
     assert restored.check(batch(5)) is None
+
+
+def test_a_snapshot_remembers_every_batch_that_may_come_again():
+    state = written(*(batch(sequence, 2) for sequence in range(0, 14, 2)), batch(3, producer_id=9), base_offset=100)
+    restored = ProducerState.decode(state.encode())
+    assert [restored.check(batch(sequence, 2)).base_offset for sequence in range(4, 14, 2)] == [104, 106, 108, 110, 112]
+    assert refusal(restored, batch(2, 2)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert restored.encode() == state.encode()
+
+
+@pytest.mark.parametrize("behind", [b"", b"\x05", b"something else"], ids=["Kafka's", "torn", "of others"])
+def test_a_snapshot_with_no_tail_of_ours_still_tells_the_last_batches(behind):
+    whole = written(batch(0), batch(1), batch(7, producer_id=9), base_offset=100).encode()
+    kafkas = whole[6 : 6 + 4 + 2 * 46] + behind  # without version and CRC: a count and two entries
+    snapshot = struct.pack(">hI", 1, crc32c(kafkas)) + kafkas
+    restored = ProducerState.decode(snapshot)
+    assert restored.check(batch(1)).base_offset == 101
+    assert restored.check(batch(7, producer_id=9)).base_offset == 102
+    assert refusal(restored, batch(0)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
 def test_a_snapshot_damaged_anywhere_is_no_snapshot():

@@ -1,5 +1,7 @@
 """Segments that give way to others: in memory, on disk, for those who still read them."""
 
+from concurrent.futures import ThreadPoolExecutor, wait
+
 import pytest
 
 from broker.common.errors import InvariantViolation
@@ -7,7 +9,7 @@ from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.scan import scan_batches
 from broker.log.segment import Segment
-from broker.log.segment_files import CLEANED_SUFFIX, SWAP_SUFFIX
+from broker.log.segment_files import CLEANED_SUFFIX, SWAP_SUFFIX, SegmentFiles
 
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=100)
 
@@ -95,3 +97,26 @@ def test_leftovers_of_a_stop_are_removed_at_the_next_start(log, batch_of):
         ".snapshot",
         ".timeindex",
     ]
+
+
+@pytest.mark.parametrize("look", [Log.flush, Log.retention_facts], ids=["flush", "look-up"])
+def test_thread_that_comes_between_a_files_two_names_waits_for_the_second(log, monkeypatch, look):
+    """However long the owner takes to say where the file is now: a log that is well must not be called broken."""
+    new, rename, looked = merged(log, old := list(log.segments[:2])), SegmentFiles.rename, []
+    new.release()
+
+    def rename_slowly(files, suffix):
+        known_as = files.log
+        rename(files, suffix)
+        if suffix == "":
+            is_now, files._suffix = files.log, SWAP_SUFFIX
+            assert (files.log, is_now.exists()) == (known_as, True)
+            looked.append(thread.submit(look, log))
+            wait(looked, 0.2)
+            files._suffix = ""
+
+    monkeypatch.setattr(SegmentFiles, "rename", rename_slowly)
+    with ThreadPoolExecutor() as thread:
+        log.replace_segments(old, [new])
+        looked[0].result()
+    assert not log.is_offline

@@ -170,7 +170,7 @@ async def test_requests_wait_while_those_unanswered_have_too_many_bytes(peer, mo
         slots.append(asked.reserve(len(frame)))
         peer.frames.put_nowait(bytes(frame))
 
-    peer.connection._on_frame = reserve
+    peer.connection.on_frame = reserve
     large = b"larger than all that may wait"
     await peer.send(framed(b"small") + framed(large) + framed(b"after"))
     assert [await peer.frame(), await peer.frame()] == [b"small", large]
@@ -254,7 +254,7 @@ def reserve_for_each_frame(peer, answer=None) -> list:
             connection.fill(slots[-1], (answer,))
         peer.frames.put_nowait(bytes(frame))
 
-    peer.connection._on_frame = on_frame
+    peer.connection.on_frame = on_frame
     return slots
 
 
@@ -266,7 +266,7 @@ def reserving(peer) -> list:
         peer.frames.put_nowait(bytes(frame))
         slots.append(asked.reserve())
 
-    peer.connection._on_frame = reserve
+    peer.connection.on_frame = reserve
     return slots
 
 
@@ -296,7 +296,7 @@ async def test_nothing_is_handled_after_a_request_that_ends_the_connection(peer)
         peer.frames.put_nowait(bytes(frame))
         peer.connection.close_when_answered("bad")
 
-    peer.connection._on_frame = refuse
+    peer.connection.on_frame = refuse
     await peer.send(framed(b"bad") + framed(b"after"))
     assert await peer.frame() == b"bad"
     assert await asyncio.wait_for(peer.closed, 10) == "bad"

@@ -5,8 +5,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from broker.config.broker import Endpoint
-from broker.net.listener import ConnectionLimits, Listener
+from broker.config.listeners import Endpoint
+from broker.net.connection_quotas import ConnectionLimits
+from broker.net.listener import Listener
 from broker.net.memory import ConnectionMemory
 
 
@@ -47,14 +48,14 @@ async def has_connections(listener, count) -> None:
 async def test_a_lower_limit_counts_for_the_next_client(listener):
     async with client(listener), client(listener):
         await has_connections(listener, 2)
-        listener.limits = ConnectionLimits(1)
+        listener._quotas.limits = ConnectionLimits(1)
         async with client(listener) as refused:
             assert await is_closed(refused)
         assert listener.connection_count == 2
 
 
 async def test_one_address_cannot_take_all_connections(listener):
-    listener.limits = ConnectionLimits(10, per_address=1)
+    listener._quotas.limits = ConnectionLimits(10, per_address=1)
     async with client(listener):
         await has_connections(listener, 1)
         async with client(listener) as refused, client(listener, "127.0.0.2"):
@@ -63,14 +64,14 @@ async def test_one_address_cannot_take_all_connections(listener):
 
 
 async def test_an_address_that_is_named_has_its_own_limit(listener):
-    listener.limits = ConnectionLimits(10, per_address=0, of_address={"127.0.0.2": 1})
+    listener._quotas.limits = ConnectionLimits(10, per_address=0, of_address={"127.0.0.2": 1})
     async with client(listener, "127.0.0.2"), client(listener) as refused:
         assert await is_closed(refused)
         await has_connections(listener, 1)
 
 
 async def test_a_closed_connection_makes_room_for_another(listener):
-    listener.limits = ConnectionLimits(10, per_address=1)
+    listener._quotas.limits = ConnectionLimits(10, per_address=1)
     for _ in range(3):
         async with client(listener):
             await has_connections(listener, 1)

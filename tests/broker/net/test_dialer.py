@@ -1,12 +1,17 @@
 """Dialling somebody who is a member of the cluster, of another, or of none."""
 
+from dataclasses import replace
+
 import pytest
 
 from broker.net.dialer import Dialer, PeerUnreachable
 from broker.net.outbound import OutboundConnection
+from broker.net.tls.contexts import client_context
+from broker.net.tls.keeper import ContextKeeper
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
 from broker.security.membership import Membership
 from tests.broker.net.test_outbound import _raw_peer
+from tests.broker.net.tls.served import AUTHORITY, SETTINGS, serving
 from tests.members import dialer, new_nonce
 from tests.scripted_broker import ScriptedBroker
 from tests.zookeeper_server import free_ports
@@ -61,3 +66,26 @@ async def test_who_says_nothing_is_given_up():
     with pytest.raises(PeerUnreachable, match="timed out"):
         await dialer().dial("127.0.0.1", port, 50)
     server.close()
+
+
+class ToBrokers:
+    """Contexts of one listener, by which brokers reach each other."""
+
+    def __init__(self, algorithm: str):
+        settings = replace(SETTINGS, endpoint_identification_algorithm=algorithm)
+        self.of_brokers = ContextKeeper("to other brokers", settings, client_context)
+
+    def by(self, listener: str) -> ContextKeeper:
+        return self.of_brokers
+
+
+@pytest.mark.parametrize(("algorithm", "is_heard"), [("https", False), ("", True)])
+async def test_a_certificate_for_another_host_is_refused_unless_names_are_not_checked(algorithm, is_heard):
+    elsewhere = AUTHORITY.server("elsewhere.example")
+    own = {"keystore_key": elsewhere.key_pem(), "keystore_certificate_chain": elsewhere.chain_pem}
+    async with serving(**own) as served:
+        to_it = Dialer(Membership(bytes(32), new_nonce), ToBrokers(algorithm))
+        with pytest.raises(PeerUnreachable) as refused:
+            await to_it.dial("127.0.0.1", served.listener.port, 5_000)
+        assert ("no TLS with" in str(refused.value)) is not is_heard
+        assert bool(served.connections) is is_heard

@@ -10,8 +10,9 @@ from structlog.testing import capture_logs
 
 from broker.common.errors import StartupError
 from broker.common.limits import SILENT_CONNECTION_S
-from broker.config.broker import Endpoint
-from broker.net.listener import Listener, SocketBuffers
+from broker.config.listeners import Endpoint
+from broker.net.binding import SocketBuffers
+from broker.net.listener import Listener
 from broker.net.memory import ConnectionMemory
 from tests.eventually import eventually
 

@@ -62,7 +62,7 @@ async def test_a_connection_with_much_to_answer_takes_turns(monkeypatch):
     monkeypatch.setattr("broker.net.connection.UNSENT_BYTES_PER_CONNECTION_MAX", 10)
     peer = Peer()
     handled, asked = [], []
-    peer.connection._on_frame = lambda connection, frame: (
+    peer.connection.on_frame = lambda connection, frame: (
         handled.append(bytes(frame)),
         connection.answer((b"0123456789",)),
     )
@@ -83,7 +83,7 @@ class Asked:
         self.turns = Turns()
         self.first, self.second = Peer(turns=self.turns), Peer(turns=self.turns)
         for name, peer in (("first", self.first), ("second", self.second)):
-            peer.connection._on_frame = lambda connection, frame, name=name: self._on_frame(name, connection, frame)
+            peer.connection.on_frame = lambda connection, frame, name=name: self._on_frame(name, connection, frame)
 
     def _on_frame(self, name, connection, frame):
         if bytes(frame[:4]) == b"long" and not connection.may_take_long(frame):
@@ -159,7 +159,7 @@ async def test_connections_that_are_readable_at_once_share_a_pass_of_the_loop(mo
 
     peers = [Peer(turns=shared) for _ in range(12)]
     for peer in peers:
-        peer.connection._on_frame = on_frame
+        peer.connection.on_frame = on_frame
         peer.sock.send(framed(b"one") + framed(b"two"))
     for peer in peers:
         await peer.receive(2)

@@ -8,7 +8,7 @@ from broker.common.errors import ProtocolError
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import MALFORMED, decode, encode, stepwise_decoder_of
 from broker.protocol.messages import MESSAGES
-from tests.examples import examples
+from tests.examples import examples, some
 
 VERSIONS = [
     (message, version)
@@ -28,7 +28,7 @@ def versions_of(message):
 @every_message
 def test_message_survives_encoding_and_decoding(message, sample):
     for version in versions_of(message):
-        for seed in range(6):
+        for seed in range(examples(8)):
             sent = sample(message, version, seed)
             assert decode(message, encode(sent, version), version) == sent, version
             assert _decode_in_steps(message, encode(sent, version), version) == sent, version
@@ -54,7 +54,7 @@ def test_decoding_does_not_depend_on_the_kind_of_buffer(message, sample):
 def test_truncated_body_is_a_protocol_error(message, sample):
     for version in versions_of(message):
         body = _short_body(message, version, sample)
-        for length in range(len(body)):
+        for length in some(range(len(body))):
             with pytest.raises(ProtocolError):
                 decode(message, body[:length], version)
 

@@ -12,6 +12,7 @@ from broker.records.batch import (
     TimestampType,
     check_produced_batch,
     crc_matches,
+    is_transactional,
     iterate_headers,
     parse_batch_header,
     patch_batch,
@@ -179,3 +180,13 @@ def test_headers_of_several_batches_are_iterated_up_to_the_torn_one():
 def test_iterating_refuses_an_impossible_length():
     with pytest.raises(ApiError):
         list(iterate_headers(batch_with(batch_length=0)))
+
+
+def test_a_batch_says_that_it_is_of_a_transaction_and_what_is_none_says_nothing():
+    record = [Record(0, 0, None, b"x")]
+    plain = build_batch(record)
+    of_transaction = build_batch(record, producer_id=1, producer_epoch=0, base_sequence=0, is_transactional=True)
+    assert is_transactional(memoryview(of_transaction))
+    assert not is_transactional(plain)
+    assert not is_transactional(of_transaction[:60])
+    assert not is_transactional(b"")

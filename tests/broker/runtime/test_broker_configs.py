@@ -99,5 +99,5 @@ async def test_a_listener_that_failed_hears_again(configs, store):
 async def test_a_refused_change_is_not_written(configs, store):
     with pytest.raises(ApiError) as refused:
         await configs.change("", lambda _: {"max.connections": "5", "log.dirs": "/x"})
-    assert refused.value.code == ErrorCode.INVALID_CONFIG
+    assert refused.value.code == ErrorCode.INVALID_REQUEST
     assert store.configs == {}

@@ -45,9 +45,20 @@ class Keeper:
 
 async def started(monkeypatch, **keepers: Keeper) -> ConfigKeepers:
     monkeypatch.setattr(config_changes, "ConfigChanges", Changes)
-    watching = ConfigKeepers(Session(), {kind: keeper.apply for kind, keeper in keepers.items()})
+    watching = ConfigKeepers(Session(), [(kind, keeper.apply) for kind, keeper in keepers.items()])
     await watching.start()
     return watching
+
+
+async def test_all_who_keep_a_kind_are_told(monkeypatch):
+    monkeypatch.setattr(config_changes, "ConfigChanges", Changes)
+    credentials, quotas = Keeper(), Keeper()
+    watching = ConfigKeepers(Session(), [("users", credentials.apply), ("users", quotas.apply)])
+    await watching.start()
+    watching._changes.tell("users/u")
+    await credentials.has_applied("u")
+    await quotas.has_applied("u")
+    watching.stop()
 
 
 async def test_each_kind_of_entity_has_its_keeper(monkeypatch):

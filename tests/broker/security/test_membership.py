@@ -10,14 +10,17 @@ from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from broker.security.login import login
 from broker.security.membership import Membership
 from broker.security.scram import AuthenticationError, ClientExchange, derive_keys
+from tests.members import server_of_members
 
 OURS = Membership(b"the secret of this cluster", map(str, count(10**20)).__next__)
 OTHERS = Membership(b"the secret of another", map(str, count(10**21)).__next__)
 
 
 def meet(dialling: ClientExchange, at: Membership, address: str = "b1:9092") -> None:
-    admitted = at.admit(address.__eq__)
-    dialling.verify(admitted.final(dialling.final(admitted.first(dialling.first()))))
+    server = server_of_members(at, address.__eq__)
+    logged_in = server.respond(dialling.final(server.respond(dialling.first())))
+    dialling.verify(logged_in.answer)
+    assert (logged_in.principal, logged_in.is_member) == ("User:__cluster", True)
 
 
 def test_members_know_each_other():
@@ -30,7 +33,7 @@ def test_a_member_of_another_cluster_is_nobody():
 
 
 def test_the_cluster_is_the_only_user():
-    with pytest.raises(AuthenticationError, match="no such user"):
+    with pytest.raises(AuthenticationError, match="does not know the password"):
         meet(ClientExchange("admin", lambda *_: derive_keys(b"", b"", 1), "nonce"), OURS)
 
 

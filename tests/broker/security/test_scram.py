@@ -1,6 +1,8 @@
 """The exchange of RFC 7677 byte for byte, and everything that must not pass for it."""
 
 import base64
+import hashlib
+import hmac
 
 import pytest
 
@@ -161,3 +163,57 @@ def test_a_client_takes_no_other_last_answer(token):
 def test_a_client_that_has_proved_nothing_believes_nothing():
     with pytest.raises(AuthenticationError):
         client().verify(SERVER_FINAL)
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_the_hash_is_the_mechanisms(mechanism):
+    keys = derive_keys(b"pencil", SALT, 4096, mechanism)
+    exchange = ClientExchange("user", lambda *_: keys, CLIENT_NONCE, mechanism=mechanism)
+    ours = ServerExchange(lambda *_: credential_of(keys, SALT, 4096, mechanism), SERVER_NONCE, mechanism)
+    assert ours.first(exchange.first()) == SERVER_FIRST
+    exchange.verify(ours.final(exchange.final(SERVER_FIRST)))
+    assert len(keys.client_key) == int(mechanism[-3:]) // 8
+
+
+def test_sha_512_says_what_others_say():
+    """Computed apart, for the exchange of RFC 7677."""
+    salted = hashlib.pbkdf2_hmac("sha512", b"pencil", SALT, 4096)
+    client_key = hmac.digest(salted, b"Client Key", "sha512")
+    stored = hashlib.sha512(client_key).digest()
+    bare = CLIENT_FIRST.removeprefix(b"n,,")
+    signed = b",".join([bare, SERVER_FIRST, CLIENT_FINAL.rpartition(b",p=")[0]])
+    proof = bytes(a ^ b for a, b in zip(client_key, hmac.digest(stored, signed, "sha512"), strict=True))
+    exchange = ClientExchange(
+        "user", lambda *_: derive_keys(b"pencil", SALT, 4096, "SCRAM-SHA-512"), CLIENT_NONCE, mechanism="SCRAM-SHA-512"
+    )
+    exchange.first()
+    assert exchange.final(SERVER_FIRST).rpartition(b",p=")[2] == base64.b64encode(proof)
+
+
+def test_a_nonce_said_twice_is_heard_and_no_other():
+    """librdkafka before 2.6.1 puts its own before what the server has made of it."""
+    exchange = server()
+    exchange.first(CLIENT_FIRST)
+    twice = CLIENT_FINAL.replace(b"r=", b"r=" + CLIENT_NONCE.encode())
+    with pytest.raises(AuthenticationError, match="does not know the password"):
+        exchange.final(twice)
+    with pytest.raises(AuthenticationError, match="another exchange"):
+        exchange.final(CLIENT_FINAL.replace(b"r=", b"r=x"))
+
+
+@pytest.mark.parametrize(
+    "token", [b"n,a=admin,n=user,r=abc", b"n,a=,n=user,r=abc", "n,,n=jörg,r=abc".encode(), b"n,,n=,r=abc"]
+)
+def test_who_would_be_somebody_else_is_refused(token):
+    with pytest.raises(AuthenticationError):
+        server().first(token)
+
+
+def test_who_names_itself_twice_is_heard():
+    assert server().first(b"n,a=user,n=user,r=abc").startswith(b"r=abc")
+
+
+def test_a_credential_of_few_iterations_is_not_used():
+    few = credential_of(KEYS, SALT, 4095)
+    with pytest.raises(AuthenticationError, match="4095 iterations"):
+        ServerExchange(lambda *_: few, SERVER_NONCE).first(CLIENT_FIRST)

@@ -2,16 +2,18 @@
 
 import asyncio
 import contextlib
+import socket
 from itertools import count
 from uuid import UUID
 
 import pytest
 
-from broker.common.clock import SystemClock
+from broker.common.clock import ManualClock, SystemClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.config.broker import Endpoint, read_broker_config
+from broker.config.broker import read_broker_config
+from broker.config.listeners import Endpoint
 from broker.controller.events import ShutdownAsked
 from broker.controller.verdict import ShutdownAnswer, Verdict
 from broker.coordinator.group.config import GroupConfig
@@ -26,6 +28,7 @@ from broker.net.turns import Turns
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages import MESSAGES
+from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
@@ -59,16 +62,26 @@ from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.retention_previews import RetentionPreviews
+from broker.runtime.security.credentials import Credentials
+from broker.runtime.security.delegation_tokens import DelegationTokens, TokenSettings
+from broker.runtime.security.quotas import Quotas
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
+from broker.security.delegation_tokens import Lifetimes
 from broker.security.login import login
+from broker.security.rights import UNLIMITED, Rights
 from broker.security.session import Session
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, new_registry
+from broker.server.sasl_login import Bounds, Logins
+from broker.server.sasl_offer import Provers, login_settings
+from broker.server.waiting_room import WaitingRoom
 from tests.members import MEMBERSHIP, dialer
 
 TOPIC_ID = UUID(int=77)
 FRAME_BYTES_MAX = 1024 * 1024
+#: As any client of today begins.
+INTRODUCTION = ApiVersionsRequest(client_software_name="tester", client_software_version="1")
 
 
 def frame(*parts: bytes) -> bytes:
@@ -125,6 +138,23 @@ class Client:
                 return True
 
 
+class EntityConfigsInMemory:
+    """As those in ZooKeeper."""
+
+    def __init__(self) -> None:
+        self.configs: dict[str, dict[str, str]] = {}
+
+    async def of(self, path) -> dict[str, str]:
+        return self.configs.get(path, {})
+
+    async def all(self) -> dict[str, dict[str, str]]:
+        return {path: config for path, config in self.configs.items() if config}
+
+    async def change(self, path, change) -> dict[str, str]:
+        self.configs[path] = change(dict(self.configs.get(path, {})))
+        return self.configs[path]
+
+
 class Store:
     """What handlers want of ZooKeeper; the controller sees each change at once."""
 
@@ -135,6 +165,9 @@ class Store:
         #: Of the newest controller, and of this broker's registration.
         self.epochs = (1, -1)
         self.epochs_read = 0
+
+    async def configured(self, entity_type) -> list[str]:
+        return sorted(self.configs)
 
     async def config(self, entity_type, name) -> dict[str, str]:
         return dict(self.configs.get(name, {}))
@@ -183,6 +216,8 @@ class Store:
 class AskedController:
     """The controller as handlers see it: takes down what it is asked, answers what the test wants."""
 
+    is_controller = True
+
     def __init__(self, served: "Served"):
         self._served = served
         self.asked: list = []
@@ -206,13 +241,13 @@ class AskedController:
 class Served:
     """The broker under test."""
 
-    def __init__(self, directory, names=("logs",)):
+    def __init__(self, directory, names=("logs",), properties="", clock=None):
         self.config = read_broker_config(
-            "broker.id=1\nzookeeper.connect=unused:1\nauto.create.topics.enable=false\noffsets.topic.num.partitions=3\n"
+            f"{properties}\nbroker.id=1\nzookeeper.connect=unused:1\nauto.create.topics.enable=false\noffsets.topic.num.partitions=3\n"
             "offsets.topic.replication.factor=1\ntransaction.state.log.num.partitions=3\n"
             "transaction.state.log.replication.factor=1\n"
         )
-        clock = SystemClock()
+        self.clock = clock = clock or SystemClock()
         log_dirs = [directory / name for name in names]
         self.logs = LogManager(log_dirs, LogConfig(), 1, "cluster")
         self.logs.load_all()
@@ -223,7 +258,7 @@ class Served:
         self.metadata.apply(UpdateMetadataRequest(controller_id=1, controller_epoch=1))
         self.fetch_sessions = FetchSessions(count(1).__next__)
         self.registry = new_registry()
-        self.groups = group_coordinators(self.replicas, GroupConfig(), clock)
+        self.groups = group_coordinators(self.replicas, GroupConfig(group_initial_rebalance_delay_ms=0), clock)
         self.store = Store(self)
         self.markers = MarkerSender(1, self.metadata, lambda _broker_id: None, dialer(), self.store.partition_exists)
         self.transactions = TransactionCoordinators(
@@ -240,7 +275,11 @@ class Served:
         self.deletions = RecordDeletions(self.replicas, self.metadata.is_live, clock)
         feeds.on_log_start = self.deletions.on_news
         self.request_times = RequestTimes()
-        services = Services(
+        self.entity_configs = EntityConfigsInMemory()
+        self.quota_clock = ManualClock()
+        self.quotas = Quotas(self.entity_configs, self.config, lambda: self.quota_clock.monotonic_ms() * 1_000_000)
+        self.credentials = Credentials(self.store)
+        services = self.services = Services(
             config=self.config,
             cluster_id="cluster",
             metadata=self.metadata,
@@ -261,10 +300,12 @@ class Served:
             log_dir_moves=self.log_dir_moves,
             retention_previews=self.previews,
             request_times=self.request_times,
+            quotas=self.quotas,
             producer_ids=ProducerIds(self.store, 1),
+            delegation_tokens=DelegationTokens(None, TokenSettings(b"", Lifetimes(1, 1), 1), clock, lambda: False),
             controller=self.controller,
             controller_epochs=ControllerEpochs(1, self.replicas, self.store),
-            admit=lambda: MEMBERSHIP.admit(self.address.__eq__),
+            credentials=self.credentials,
             turns=Turns(),
             clock=clock,
         )
@@ -273,13 +314,30 @@ class Served:
         self.dispatcher = Dispatcher(services, RequestMetrics(self.registry))
         self.memory = ConnectionMemory()
         self.listener = Listener(
-            Endpoint("PLAINTEXT", "127.0.0.1", 0),
+            Endpoint(self.config.listeners[0].listener, "127.0.0.1", 0),
             frame_bytes_max=FRAME_BYTES_MAX,
             connections_max=20,
             idle_ms_max=60_000,
             memory=self.memory,
         )
-        self.listener.start(asyncio.get_running_loop(), self.dispatcher.on_frame, self.dispatcher.on_closed)
+        #: Of those who come from now on, and of who logs in, but for members.
+        self.rights: Rights = UNLIMITED
+        self.listener.new_session = lambda host, name: Session(host, name, rights=self.rights)
+        self.waiting_room = WaitingRoom(clock)
+        self.listener.login = Logins(
+            login_settings(
+                self.config.of_listener(self.listener.name), Provers(MEMBERSHIP, self.address.__eq__, self.credentials)
+            ),
+            self.waiting_room,
+            Bounds(FRAME_BYTES_MAX, self.memory),
+            lambda _principal, _host: self.rights,
+            clock,
+        )
+        self.listener.start(asyncio.get_running_loop(), self.dispatcher.on_frame, self.on_closed)
+
+    def on_closed(self, connection) -> None:
+        connection.session.door.close()
+        self.dispatcher.on_closed(connection)
 
     async def verify(self, transactional_id, producer_id, epoch, partitions) -> dict[TopicPartition, ErrorCode]:
         """As the transaction coordinator; what it says of a partition may be a future."""
@@ -296,6 +354,10 @@ class Served:
     @property
     def address(self) -> str:
         return f"127.0.0.1:{self.listener.port}"
+
+    async def dial_as_member(self) -> socket.socket:
+        """As another broker does it."""
+        return await dialer().dial("127.0.0.1", self.listener.port, 10_000)
 
     async def member(self) -> Client:
         """As another broker."""

@@ -4,8 +4,11 @@ import pytest
 
 from broker.protocol.messages.describe_cluster import DescribeClusterRequest
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
+from broker.protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
 from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED, MetadataRequest, MetadataRequestTopic
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from broker.security.operations import Operation
+from tests.broker.server.authorization.allowed import Allowed, client_with, on_cluster, on_group, on_topic
 from tests.broker.server.conftest import Client, Served
 
 #: What Kafka without an authorizer answers.
@@ -26,8 +29,8 @@ async def test_a_topic_is_told_with_all_operations(client, names, is_asked):
     topics = names and [MetadataRequestTopic(name=name) for name in names]
     request = MetadataRequest(topics=topics, include_topic_authorized_operations=is_asked)
     told = {topic.name: topic.topic_authorized_operations for topic in (await client.ask(request, 12)).topics}
-    assert told["t"] == (OF_TOPIC if is_asked else OPERATIONS_NOT_REQUESTED)
-    assert told.get("missing", OPERATIONS_NOT_REQUESTED) == OPERATIONS_NOT_REQUESTED
+    assert set(told) >= set(names or ["t"])
+    assert set(told.values()) == {OF_TOPIC if is_asked else OPERATIONS_NOT_REQUESTED}
 
 
 @pytest.mark.parametrize("is_asked", [True, False])
@@ -44,3 +47,53 @@ async def test_a_group_is_told_with_all_operations(client, is_asked):
     request = DescribeGroupsRequest(groups=["g"], include_authorized_operations=is_asked)
     told = (await client.ask(request, 5)).groups[0].authorized_operations
     assert told == (OF_GROUP if is_asked else OPERATIONS_NOT_REQUESTED)
+
+
+async def test_what_is_not_allowed_is_not_told(served, client):
+    """Of what may not be seen nothing at all; of the cluster, without Describe, that nothing is allowed."""
+    del client
+    rights = Allowed(
+        [
+            on_topic(Operation.DESCRIBE),
+            on_topic(Operation.READ),
+            on_topic(Operation.DESCRIBE, "missing"),
+            on_topic(Operation.WRITE, "hidden"),
+            on_group(Operation.DESCRIBE),
+            on_group(Operation.READ, "hidden"),
+            on_cluster(Operation.CREATE),
+        ]
+    )
+    limited = await client_with(served, rights)
+    topics = [MetadataRequestTopic(name=name) for name in ("t", "missing", "hidden")]
+    metadata = MetadataRequest(
+        topics=topics, include_topic_authorized_operations=True, include_cluster_authorized_operations=True
+    )
+    told = await limited.ask(metadata, 10)
+    described, read = 1 << Operation.DESCRIBE, 1 << Operation.READ
+    assert {topic.name: topic.topic_authorized_operations for topic in told.topics} == {
+        "t": described | read,
+        "missing": described,
+        "hidden": OPERATIONS_NOT_REQUESTED,
+    }
+    assert told.cluster_authorized_operations == 0
+    pages = DescribeTopicPartitionsRequest(topics=[TopicRequest(name=each.name) for each in topics])
+    assert {each.name: each.topic_authorized_operations for each in (await limited.ask(pages, 0)).topics} == {
+        "t": described | read,
+        "missing": described,
+        "hidden": OPERATIONS_NOT_REQUESTED,
+    }
+    groups = DescribeGroupsRequest(groups=["g", "hidden"], include_authorized_operations=True)
+    assert {each.group_id: each.authorized_operations for each in (await limited.ask(groups, 5)).groups} == {
+        "g": described,
+        "hidden": OPERATIONS_NOT_REQUESTED,
+    }
+
+
+@pytest.mark.parametrize("is_described", [True, False])
+async def test_the_cluster_s_operations_are_told_to_who_may_describe_it(served, client, is_described):
+    del client
+    rights = [on_cluster(Operation.ALTER), *([on_cluster(Operation.DESCRIBE)] if is_described else [])]
+    limited = await client_with(served, rights)
+    request = DescribeClusterRequest(include_cluster_authorized_operations=True)
+    told = (await limited.ask(request, 1)).cluster_authorized_operations
+    assert told == (1 << Operation.ALTER | 1 << Operation.DESCRIBE if is_described else 0)

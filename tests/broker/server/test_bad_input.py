@@ -234,6 +234,7 @@ async def test_a_join_that_was_parked_in_a_connections_last_moment_is_given_up(s
         group_id="g", session_timeout_ms=10_000, protocol_type="consumer", protocols=[protocol], member_id=""
     )
     header = encode_request_header(RequestHeader(ApiKey.JOIN_GROUP, 0, 1, "x"))
+    await (await served.client()).ask(join, 0)  # for whom the next one has to wait
     client = await served.client()
     await client.send(frame(header, encode(join, 0)) + BROKEN["an unknown api"])
     assert await client.is_closed()

@@ -3,7 +3,7 @@
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.config.definition import ConfigSource
+from broker.config.definition import ConfigSource, ConfigType, Password
 from broker.handlers.config_resources import ResourceType
 from broker.protocol.messages import alter_configs
 from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
@@ -172,8 +172,12 @@ async def test_a_description_without_an_error_has_no_message(served):
     ("name", "key", "value", "code", "words"),
     [
         ("2", "max.connections", "5", ErrorCode.INVALID_REQUEST, "ask broker '2'"),
-        ("1", "broker.id", "5", ErrorCode.INVALID_CONFIG, "restart it"),
-        ("", "log.retention.hours", "5", ErrorCode.INVALID_CONFIG, "restart it"),
+        ("1", "broker.id", "5", ErrorCode.INVALID_REQUEST, "restart it"),
+        ("", "log.retention.hours", "5", ErrorCode.INVALID_REQUEST, "restart it"),
+        ("", "listeners", "PLAINTEXT://127.0.0.1:0", ErrorCode.INVALID_REQUEST, "name the broker"),
+        ("1", "ssl.keystore.location", "/k", ErrorCode.INVALID_REQUEST, "set listener.name.<listener>.ssl.keystore."),
+        ("", "listener.name.plaintext.ssl.keystore.location", "/k", ErrorCode.INVALID_REQUEST, "name the broker"),
+        ("1", "listener.name.plaintext.ssl.keystore.password", "hunter2", ErrorCode.INVALID_REQUEST, "is a secret"),
         ("1", "max.connections", "-1", ErrorCode.INVALID_CONFIG, "at least 0"),
     ],
 )
@@ -182,3 +186,23 @@ async def test_a_change_that_cannot_be_is_refused_with_a_reason(served, name, ke
     response = (await client.ask(changing(name, key, value), 1)).responses[0]
     assert response.error_code == code
     assert words in response.error_message
+    assert "hunter2" not in response.error_message
+
+
+async def test_a_secret_is_described_without_its_value(served):
+    secrets = {"listener.name.plaintext.plain.sasl.jaas.config": Password("hunter2")}
+    config = served.config
+    config.set_dynamic({"ssl.key.password": Password("hunter2"), **secrets}, {})
+    found = await described(await served.client(), "1")
+    for name in ("ssl.key.password", "listener.name.plaintext.plain.sasl.jaas.config", "ssl.keystore.key"):
+        entry = found[name]
+        assert (entry.value, entry.is_sensitive, entry.config_type) == (None, True, ConfigType.PASSWORD)
+        assert {each.value for each in entry.synonyms} <= {None}
+
+
+async def test_what_is_said_for_one_listener_is_described(served):
+    client = await served.client()
+    await asked_and_done(client, changing("", "listener.name.plaintext.max.connections", "7"))
+    entry = (await described(client, "1"))["listener.name.plaintext.max.connections"]
+    assert (entry.value, entry.config_source, entry.is_sensitive) == ("7", ConfigSource.CLUSTER, False)
+    assert (entry.config_type, entry.read_only) == (ConfigType.INT, False)

@@ -15,6 +15,7 @@ from broker.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
+from broker.protocol.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, EntryData, OpData
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -25,10 +26,16 @@ from broker.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
-from broker.protocol.messages.api_versions import ApiVersionsRequest
+from broker.protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
+)
 from broker.protocol.messages.controlled_shutdown import ControlledShutdownRequest
+from broker.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from broker.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
 from broker.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from broker.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from broker.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.delete_records import (
     DeleteRecordsPartition,
@@ -36,15 +43,20 @@ from broker.protocol.messages.delete_records import (
     DeleteRecordsTopic,
 )
 from broker.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from broker.protocol.messages.describe_acls import DescribeAclsRequest
+from broker.protocol.messages.describe_client_quotas import DescribeClientQuotasRequest
 from broker.protocol.messages.describe_cluster import DescribeClusterRequest
 from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from broker.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from broker.protocol.messages.describe_requests import DescribeRequestsRequest
 from broker.protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
 from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from broker.protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from broker.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from broker.protocol.messages.end_txn import EndTxnRequest
+from broker.protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.find_coordinator import FindCoordinatorRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest
@@ -86,6 +98,7 @@ from broker.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
 )
 from broker.protocol.messages.preview_retention import PreviewRetentionRequest, PreviewRetentionTopic
+from broker.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
 from broker.protocol.messages.stop_replica import StopReplicaRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
 from broker.protocol.messages.txn_offset_commit import (
@@ -100,7 +113,10 @@ from broker.protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
+from tests.broker.server.conftest import INTRODUCTION
 from tests.broker.server.test_bad_input import batch_of, produce
+
+pytestmark = pytest.mark.versions
 
 
 def _offset_fetch(version: int, topic: str) -> OffsetFetchRequest:
@@ -199,7 +215,11 @@ REQUESTS = {
     ApiKey.SYNC_GROUP: lambda version, topic: SyncGroupRequest(group_id="g", generation_id=1, member_id="nobody"),
     ApiKey.DESCRIBE_GROUPS: lambda version, topic: DescribeGroupsRequest(groups=["g"]),
     ApiKey.LIST_GROUPS: lambda version, topic: ListGroupsRequest(),
-    ApiKey.API_VERSIONS: lambda version, topic: ApiVersionsRequest(),
+    ApiKey.API_VERSIONS: lambda version, topic: INTRODUCTION,
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: lambda version, topic: DescribeUserScramCredentialsRequest(users=None),
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: lambda version, topic: AlterUserScramCredentialsRequest(
+        deletions=[ScramCredentialDeletion(name="u", mechanism=1)], upsertions=[]
+    ),
     ApiKey.CREATE_TOPICS: lambda version, topic: CreateTopicsRequest(
         topics=[CreatableTopic(name="new", num_partitions=2, replication_factor=1)], timeout_ms=1000
     ),
@@ -231,6 +251,19 @@ REQUESTS = {
     ApiKey.DESCRIBE_TRANSACTIONS: lambda version, topic: DescribeTransactionsRequest(transactional_ids=["x"]),
     ApiKey.LIST_TRANSACTIONS: lambda version, topic: ListTransactionsRequest(
         state_filters=["Ongoing"], producer_id_filters=[5]
+    ),
+    ApiKey.DESCRIBE_ACLS: lambda version, topic: DescribeAclsRequest(
+        resource_type_filter=2, resource_name_filter=topic, operation=1, permission_type=1
+    ),
+    ApiKey.CREATE_ACLS: lambda version, topic: CreateAclsRequest(
+        creations=[
+            AclCreation(
+                resource_type=2, resource_name=topic, principal="User:a", host="*", operation=3, permission_type=3
+            )
+        ]
+    ),
+    ApiKey.DELETE_ACLS: lambda version, topic: DeleteAclsRequest(
+        filters=[DeleteAclsFilter(resource_type_filter=2, resource_name_filter=topic, operation=1, permission_type=1)]
     ),
     ApiKey.DESCRIBE_CONFIGS: lambda version, topic: DescribeConfigsRequest(
         resources=[
@@ -271,6 +304,10 @@ REQUESTS = {
     ApiKey.CREATE_PARTITIONS: lambda version, topic: CreatePartitionsRequest(
         topics=[CreatePartitionsTopic(name=topic, count=9, assignments=None)], timeout_ms=1000
     ),
+    ApiKey.CREATE_DELEGATION_TOKEN: lambda version, topic: CreateDelegationTokenRequest(),
+    ApiKey.RENEW_DELEGATION_TOKEN: lambda version, topic: RenewDelegationTokenRequest(),
+    ApiKey.EXPIRE_DELEGATION_TOKEN: lambda version, topic: ExpireDelegationTokenRequest(),
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: lambda version, topic: DescribeDelegationTokenRequest(owners=None),
     ApiKey.DELETE_GROUPS: lambda version, topic: DeleteGroupsRequest(groups_names=["g"]),
     ApiKey.ELECT_LEADERS: lambda version, topic: ElectLeadersRequest(
         topic_partitions=[TopicPartitions(topic=topic, partitions=[0])], timeout_ms=1000
@@ -280,6 +317,15 @@ REQUESTS = {
     ),
     ApiKey.LIST_PARTITION_REASSIGNMENTS: lambda version, topic: ListPartitionReassignmentsRequest(
         topics=[ListPartitionReassignmentsTopics(name=topic, partition_indexes=[0])]
+    ),
+    ApiKey.DESCRIBE_CLIENT_QUOTAS: lambda version, topic: DescribeClientQuotasRequest(),
+    ApiKey.ALTER_CLIENT_QUOTAS: lambda version, topic: AlterClientQuotasRequest(
+        entries=[
+            EntryData(
+                entity=[EntityData(entity_type="user", entity_name="u")],
+                ops=[OpData(key="producer_byte_rate", value=1e9, remove=False)],
+            )
+        ]
     ),
     ApiKey.DESCRIBE_CLUSTER: lambda version, topic: DescribeClusterRequest(),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: lambda version, topic: DescribeTopicPartitionsRequest(
@@ -303,7 +349,11 @@ _TO_STRANGERS = {
     ErrorCode.MEMBER_ID_REQUIRED,
     ErrorCode.GROUP_ID_NOT_FOUND,
     ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+    ErrorCode.SECURITY_DISABLED,
+    ErrorCode.RESOURCE_NOT_FOUND,
     ErrorCode.TRANSACTIONAL_ID_NOT_FOUND,
+    # Brokers have no use for tokens.
+    ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
 }
 
 

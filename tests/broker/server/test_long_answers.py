@@ -22,6 +22,11 @@ from broker.protocol.messages.offset_fetch import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
 )
+from broker.protocol.messages.stop_replica import (
+    StopReplicaPartitionState,
+    StopReplicaRequest,
+    StopReplicaTopicState,
+)
 from broker.runtime.in_turns import steps_in_turns
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 
@@ -56,6 +61,17 @@ async def test_all_partitions_of_a_wide_topic_are_told_in_turns(served, turns):
         (topic,) = (await answer_of(served, request, 9)).topics
         assert [each.partition_index for each in topic.partitions] == list(range(PARTITIONS))
         assert turns.taken >= PARTITIONS // ENTRIES_ENCODED_IN_A_TURN - 1
+
+
+async def test_replicas_are_stopped_in_turns(served, turns):
+    states = [StopReplicaPartitionState(partition_index=index) for index in range(10 * THINGS_IN_A_TURN)]
+    topic = StopReplicaTopicState(topic_name="none", partition_states=states)
+    request = StopReplicaRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, topic_states=[topic])
+    member = await served.member()
+    turns.taken = 0
+    response = await member.ask(request, 4)
+    assert len(response.partition_errors) == len(states)
+    assert turns.taken >= 2 * 9  # what is to be stopped, and what is answered; stopping it has a pace of its own
 
 
 async def test_one_topic_is_told_at_once(served, turns):

@@ -77,7 +77,7 @@ async def world(request):
     replicas = SimpleNamespace(broker_epoch=-1)
     store = Store()
     lost_logs = LostLogs(store, are_there=getattr(request, "param", False))
-    registration = Registration(store, IDENTITY, replicas, Note(), lost_logs)
+    registration = Registration(store, lambda: IDENTITY, replicas, Note(), lost_logs)
     starting = asyncio.create_task(registration.start())
     (await store.next_asked()).set_result(10)
     await starting
@@ -124,7 +124,7 @@ def logs(tmp_path):
 
 def registration_beside(logs: LogManager, store: Store) -> Registration:
     note, lost_logs = SessionNote(lambda: logs.online_directories), LostLogs(store, are_there=False)
-    return Registration(store, IDENTITY, SimpleNamespace(broker_epoch=-1), note, lost_logs)
+    return Registration(store, lambda: IDENTITY, SimpleNamespace(broker_epoch=-1), note, lost_logs)
 
 
 async def register(registration: Registration, store: Store) -> None:

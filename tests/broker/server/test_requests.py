@@ -14,7 +14,7 @@ from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffs
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from broker.records.batch import iterate_headers
 from broker.records.record import decode_records
-from tests.broker.server.conftest import request_frame
+from tests.broker.server.conftest import INTRODUCTION, request_frame
 from tests.broker.server.test_bad_input import batch_of, produce
 
 
@@ -33,7 +33,7 @@ def only(response):
 
 
 async def test_api_versions_says_what_the_registry_lists(served):
-    response = await (await served.client()).ask(ApiVersionsRequest(), 3)
+    response = await (await served.client()).ask(INTRODUCTION, 3)
     told = {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
     for_all = [handler for handler in HANDLERS if handler.advertised and handler.api < OWN_APIS_FROM]
     assert told == {handler.api: handler.advertised for handler in for_all}
@@ -41,7 +41,7 @@ async def test_api_versions_says_what_the_registry_lists(served):
 
 
 async def test_only_programs_of_this_product_are_told_of_its_own_apis(served):
-    request = ApiVersionsRequest(client_software_name=OWN_SOFTWARE)
+    request = ApiVersionsRequest(client_software_name=OWN_SOFTWARE, client_software_version="1")
     response = await (await served.client()).ask(request, 3)
     own = {each.api_key for each in response.api_keys if each.api_key >= OWN_APIS_FROM}
     assert own == {ApiKey.PREVIEW_RETENTION, ApiKey.DESCRIBE_REQUESTS}
@@ -49,7 +49,7 @@ async def test_only_programs_of_this_product_are_told_of_its_own_apis(served):
 
 async def test_what_is_advertised_is_served_but_for_the_produce_versions_that_librdkafka_looks_for(served):
     """Without Produce 0 in the list older librdkafka sends nothing compressed; Kafka 4 says it too (KAFKA-18659)."""
-    response = await (await served.client()).ask(ApiVersionsRequest(), 3)
+    response = await (await served.client()).ask(INTRODUCTION, 3)
     served_versions = {handler.api: handler.served for handler in HANDLERS}
     beyond = {
         each.api_key

@@ -75,7 +75,10 @@ def test_tuning_of_other_clients_has_no_effect():
         (TOPIC | {"kafka.key.deserializer": "x"}, "'key.deserializer' is not supported"),
         (TOPIC | {"kafka.enable.auto.commit": "true"}, "'enable.auto.commit' is not supported"),
         (TOPIC | {"kafka.isolation.level": "chaos"}, "none of read_committed, read_uncommitted"),
-        (TOPIC | {"kafka.security.protocol": "SASL_SSL"}, "only PLAINTEXT"),
+        (TOPIC | {"kafka.security.protocol": "TLS"}, r"security\.protocol=TLS must be one of"),
+        (TOPIC | {"kafka.sasl.jaas.config": "x"}, "would be written into the query's plan.*kafka.client.config"),
+        (TOPIC | {"kafka.ssl.keystore.password": "x"}, "would be written into the query's plan"),
+        (TOPIC | {"kafka.client.config": "/none"}, "kafka.client.config: the properties file /none cannot be read"),
     ],
 )
 @pytest.mark.parametrize("streaming", [True, False])

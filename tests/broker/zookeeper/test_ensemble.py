@@ -100,9 +100,11 @@ def test_class_path_names_jars_that_exist():
     assert all(jar.is_file() for jar in jars)
 
 
-def test_launch_command_runs_the_quorum_server():
-    command = launch_command(Path("/java"))
+def test_launch_command_runs_the_quorum_server(tmp_path):
+    prepare_server(tmp_path, "127.0.0.1", 2181)
+    command = launch_command(Path("/java"), tmp_path / "zoo.cfg", "zoo.cfg")
     assert command[0] == "/java"
+    assert not any("netty" in each for each in command)
     assert command[-2:] == ["org.apache.zookeeper.server.quorum.QuorumPeerMain", "zoo.cfg"]
 
 

@@ -96,6 +96,7 @@ async def test_quotas_are_set_and_nobody_else_changes_them(guarded):
                 await stranger.create(f"{parent}/mine", b"filled")
 
 
+@pytest.mark.long
 async def test_a_server_that_starts_again_keeps_them_and_puts_right_what_is_not_so(tmp_path):
     (tmp_path / "password").write_text("the ensemble's own\n")
     arguments = (tmp_path / "zookeeper", None, tmp_path / "password")

@@ -1,10 +1,26 @@
 """The gateway to a cluster of real processes."""
 
+import contextlib
+
+from console.gateway.client import ClusterClient
 from console.gateway.cluster import KafkaGateway
 from console.gateway.membership import ConsoleMembership
 from console.gateway.znodes import KazooGateway
+from console.gateway.zookeeper_views import ZnodeView
 from tests.barnabas_cluster import Cluster
 
 
-def kafka_gateway(cluster: Cluster) -> KafkaGateway:
-    return KafkaGateway(cluster.bootstrap_servers, ConsoleMembership(lambda: KazooGateway(cluster.zookeeper.connect)))
+class BriefLook:
+    """Into ZooKeeper: a session that outlives its server keeps the process of the tests from ending."""
+
+    def __init__(self, connect: str):
+        self._connect = connect
+
+    def look(self, path: str) -> ZnodeView:
+        with contextlib.closing(KazooGateway(self._connect)) as gateway:
+            return gateway.look(path)
+
+
+def kafka_gateway(cluster: Cluster, config_file: str = "") -> KafkaGateway:
+    client = ClusterClient(cluster.bootstrap_servers, config_file)
+    return KafkaGateway(client, ConsoleMembership(lambda: BriefLook(cluster.zookeeper.connect)))

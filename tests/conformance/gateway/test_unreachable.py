@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from console.gateway.client import ClusterClient
 from console.gateway.cluster import KafkaGateway
 from console.gateway.errors import ClusterUnreachableError
 from console.gateway.fake import FakeGateway
@@ -22,7 +23,9 @@ def unreachable_gateway(request):
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]
         yield KafkaGateway(
-            f"127.0.0.1:{port}", ConsoleMembership(lambda: FakeZooKeeper(lambda: 0)), request_timeout_seconds=0.3
+            ClusterClient(f"127.0.0.1:{port}"),
+            ConsoleMembership(lambda: FakeZooKeeper(lambda: 0)),
+            request_timeout_seconds=0.3,
         )
 
 

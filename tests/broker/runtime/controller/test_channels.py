@@ -1,13 +1,16 @@
 """In which order brokers are told: roles before the metadata that sends clients to them."""
 
 import asyncio
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 
-from broker.common.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, LiveBroker
+from broker.common.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, LiveBroker, MemberListeners
 from broker.common.types import TopicPartition
 from broker.controller.effects import PartitionTold, SendLeaderAndIsr, SendUpdateMetadata
+from broker.net.dialer import PeerUnreachable
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages import MESSAGES
 from broker.runtime.controller import channels as controller_channels
@@ -60,7 +63,7 @@ def live(broker_id: int) -> LiveBroker:
 async def told(monkeypatch):
     """Wire and channels, after a role was given to LEADER and metadata to both."""
     wire = Wire()
-    monkeypatch.setattr(controller_channels, "OutboundConnection", wire.connection)
+    monkeypatch.setattr("broker.net.outbound.OutboundConnection", wire.connection)
     channels = ControllerChannels(LEADER, lambda _event: None, dialer())
     for broker_id in (LEADER, OTHER):
         channels.open(live(broker_id))
@@ -97,7 +100,7 @@ async def test_what_raises_unforeseen_costs_one_request_or_one_answer_and_not_th
     wire, answers = Wire(), []
     wire.may_take_role.set()
     wire.defects = [RuntimeError("a defect of a connection")]
-    monkeypatch.setattr(controller_channels, "OutboundConnection", wire.connection)
+    monkeypatch.setattr("broker.net.outbound.OutboundConnection", wire.connection)
 
     def deliver(event) -> None:
         answers.append(event)
@@ -110,4 +113,46 @@ async def test_what_raises_unforeseen_costs_one_request_or_one_answer_and_not_th
         channels.send_leader_and_isr(SendLeaderAndIsr(LEADER, 1, (TOLD,), ()))
     await eventually(lambda: len(answers) == 2, "both roles are answered")
     assert wire.received == 3 * [(LEADER, ROLE)], "the first one twice"
+    channels.close_all()
+
+
+async def test_what_waits_for_a_broker_reaches_it_where_it_listens_now(monkeypatch):
+    dialled = []
+
+    class Unreachable(Connection):
+        async def connect(self, _timeout_ms):
+            if self._broker_id == LEADER:
+                raise PeerUnreachable("its listener is closed")
+
+    wire = Wire()
+    wire.may_take_role.set()
+
+    def connection(_dialer, _host, port, _client_id):
+        dialled.append(port)
+        return Unreachable(wire, port)
+
+    monkeypatch.setattr("broker.net.outbound.OutboundConnection", connection)
+    channels = ControllerChannels(LEADER, lambda _event: None, dialer())
+    channels.open(live(LEADER))
+    channels.send_leader_and_isr(SendLeaderAndIsr(LEADER, 1, (TOLD,), ()))
+    await eventually(lambda: dialled == [LEADER], "the channel tries where it was")
+    moved = BrokerEndpoint("PLAINTEXT", "host", 4711)
+    channels.open(replace(live(LEADER), registration=BrokerRegistration(LEADER, (moved,))))
+    await eventually(lambda: wire.received == [(4711, ROLE)], "the same request reaches it elsewhere")
+    channels.close_all()
+
+
+async def test_a_broker_without_the_controllers_listener_is_waited_for(monkeypatch):
+    wire = Wire()
+    wire.may_take_role.set()
+    monkeypatch.setattr("broker.net.outbound.OutboundConnection", wire.connection)
+    channels = ControllerChannels(LEADER, lambda _event: None, dialer(), MemberListeners("PLAINTEXT", "CONTROL"))
+    channels.open(live(LEADER))
+    channels.send_leader_and_isr(SendLeaderAndIsr(LEADER, 1, (TOLD,), ()))
+    with capture_logs() as lines:
+        await eventually(lambda: lines, "it is told")
+    assert lines[0]["reason"] == f"broker {LEADER} advertises no listener CONTROL"
+    both = (*live(LEADER).registration.endpoints, BrokerEndpoint("CONTROL", "host", 4711))
+    channels.open(replace(live(LEADER), registration=BrokerRegistration(LEADER, both)))
+    await eventually(lambda: wire.received == [(4711, ROLE)], "it is asked when it has one")
     channels.close_all()

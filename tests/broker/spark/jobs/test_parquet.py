@@ -10,6 +10,7 @@ from tests.broker.spark.conftest import Row
 TO_FILES = {"input.topic": "orders", "path": "orders"}
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_records_are_rows_by_day(spark, topics):
     topics.append("orders", [Row("a", {"n": 1}, 0), Row(None, None, 86_400_000)])

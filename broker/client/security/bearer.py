@@ -1,0 +1,154 @@
+"""Tokens for OAUTHBEARER: read from a file, or fetched for a client's credentials (RFC 6749 section 4.4, KIP-768).
+
+The broker checks a token; here only its end is read, so that a new one is there in time.
+"""
+
+import base64
+import json
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable
+from http.client import HTTPException
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from broker.client.security.errors import ClientConfigError
+from broker.client.security.properties import BearerSettings
+from broker.client.security.secret import Secret
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+_FETCH_TIMEOUT_S = 10.0
+_ANSWER_BYTES_MAX = 1024 * 1024
+#: A token is used no longer than this part of its life, as Kafka's clients refresh theirs.
+_USED_FOR = 0.8
+#: A file's token without an end is read again so often.
+_READ_AGAIN_S = 60.0
+
+
+class Token(NamedTuple):
+    """`expires_at_s` is of Unix time."""
+
+    text: Secret
+    principal: str
+    expires_at_s: float
+
+
+class TokenSource:
+    """Threads may share it."""
+
+    def __init__(
+        self,
+        settings: BearerSettings,
+        context: "Callable[[], SSLContext | None]" = lambda: None,
+        now_s: Callable[[], float] = time.time,
+    ):
+        """`context()` is for an endpoint on https; None: the system's certificates."""
+        self._settings = settings
+        self._context = context
+        self._now_s = now_s
+        self._lock = threading.Lock()
+        self._token: Token | None = None
+        self._renew_at_s = 0.0
+
+    def token(self) -> Token:
+        """One that counts for a while yet. Raises ClientConfigError."""
+        with self._lock:
+            now_s = self._now_s()
+            if self._token is None or now_s >= self._renew_at_s:
+                self._token = token = self._new(now_s)
+                self._renew_at_s = now_s + (token.expires_at_s - now_s) * _USED_FOR
+            return self._token
+
+    def first_message(self) -> str:
+        """What a client says first (RFC 7628)."""
+        extensions = "".join(f"{name}={value}\x01" for name, value in self._settings.extensions)
+        return f"n,,\x01auth=Bearer {self.token().text.reveal()}\x01{extensions}\x01"
+
+    def _new(self, now_s: float) -> Token:
+        url = self._settings.url
+        if url.startswith("file://"):
+            text, expires_in_s = _of_file(url), None
+        else:
+            text, expires_in_s = self._fetched()
+        if not text or any(not "!" <= each <= "~" for each in text):
+            raise ClientConfigError(f"{_shown(url)} gives no token")
+        claims = _claims(text)
+        end = claims.get("exp")
+        if not isinstance(end, int | float):
+            end = now_s + (expires_in_s or _READ_AGAIN_S)
+        if end <= now_s:
+            raise ClientConfigError(f"the token of {_shown(url)} has expired")
+        return Token(Secret(text), str(claims.get("sub", "")), float(end))
+
+    def _fetched(self) -> tuple[str, float | None]:
+        settings = self._settings
+        form = {"grant_type": "client_credentials"} | ({"scope": settings.scope} if settings.scope else {})
+        request = urllib.request.Request(settings.url, urllib.parse.urlencode(form).encode())
+        request.add_header("Authorization", f"Basic {_basic(settings)}")
+        request.add_header("Accept", "application/json")
+        answer = self._answer(request)
+        text, expires_in = answer.get("access_token"), answer.get("expires_in")
+        if not isinstance(text, str):
+            raise ClientConfigError(f"{_shown(settings.url)} answers without an access_token")
+        return text, float(expires_in) if isinstance(expires_in, int | float) and expires_in > 0 else None
+
+    def _answer(self, request: urllib.request.Request) -> dict[str, Any]:
+        where = _shown(self._settings.url)
+        handlers: list[urllib.request.BaseHandler] = [_NoRedirects()]
+        context = self._context()
+        if context is not None:
+            handlers.append(urllib.request.HTTPSHandler(context=context))
+        try:
+            with urllib.request.build_opener(*handlers).open(request, timeout=_FETCH_TIMEOUT_S) as response:
+                found = json.loads(response.read(_ANSWER_BYTES_MAX))
+        except urllib.error.HTTPError as error:
+            raise ClientConfigError(f"{where} gives no token: HTTP {error.code} {error.reason}") from None
+        except (OSError, ValueError, HTTPException) as error:
+            raise ClientConfigError(f"{where} gives no token: {getattr(error, 'reason', error)}") from None
+        if not isinstance(found, dict):
+            raise ClientConfigError(f"{where} gives no token: its answer is no JSON object")
+        return found
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """The client's credentials are for the endpoint that was named."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> NoReturn:
+        raise urllib.error.HTTPError(req.full_url, code, "it sends us elsewhere", headers, fp)
+
+
+def _of_file(url: str) -> str:
+    path = urllib.parse.unquote(urllib.parse.urlsplit(url).path)
+    try:
+        with Path(path).open() as file:
+            return file.read(_ANSWER_BYTES_MAX).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise ClientConfigError(f"the token file {path} cannot be read: {reason}") from None
+
+
+def _basic(settings: BearerSettings) -> str:
+    """Name and secret are encoded first, as RFC 6749 section 2.3.1 wants it."""
+    secret = settings.client_secret.reveal() if settings.client_secret else ""
+    pair = f"{urllib.parse.quote_plus(settings.client_id)}:{urllib.parse.quote_plus(secret)}"
+    return base64.b64encode(pair.encode()).decode()
+
+
+def _claims(text: str) -> dict[str, Any]:
+    """Of a JWT; nothing of a token that is none."""
+    try:
+        payload = text.split(".")[1]
+        found = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+    except (IndexError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _shown(url: str) -> str:
+    """Without its question, in which there may be a secret."""
+    return url.partition("?")[0]

@@ -1,0 +1,42 @@
+"""What a broker is told of who may do what: Kafka's keys, and a file for what was denied."""
+
+from typing import NamedTuple
+
+from broker.config.definition import accepting, parse_boolean, setting
+
+#: The one authorizer there is, by Kafka's name and the one from before 2.4.
+AUTHORIZERS = ("kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.SimpleAclAuthorizer")
+
+
+class SuperUsers(NamedTuple):
+    """Who may do everything, each as `User:alice`; names may have commas in them (CN=alice,O=acme)."""
+
+    principals: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return ";".join(self.principals)
+
+
+@accepting("a list as User:alice;User:bob")
+def parse_super_users(text: str) -> SuperUsers:
+    principals = tuple(part.strip() for part in text.split(";") if part.strip())
+    if not all(separator and kind for kind, separator, _ in (each.partition(":") for each in principals)):
+        raise ValueError(text)
+    return SuperUsers(principals)
+
+
+class AuthorizerKeys:
+    """By attribute, as `BrokerSettings`."""
+
+    authorizer_class_name = setting(
+        str,
+        "",
+        "Set, everybody may do only what access rules in ZooKeeper allow.",
+        choices=("", *AUTHORIZERS),
+    )
+    super_users = setting(parse_super_users, SuperUsers(), "Who may do everything: User:alice;User:bob.")
+    allow_everyone_if_no_acl_found = setting(
+        parse_boolean, False, "Whether everybody may do what they like with what no rule is about."
+    )
+    # Kafka says it in log4j.properties, of kafka.authorizer.logger.
+    authorizer_log = setting(str, "", "A file for what was denied; unset: it stands in the broker's log.")

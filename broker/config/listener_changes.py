@@ -1,0 +1,38 @@
+"""What may become of a running broker's listeners: they come and go; one that is there stays as it is (KIP-226)."""
+
+from broker.config.broker import BrokerConfig
+from broker.config.definition import UpdateMode
+from broker.config.dynamic import NotDynamicError, update_mode
+from broker.config.listener_settings import prefixed
+
+
+def check_listener_change(now: BrokerConfig, then: BrokerConfig) -> None:
+    """ConfigError with one sentence if a broker cannot go from one to the other while it runs."""
+    then.check_listeners()
+    before = {each.listener: each for each in now.listeners}
+    stay = [each for each in then.listeners if each.listener in before]
+    for each in stay:
+        if each != before[each.listener]:
+            raise NotDynamicError(
+                f"listeners={each}: {each.listener} listens on {before[each.listener]} already; "
+                "add a listener of another name, or change the file and restart the broker"
+            )
+        protocol, was = then.of_listener(each.listener).protocol, now.of_listener(each.listener).protocol
+        if protocol is not was:
+            raise NotDynamicError(
+                f"listener.security.protocol.map={each.listener}:{protocol}: clients of {each.listener} speak {was}; "
+                "add a listener of another name, or change the file and restart the broker"
+            )
+    _check_what_stays({each.listener.lower() for each in stay}, now, then)
+
+
+def _check_what_stays(listeners: set[str], now: BrokerConfig, then: BrokerConfig) -> None:
+    for name in sorted(now.of_listeners.keys() | then.of_listeners.keys()):
+        found = prefixed(name)
+        if found is None or found.listener not in listeners or update_mode(name) is not UpdateMode.READ_ONLY:
+            continue
+        if now.of_listeners.get(name) != then.of_listeners.get(name):
+            raise NotDynamicError(
+                f"{name} cannot change for a listener that is there; "
+                "add a listener of another name, or change the file and restart the broker"
+            )

@@ -1,0 +1,80 @@
+"""What handlers ask of a session's rights: by name, and before they look whether there is such a thing.
+
+What may not be done is refused; of a list, what may not be seen is left out, and nobody is told (KAFKA-14236). Rights
+without limits are not asked, so that they cost nothing.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.handler import RequestContext
+from broker.protocol.made_late import chosen
+from broker.runtime.in_turns import in_turns
+from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
+from broker.security.rights import UNLIMITED
+
+_NO_NAMES: frozenset[str] = frozenset()
+_CLUSTER_METADATA = "__cluster_metadata"
+
+_CODES = {
+    ResourceType.TOPIC: ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    ResourceType.GROUP: ErrorCode.GROUP_AUTHORIZATION_FAILED,
+    ResourceType.CLUSTER: ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+    ResourceType.TRANSACTIONAL_ID: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+}
+
+
+def require(operation: Operation, kind: ResourceType, name: str, context: RequestContext) -> None:
+    """Raises the ApiError of the kind unless the client may do that."""
+    if not context.session.rights.may(operation, kind, name):
+        raise ApiError(_CODES[kind])
+
+
+def require_on_cluster(operation: Operation, context: RequestContext) -> None:
+    """Raises ApiError(CLUSTER_AUTHORIZATION_FAILED) unless the client may do that."""
+    require(operation, ResourceType.CLUSTER, CLUSTER_NAME, context)
+
+
+def sees_cluster(operation: Operation, context: RequestContext) -> bool:
+    """Whether the client may do that with the cluster; not told, as another right may do instead."""
+    return context.session.rights.sees(operation, ResourceType.CLUSTER, CLUSTER_NAME)
+
+
+def may_create(topic: str, context: RequestContext) -> bool:
+    """By the right to create any topic or that one; nobody makes the topic in which Kafka's own metadata would be."""
+    if topic == _CLUSTER_METADATA:
+        return False
+    is_any = sees_cluster(Operation.CREATE, context)
+    return is_any or context.session.rights.may(Operation.CREATE, ResourceType.TOPIC, topic)
+
+
+async def denied_topics(operation: Operation, names: Collection[str], context: RequestContext) -> Collection[str]:
+    """Those of the topics with which the client may not do that; each is asked for once."""
+    rights = context.session.rights
+    if rights is UNLIMITED:
+        return _NO_NAMES
+    once = set(names)
+    answers = await in_turns(once, lambda name: rights.may(operation, ResourceType.TOPIC, name), context.services.turns)
+    return {name for name, may in zip(once, answers, strict=True) if not may}
+
+
+async def only_seen(
+    kind: ResourceType, things: Collection[Any], name_of: Callable[[Any], str], context: RequestContext
+) -> Any:
+    """Those of `things` that the client may describe, for an array of an answer."""
+    rights = context.session.rights
+    if rights is UNLIMITED:
+        return things
+    is_seen = await in_turns(
+        things, lambda each: rights.sees(Operation.DESCRIBE, kind, name_of(each)), context.services.turns
+    )
+    return chosen(things, is_seen)
+
+
+def cluster_operations(context: RequestContext) -> int:
+    """What is told of them to who asked for it (KIP-430): nothing without Describe."""
+    rights = context.session.rights
+    if not rights.may(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
+        return 0
+    return rights.operations(ResourceType.CLUSTER, CLUSTER_NAME)

@@ -1,0 +1,44 @@
+"""CreateAcls: keep further access rules, each for itself; what cannot be a rule is refused alone."""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.acl_request import authorizer_for, entry_of, kind_of, pattern_type_of
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.create_acls import (
+    AclCreation,
+    AclCreationResult,
+    CreateAclsRequest,
+    CreateAclsResponse,
+)
+from broker.security.acls.checks import refusal_of
+from broker.security.acls.model import Binding, Pattern
+from broker.security.operations import Operation
+
+
+async def handle_create_acls(request: CreateAclsRequest, context: RequestContext) -> CreateAclsResponse:
+    bindings = [_binding(creation) for creation in request.creations]
+    try:
+        authorizer = authorizer_for(Operation.ALTER, context)
+    except ApiError as error:
+        return CreateAclsResponse(results=[_result(error)] * len(bindings))
+    refused = {
+        binding: ApiError(ErrorCode.INVALID_REQUEST, reason) for binding in bindings if (reason := refusal_of(binding))
+    }
+    refused |= await authorizer.create(binding for binding in bindings if binding not in refused)
+    return CreateAclsResponse(results=[_result(refused.get(binding)) for binding in bindings])
+
+
+def _binding(creation: AclCreation) -> Binding:
+    pattern = Pattern(
+        kind_of(creation.resource_type), creation.resource_name, pattern_type_of(creation.resource_pattern_type)
+    )
+    return Binding(pattern, entry_of(creation.principal, creation.host, creation.operation, creation.permission_type))
+
+
+def _result(error: ApiError | None) -> AclCreationResult:
+    if error is None:
+        return AclCreationResult()
+    return AclCreationResult(error_code=error.code, error_message=error.message)
+
+
+HANDLER = public(ApiKey.CREATE_ACLS, 0, 3, handle_create_acls)

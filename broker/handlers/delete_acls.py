@@ -1,0 +1,44 @@
+"""DeleteAcls: take away the access rules that filters mean."""
+
+from broker.common.errors import ApiError
+from broker.handlers.acl_request import authorizer_for, filter_of
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.delete_acls import (
+    DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+)
+from broker.runtime.security.authorizer import Deleted
+from broker.security.operations import Operation
+
+
+async def handle_delete_acls(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:
+    filters = [filter_of(each) for each in request.filters]
+    try:
+        results = await authorizer_for(Operation.ALTER, context).delete(filters)
+    except ApiError as error:
+        refused = DeleteAclsFilterResult(error_code=error.code, error_message=error.message)
+        return DeleteAclsResponse(filter_results=[refused] * len(filters))
+    return DeleteAclsResponse(
+        filter_results=[DeleteAclsFilterResult(matching_acls=[_told(one) for one in deleted]) for deleted in results]
+    )
+
+
+def _told(deleted: Deleted) -> DeleteAclsMatchingAcl:
+    (pattern, entry), error = deleted
+    return DeleteAclsMatchingAcl(
+        error_code=error.code if error else 0,
+        error_message=error.message if error else None,
+        resource_type=pattern.kind,
+        resource_name=pattern.name,
+        pattern_type=pattern.type,
+        principal=entry.principal,
+        host=entry.host,
+        operation=entry.operation,
+        permission_type=entry.permission,
+    )
+
+
+HANDLER = public(ApiKey.DELETE_ACLS, 0, 3, handle_delete_acls)

@@ -1,0 +1,56 @@
+"""DescribeDelegationToken: tokens of whom is asked for, those left out that who asks may not know of."""
+
+from broker.common.errors import ApiError
+from broker.handlers.delegation_token_request import asker_of, require_enabled
+from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.describe_delegation_token import (
+    DescribedDelegationToken,
+    DescribedDelegationTokenRenewer,
+    DescribeDelegationTokenRequest,
+    DescribeDelegationTokenResponse,
+)
+from broker.runtime.in_turns import in_turns
+from broker.security.delegation_tokens import Principal, Token, is_shown
+
+
+async def handle_describe_delegation_token(
+    request: DescribeDelegationTokenRequest, context: RequestContext
+) -> DescribeDelegationTokenResponse:
+    try:
+        asker = asker_of(context)
+        require_enabled(context)
+    except ApiError as error:
+        return DescribeDelegationTokenResponse(error_code=error.code)
+    if request.owners == []:
+        return DescribeDelegationTokenResponse()
+    owners = None
+    if request.owners is not None:
+        owners = frozenset(Principal(each.principal_type, each.principal_name) for each in request.owners)
+    described = await in_turns(
+        context.services.delegation_tokens,
+        lambda token: _describe(token, context) if is_shown(token, owners, asker, context.session.rights) else None,
+        context.services.turns,
+    )
+    return DescribeDelegationTokenResponse(tokens=[token for token in described if token])
+
+
+def _describe(token: Token, context: RequestContext) -> DescribedDelegationToken:
+    return DescribedDelegationToken(
+        principal_type=token.owner.type,
+        principal_name=token.owner.name,
+        token_requester_principal_type=token.requester.type,
+        token_requester_principal_name=token.requester.name,
+        issue_timestamp_ms=token.issued_ms,
+        expiry_timestamp_ms=token.expiry_ms,
+        max_timestamp_ms=token.max_ms,
+        token_id=token.token_id,
+        hmac=context.services.delegation_tokens.hmac_of(token.token_id),
+        renewers=[
+            DescribedDelegationTokenRenewer(principal_type=each.type, principal_name=each.name)
+            for each in token.renewers
+        ],
+    )
+
+
+HANDLER = public(ApiKey.DESCRIBE_DELEGATION_TOKEN, 0, 3, handle_describe_delegation_token, budget=OF_EVERYTHING)

@@ -1,0 +1,19 @@
+"""The place of one response in the order of its connection: answers leave in the order they were asked for."""
+
+from collections.abc import Sequence
+
+from broker.net.send_queue import Part
+
+Parts = Sequence[Part]
+
+
+class Slot:
+    """Kept from when a request is taken up until its answer has left."""
+
+    __slots__ = ("parts", "request_bytes")
+
+    def __init__(self, request_bytes: int) -> None:
+        #: None until it is answered.
+        self.parts: Parts | None = None
+        #: What the request may hold in memory until it is answered.
+        self.request_bytes = request_bytes

@@ -1,0 +1,1 @@
+"""TLS for a broker's sockets: what makes a context, the handshake, and the bytes behind it."""

@@ -1,0 +1,19 @@
+"""RenewDelegationToken: a token is good for longer, as far as its end (KIP-48)."""
+
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.schema import Buffer, Message, bytes_, int16, int32, int64, wire
+
+
+class RenewDelegationTokenRequest(Message, api=ApiKey.RENEW_DELEGATION_TOKEN, versions=(0, 2), flexible_from=2):
+    """Names the token by its secret."""
+
+    hmac: Buffer = wire(bytes_, secret=True)
+    renew_period_ms: int = wire(int64)  #: from now; below 0: as the broker is configured
+
+
+class RenewDelegationTokenResponse(Message, api=ApiKey.RENEW_DELEGATION_TOKEN, versions=(0, 2), flexible_from=2):
+    """When it expires now."""
+
+    error_code: int = wire(int16)
+    expiry_timestamp_ms: int = wire(int64)
+    throttle_time_ms: int = wire(int32)

@@ -1,0 +1,141 @@
+"""What a bearer token must say to be believed: the header before its signature is looked at, the claims afterwards
+(RFC 7519; what Kafka's OAuthBearerValidatorCallbackHandler asks for). Pure.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from broker.common.errors import BarnabasError
+from broker.common.security_limits import BEARER_HEADER_BYTES_MAX, BEARER_TOKEN_BYTES_MAX, KEY_ID_LENGTH_MAX
+from broker.security.membership import CLUSTER_USER
+
+#: With a private key to sign and a public one to check. Never a shared secret, never none.
+ALGORITHMS = frozenset(
+    {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"}
+)
+_COMPACT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
+#: A time beyond it is not meant; in milliseconds it still fits into 63 bits.
+_SECONDS_MAX = 1 << 52
+
+
+class TokenRefused(BarnabasError):
+    """The token is not believed. The reason is for the log; it holds nothing of the token that was not checked."""
+
+
+class TokenHeader(NamedTuple):
+    key_id: str
+    algorithm: str
+
+
+class BearerRules(NamedTuple):
+    """`sasl.oauthbearer.*`: what the claims must be."""
+
+    issuer: str | None = None
+    #: A token must be for one of them; one that names any is refused if there are none.
+    audiences: tuple[str, ...] = ()
+    clock_skew_ms: int = 30_000
+    subject_claim: str = "sub"
+    scope_claim: str = "scope"
+
+
+class Bearer(NamedTuple):
+    """Whom a token that is believed belongs to, and until when."""
+
+    name: str
+    expires_ms: int
+
+
+def read_header(token: str) -> TokenHeader:
+    """Which key its signature shall be checked with. Nothing of it is true yet. Raises TokenRefused."""
+    if len(token) > BEARER_TOKEN_BYTES_MAX:
+        raise TokenRefused(f"a token of {len(token)} bytes")
+    header = token.partition(".")[0]
+    if len(header) > BEARER_HEADER_BYTES_MAX or not _COMPACT.fullmatch(token):
+        raise TokenRefused("no signed token in compact form")
+    try:
+        fields = _object(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
+    except ValueError as error:
+        raise TokenRefused("its header cannot be read") from error
+    algorithm, key_id = fields.get("alg"), fields.get("kid")
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
+        raise TokenRefused("its algorithm is none that is accepted")
+    if not isinstance(key_id, str) or not 0 < len(key_id) <= KEY_ID_LENGTH_MAX:
+        raise TokenRefused("it names no key, or not as a text of a bounded length")
+    return TokenHeader(key_id, algorithm)
+
+
+def read_claims(payload: bytes, rules: BearerRules, now_ms: int) -> Bearer:
+    """Of a token whose signature was checked. Raises TokenRefused."""
+    try:
+        claims = _object(payload)
+    except ValueError as error:
+        raise TokenRefused("its claims cannot be read") from error
+    expires_ms = _check_times(claims, rules.clock_skew_ms, now_ms)
+    if rules.issuer is not None and claims.get("iss") != rules.issuer:
+        raise TokenRefused("another issuer")
+    _check_audience(claims, rules.audiences)
+    _check_scopes(claims.get(rules.scope_claim))
+    return Bearer(_subject(claims, rules.subject_claim), expires_ms)
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    """Raises ValueError."""
+    try:
+        fields = json.loads(data)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if not isinstance(fields, dict):
+        raise ValueError("no JSON object")
+    return fields
+
+
+def _check_times(claims: Mapping[str, Any], skew_ms: int, now_ms: int) -> int:
+    """When it expires."""
+    expires_ms, issued_ms = _time_ms(claims, "exp"), _time_ms(claims, "iat")
+    if expires_ms is None or issued_ms is None:
+        raise TokenRefused("exp or iat is missing")
+    if expires_ms + skew_ms <= now_ms:
+        raise TokenRefused("it has expired")
+    if issued_ms - skew_ms > now_ms or (_time_ms(claims, "nbf") or 0) - skew_ms > now_ms:
+        raise TokenRefused("it is not valid yet")
+    return expires_ms
+
+
+def _time_ms(claims: Mapping[str, Any], name: str) -> int | None:
+    value = claims.get(name)
+    if value is None:
+        return None
+    if type(value) not in (int, float) or not 0 <= value <= _SECONDS_MAX:
+        raise TokenRefused(f"{name} is no time")
+    return int(value * 1000)
+
+
+def _check_audience(claims: Mapping[str, Any], expected: tuple[str, ...]) -> None:
+    audience = claims.get("aud")
+    if audience is None and not expected:
+        return
+    named = [audience] if isinstance(audience, str) else audience
+    if not isinstance(named, list) or not any(each in expected for each in named if isinstance(each, str)):
+        raise TokenRefused("it is for another audience")
+
+
+def _check_scopes(scopes: Any) -> None:
+    """They play no part in what a user may do. A text is one scope, as to Kafka."""
+    if scopes is None or isinstance(scopes, str):
+        return
+    if not isinstance(scopes, list) or not all(isinstance(each, str) and each.strip() for each in scopes):
+        raise TokenRefused("its scope is no list of texts")
+    if len({each.strip() for each in scopes}) < len(scopes):
+        raise TokenRefused("a scope is named twice")
+
+
+def _subject(claims: Mapping[str, Any], claim: str) -> str:
+    """The cluster's own members prove themselves by the cluster's secret: no issuer speaks for them."""
+    subject = claims.get(claim)
+    name = subject.strip() if isinstance(subject, str) else ""
+    if not name or name == CLUSTER_USER or not name.isprintable():
+        raise TokenRefused("it names no user")
+    return name

@@ -1,0 +1,100 @@
+"""`ssl.principal.mapping.rules`: what a user is called whom a certificate calls by a long name (KIP-371).
+
+    RULE:^CN=([^,]+),OU=ops.*$/$1/L, DEFAULT
+
+The first rule whose pattern is the whole name counts. Patterns are Python's where Java's differ: a rule that cannot be
+read here is refused at the start, not when somebody connects.
+"""
+
+import re
+from dataclasses import dataclass
+
+from broker.common.errors import BarnabasError
+
+_RULE = re.compile(r"RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?)", re.DOTALL)
+_SEPARATOR = re.compile(r"\s*(?:,\s*|$)")
+_DEFAULT = "DEFAULT"
+
+
+class NoRuleMatches(BarnabasError):
+    """Whoever has this name is nobody here."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    pattern: re.Pattern[str]
+    #: Texts, and numbers of groups.
+    replacement: tuple[str | int, ...]
+    case: str
+
+    def apply(self, name: str) -> str | None:
+        if not self.pattern.fullmatch(name):
+            return None
+        mapped = self.pattern.sub(self._replace, name)
+        return mapped.lower() if self.case == "L" else mapped.upper() if self.case == "U" else mapped
+
+    def _replace(self, found: re.Match[str]) -> str:
+        return "".join(each if isinstance(each, str) else found[each] or "" for each in self.replacement)
+
+
+class PrincipalRules:
+    """Read from the key's value; ValueError with one sentence."""
+
+    def __init__(self, text: str = _DEFAULT):
+        #: None stands for DEFAULT: the name as it is.
+        self._rules: list[_Rule | None] = []
+        at, text = 0, text.strip()
+        while at < len(text):
+            at = self._read(text, at)
+
+    def _read(self, text: str, at: int) -> int:
+        found = _RULE.match(text, at)
+        end = found.end() if found else at + len(_DEFAULT) * text.startswith(_DEFAULT, at)
+        separator = _SEPARATOR.match(text, end)
+        if separator is None:
+            raise ValueError(f"ssl.principal.mapping.rules: invalid rule: {text[at:]}")
+        if found:
+            self._rules.append(_rule(*found.groups()))
+        elif end > at:
+            self._rules.append(None)
+        return separator.end()
+
+    def user_of(self, name: str) -> str:
+        """Raises NoRuleMatches."""
+        for rule in self._rules:
+            mapped = name if rule is None else rule.apply(name)
+            if mapped is not None:
+                return mapped
+        raise NoRuleMatches(f"no rule of ssl.principal.mapping.rules matches the certificate's name {name}")
+
+
+def _rule(pattern: str, replacement: str, case: str) -> _Rule:
+    try:
+        compiled = re.compile(pattern, re.ASCII)  # Java's \w and \d are ASCII's
+    except re.error as error:
+        raise ValueError(f"ssl.principal.mapping.rules: {pattern} cannot be read: {error}") from None
+    return _Rule(compiled, tuple(_parts(replacement, compiled.groups)), case)
+
+
+def _parts(replacement: str, groups: int) -> list[str | int]:
+    """As Java's Matcher reads it: `$12` is group 12, or group 1 and a 2 if there are fewer; Kafka takes a number beyond
+    all groups for text.
+    """
+    parts: list[str | int] = []
+    at = 0
+    while at < len(replacement):
+        letter = replacement[at]
+        number = re.compile(r"\d+", re.ASCII).match(replacement, at + 1) if letter == "$" else None
+        if number:
+            digits = number[0]
+            while len(digits) > 1 and int(digits) > groups:
+                digits = digits[:-1]
+            parts.append(int(digits) if int(digits) <= groups else f"${digits}")
+            at += 1 + len(digits)
+        elif letter == "$" or (letter == "\\" and at + 1 == len(replacement)):
+            raise ValueError(f"ssl.principal.mapping.rules: {replacement} has a {letter} that stands for nothing")
+        else:
+            escaped = letter == "\\"
+            parts.append(replacement[at + escaped])
+            at += 1 + escaped
+    return parts

@@ -1,0 +1,71 @@
+"""Which quotas somebody asks about (KIP-546): a condition for each type of entity, and whether others may be there."""
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import NamedTuple
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.security.quotas.entities import EntityType, QuotaEntity
+from broker.security.sanitized_names import DEFAULT, sanitized
+
+
+class Match(IntEnum):
+    """Values on the wire."""
+
+    EXACT = 0
+    DEFAULT = 1
+    ANY = 2
+
+
+class Condition(NamedTuple):
+    """On one part of an entity; `text` is what it has to be, None: anything that is there."""
+
+    kind: EntityType
+    text: str | None
+
+
+class EntityFilter(NamedTuple):
+    """No condition and not strict: every entity."""
+
+    conditions: tuple[Condition, ...]
+    is_strict: bool
+
+    def matches(self, entity: QuotaEntity) -> bool:
+        parts = dict(zip(EntityType, entity, strict=True))
+        for kind, text in self.conditions:
+            found = parts.pop(kind)
+            if found is None or text not in (None, found):
+                return False
+        return not self.is_strict or all(text is None for text in parts.values())
+
+
+def read_filter(components: Iterable[tuple[str, int, str | None]], *, is_strict: bool) -> EntityFilter:
+    """Of (entity type, match type, name). ApiError: INVALID_REQUEST, UNSUPPORTED_VERSION for a type nobody knows."""
+    conditions: dict[str, Condition] = {}
+    for kind, match, name in components:
+        if not kind:
+            raise ApiError(ErrorCode.INVALID_REQUEST, "Unexpected empty filter component entity type")
+        if kind in conditions:
+            raise ApiError(ErrorCode.INVALID_REQUEST, f"Duplicate {kind:.100} filter component entity type")
+        if kind not in set(EntityType):
+            raise ApiError(ErrorCode.UNSUPPORTED_VERSION, f"Custom entity type '{kind:.100}' not supported")
+        conditions[kind] = Condition(EntityType(kind), _text(match, name))
+    if EntityType.IP in conditions and len(conditions) > 1:
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST,
+            "Invalid entity filter component combination, IP filter component should not be used with user or "
+            "clientId filter component.",
+        )
+    return EntityFilter(tuple(conditions.values()), is_strict)
+
+
+def _text(match: int, name: str | None) -> str | None:
+    if (match == Match.EXACT) != (name is not None):
+        raise ApiError(ErrorCode.INVALID_REQUEST, "A name belongs to an exact match, and to no other")
+    if match == Match.EXACT:
+        return sanitized(name or "")
+    if match == Match.DEFAULT:
+        return DEFAULT
+    if match == Match.ANY:
+        return None
+    raise ApiError(ErrorCode.INVALID_REQUEST, f"Unexpected match type {match}")

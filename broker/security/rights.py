@@ -1,0 +1,44 @@
+"""What who speaks on a connection may do: asked by handlers, by name and before they look whether a thing exists."""
+
+from typing import Protocol
+
+from broker.security.operations import SUPPORTED, Operation, ResourceType, bits
+
+
+class Rights(Protocol):
+    """Of one principal from one host. An answer counts for the moment: it is not kept beyond a request."""
+
+    def may(self, operation: Operation, kind: ResourceType, name: str) -> bool:
+        """Whether the operation is allowed on that resource; a denial is told to the authorizer's log."""
+        ...
+
+    def sees(self, operation: Operation, kind: ResourceType, name: str) -> bool:
+        """The same for a list that leaves out what is not allowed: no attempt, so not told."""
+        ...
+
+    def may_on_any(self, operation: Operation, kind: ResourceType) -> bool:
+        """Whether there can be a resource of that type on which the operation is allowed (KIP-679)."""
+        ...
+
+    def operations(self, kind: ResourceType, name: str) -> int:
+        """The bits of all that is allowed on that resource (KIP-430); not told."""
+        ...
+
+
+class Unlimited:
+    """Without an authorizer, and of members of the cluster: everybody may do all that there is to do."""
+
+    def may(self, _operation: Operation, _kind: ResourceType, _name: str) -> bool:
+        return True
+
+    sees = may
+
+    def may_on_any(self, _operation: Operation, _kind: ResourceType) -> bool:
+        return True
+
+    def operations(self, kind: ResourceType, _name: str) -> int:
+        return _ALL[kind]
+
+
+_ALL = {kind: bits(operations) for kind, operations in SUPPORTED.items()}
+UNLIMITED = Unlimited()

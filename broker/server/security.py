@@ -1,0 +1,106 @@
+"""Who comes to a broker: how they prove who they are, what they may do, how much they may take."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from time import perf_counter_ns
+
+from prometheus_client import CollectorRegistry
+
+from broker.common.clock import Clock
+from broker.common.logs import log_apart
+from broker.config.broker import BrokerConfig
+from broker.config.listener_settings import ListenerSettings
+from broker.net.connection import Connection
+from broker.net.listener import Listener
+from broker.runtime.config_changes import Apply
+from broker.runtime.security import authorizer_log, credentials
+from broker.runtime.security.authorizer import Authorizer, unlimited_rights
+from broker.runtime.security.credentials import Credentials
+from broker.runtime.security.quotas import Quotas
+from broker.security.sasl import oauthbearer
+from broker.security.session import ANONYMOUS, Session
+from broker.server.addresses import Addresses
+from broker.server.authorizer_metrics import AuthorizerMetrics
+from broker.server.certificate_metrics import CertificateMetrics
+from broker.server.exits import Exits
+from broker.server.ground import Ground
+from broker.server.login_metrics import LoginMetrics
+from broker.server.quota_metrics import QuotaMetrics
+from broker.server.sasl_login import Bounds, Logins
+from broker.server.sasl_offer import Provers, login_settings
+from broker.server.tokens import Tokens
+from broker.server.waiting_room import WaitingRoom
+from broker.zookeeper.entity_configs import EntityConfigs
+from broker.zookeeper.session import ZooKeeperSession
+
+
+class Security:
+    """Equips every listener, also those that are opened while the broker runs."""
+
+    def __init__(self, ground: Ground, addresses: Addresses, is_controller: Callable[[], bool]):
+        config, session, clock, listeners = ground.config, ground.session, ground.clock, ground.listeners
+        self._config = config
+        self._clock = clock
+        self.quotas = Quotas(EntityConfigs(session), config, perf_counter_ns)
+        self.credentials = Credentials(ground.store)
+        self.tokens = Tokens(config, session, clock, is_controller)
+        self.authorizer = _authorizer(config, session, clock)
+        self.rights_of = self.authorizer.rights_of if self.authorizer else unlimited_rights
+        self._waiting_room = WaitingRoom(clock)
+        self._tls = listeners.tls
+        self._provers = Provers(
+            ground.membership,
+            addresses.is_ours,
+            self.credentials,
+            self.tokens.accounts.find,
+            {oauthbearer.MECHANISM: self.tokens.bearer.maker_for},
+        )
+        self._bounds = Bounds(config.socket_request_max_bytes, listeners.memory)
+        listeners.quotas.address_rates = self.quotas
+        listeners.tls.rights_of = self.rights_of
+        listeners.equip(self._equip)
+
+    def _equip(self, listener: Listener, settings: ListenerSettings) -> None:
+        """Raises StartupError."""
+        listener.new_session = self._new_session
+        logins = login_settings(settings, self._provers)
+        listener.login = Logins(logins, self._waiting_room, self._bounds, self.rights_of, self._clock)
+
+    def _new_session(self, host: str, listener: str) -> Session:
+        """Nobody in particular yet, with the rights of such."""
+        return Session(host, listener, ANONYMOUS, self.rights_of(ANONYMOUS, host))
+
+    @property
+    def keepers(self) -> Iterable[tuple[str, Apply]]:
+        """By entity type, see `ConfigKeepers`."""
+        return (*self.quotas.keepers, (credentials.ENTITY, self.credentials.apply))
+
+    async def start(self, exits: Exits) -> None:
+        """When `keepers` are told of changes, before anybody is served. Raises StartupError, errors of ZooKeeper."""
+        await self.quotas.load()
+        await self.credentials.load()
+        if self.authorizer:
+            if self._config.authorizer_log:
+                exits.add(log_apart(authorizer_log.LOGGER, Path(self._config.authorizer_log)))
+            exits.add(self.authorizer.stop)
+            await self.authorizer.start()
+        exits.add(self.tokens.stop)
+        await self.tokens.start()
+
+    def on_closed(self, connection: Connection) -> None:
+        if connection.session is not None and connection.session.door is not None:
+            connection.session.door.close()
+
+    def register_metrics(self, registry: CollectorRegistry) -> None:
+        registry.register(QuotaMetrics(self.quotas))
+        registry.register(LoginMetrics(self._waiting_room))
+        registry.register(CertificateMetrics(self._tls, self._clock))
+        if self.authorizer:
+            registry.register(AuthorizerMetrics(self.authorizer.log))
+
+
+def _authorizer(config: BrokerConfig, session: ZooKeeperSession, clock: Clock) -> Authorizer | None:
+    if not config.authorizer_class_name:
+        return None
+    principals, allows_if_none = config.super_users.principals, config.allow_everyone_if_no_acl_found
+    return Authorizer(session, principals, clock, allows_if_none=allows_if_none)

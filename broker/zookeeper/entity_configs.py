@@ -1,0 +1,140 @@
+"""The configuration of users, client ids and addresses: znodes that may stand below one another, and go when empty.
+
+Quotas and SCRAM credentials of a user share one znode; whoever changes his own part leaves the other. A client id of a
+user stands below the user, whose znode may have nothing in it. A znode without anything goes, and with it the empty
+ones above it, or every client id ever limited would be remembered (KAFKA-14285).
+"""
+
+import contextlib
+from collections.abc import Callable
+
+from broker.common.logs import logger
+from broker.zookeeper import znodes
+from broker.zookeeper.ask_each import ask_each
+from broker.zookeeper.errors import (
+    MalformedZnode,
+    NodeExists,
+    NodeMissing,
+    NodeNotEmpty,
+    OperationRefused,
+    WrongVersion,
+)
+from broker.zookeeper.quota import Amount, require_fitting, require_room
+from broker.zookeeper.session import Create, Delete, Operation, SetData, ZooKeeperSession
+
+_log = logger(__name__)
+
+_CONFLICTS_MAX = 20
+_ROOT = "/config"
+#: Of types whose entities have none below them, and of users.
+_TYPES = ("users", "clients", "ips")
+_BELOW_USERS = "clients"
+
+Config = dict[str, str]
+
+
+class EntityConfigs:
+    """By path below /config: `users/U`, `users/U/clients/C`, `clients/C`, `ips/I`. Raises ZooKeeperError."""
+
+    def __init__(self, session: ZooKeeperSession):
+        self._session = session
+
+    async def of(self, path: str) -> Config:
+        """What is set; nothing if it is not there, or cannot be read (logged)."""
+        try:
+            return (await _read(self._session, _znode(path)))[0]
+        except MalformedZnode as error:
+            _log.error("configuration left out", error=str(error))
+            return {}
+
+    async def all(self) -> dict[str, Config]:
+        """Of everybody for whom anything is set."""
+        paths = [f"{kind}/{name}" for kind in _TYPES for name in await _children(self._session, f"{_ROOT}/{kind}")]
+        paths += [path for found in await ask_each(self._below, paths) for path in found]
+        configs = await ask_each(self.of, paths)
+        return {path: config for path, config in zip(paths, configs, strict=True) if config}
+
+    async def _below(self, path: str) -> list[str]:
+        if not path.startswith("users/"):
+            return []
+        parent = f"{path}/{_BELOW_USERS}"
+        return [f"{parent}/{name}" for name in await _children(self._session, f"{_ROOT}/{parent}")]
+
+    async def change(self, path: str, change: Callable[[Config], Config]) -> Config:
+        """Replace what is set by what `change` makes of it, tell every broker, and return what is set now.
+
+        `change` is asked again if somebody else was quicker; what it raises ends the try. Raises MalformedZnode rather
+        than write over what it cannot read: it may hold credentials.
+        """
+        session, znode = self._session, _znode(path)
+        told = Create(znodes.CONFIG_CHANGE_PREFIX, znodes.encode_config_change(path), sequential=True)
+        for _ in range(_CONFLICTS_MAX):
+            present, version = await _read(session, znode)
+            wanted = change(dict(present))
+            if wanted:
+                write = await _write(session, znode, present, wanted, version)
+            else:
+                write = await _removal(session, znode, version)
+            with contextlib.suppress(NodeExists, NodeMissing, NodeNotEmpty, WrongVersion):
+                await session.multi([*write, told])
+                if not wanted:
+                    await _remove_empty_parents(session, znode)
+                return wanted
+        raise OperationRefused(znode, "it keeps changing")
+
+
+async def _write(
+    session: ZooKeeperSession, znode: str, present: Config, wanted: Config, version: int | None
+) -> list[Operation]:
+    data = znodes.encode_config(wanted)
+    if (larger := len(data) - len(znodes.encode_config(present))) > 0:
+        await require_fitting(session, _ROOT, len(data))
+        await require_room(session, _ROOT, Amount(3, larger))
+    if version is not None:
+        return [SetData(znode, data, version)]
+    await session.ensure(znode.rpartition("/")[0])
+    return [Create(znode, data)]
+
+
+async def _removal(session: ZooKeeperSession, znode: str, version: int | None) -> list[Operation]:
+    """A user's znode stays for the client ids below it."""
+    if version is None:
+        return []
+    if await _children(session, znode):
+        return [SetData(znode, znodes.encode_config({}), version)]
+    return [Delete(znode, version)]
+
+
+async def _remove_empty_parents(session: ZooKeeperSession, znode: str) -> None:
+    """Of a user's client id: those that stand between it and the users."""
+    parents = znode.removeprefix(f"{_ROOT}/").split("/")
+    with contextlib.suppress(MalformedZnode, NodeMissing, NodeNotEmpty, WrongVersion):
+        for depth in range(len(parents) - 1, 1, -1):
+            parent = f"{_ROOT}/" + "/".join(parents[:depth])
+            config, version = await _read(session, parent)
+            if config or version is None:
+                return
+            await session.delete(parent, version)
+
+
+async def _children(session: ZooKeeperSession, znode: str) -> list[str]:
+    try:
+        return await session.children(znode)
+    except NodeMissing:
+        return []
+
+
+async def _read(session: ZooKeeperSession, znode: str) -> tuple[Config, int | None]:
+    """What is set, and the version of the znode, None if there is none. Raises MalformedZnode."""
+    try:
+        found = await session.get(znode)
+    except NodeMissing:
+        return {}, None
+    return znodes.decode_config(znode, found.data), found.version
+
+
+def _znode(path: str) -> str:
+    """OperationRefused for a path that is no znode's."""
+    if any(part in ("", ".", "..") or "\0" in part for part in path.split("/")):
+        raise OperationRefused(f"{_ROOT}/{path:.300}", "this is no name of a znode")
+    return f"{_ROOT}/{path}"

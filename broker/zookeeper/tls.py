@@ -1,0 +1,69 @@
+"""A connection to ZooKeeper within TLS: kazoo's own knows files of PEM only, and does not say why it fails."""
+
+import socket
+import ssl
+from collections.abc import Mapping
+from typing import Any
+
+from kazoo.handlers.threading import SequentialThreadingHandler
+
+from broker.net.tls.contexts import client_context
+from broker.net.tls.settings import TlsSettings
+from broker.net.tls.stores import BadStore
+
+
+class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]
+    """Kazoo's handler, whose connections are within TLS. A context is made for each: a certificate may be a new one."""
+
+    def __init__(self, settings: TlsSettings):
+        super().__init__()
+        self._settings = settings
+        #: Why the last connection failed before ZooKeeper said a word; empty once one has not.
+        self.problem = ""
+
+    def create_connection(
+        self, address: tuple[str, int], hostname: str | None = None, timeout: float | None = None, **_files: Any
+    ) -> ssl.SSLSocket:
+        """As kazoo calls it, which tries again after an OSError; anything else would end its thread."""
+        plain = socket.create_connection(address, timeout)
+        try:
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            within = client_context(self._settings).wrap_socket(plain, server_hostname=hostname or address[0])
+        except ssl.SSLError as error:
+            self.problem = _told(error)
+            plain.close()
+            raise
+        except BadStore as error:  # it was good when the session began
+            self.problem = str(error)
+            plain.close()
+            raise OSError(self.problem) from error
+        except BaseException:
+            plain.close()
+            raise
+        self.problem = ""
+        return within
+
+    def select(self, reading: list[Any], *others: Any) -> Any:
+        """What OpenSSL has already unpacked no select of the system tells of."""
+        unpacked = [each for each in reading if isinstance(each, ssl.SSLSocket) and each.pending()]
+        return (unpacked, [], []) if unpacked else super().select(reading, *others)
+
+
+def _told(error: ssl.SSLError) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not believed: {error.verify_message}"
+    return f"no TLS came about: {error.reason or error}"
+
+
+def tls_settings(said: Mapping[str, Any] | None) -> TlsSettings | None:
+    """Of what `zookeeper_tls` has found. Raises BadStore for stores that cannot be used, before anything is tried."""
+    if said is None:
+        return None
+    settings = TlsSettings(**said)
+    client_context(settings)
+    return settings
+
+
+def tls_arguments(tls: TlsSettings | None) -> dict[str, Any]:
+    """What a `KazooClient` is made with besides. A handler is one client's."""
+    return {} if tls is None else {"handler": TlsHandler(tls), "use_ssl": True}

@@ -1,0 +1,51 @@
+"""Users whose names look like something else: a rule about one of them is about nobody besides."""
+
+import pytest
+
+from broker.security.acls.decision import AccessRules
+from broker.security.acls.model import Entry, Pattern, Permission
+from broker.security.operations import Operation, ResourceType
+from broker.zookeeper.acl_znodes import decode_acls, encode_acls
+
+ODD = (
+    "a,b",
+    "a;b",
+    "User:alice",
+    "CN=a\\, b,O=c",
+    "x" * 300,
+    "jürgen",
+    "ju\u0308rgen",
+    "\u202ealice",
+    "*x",
+    "Alice",
+    "alice ",
+    "",
+    '"}],"version":2',
+    "\N{PILE OF POO}",
+)
+NEAR = ("alice", "a", "b", "jurgen", "x" * 299, "x", *ODD)
+
+
+def may(entry: Entry, user: str) -> bool:
+    rules = AccessRules({Pattern(ResourceType.TOPIC, "t"): (entry,)})
+    return rules.allows(f"User:{user}", "10.0.0.1", Operation.READ, ResourceType.TOPIC, "t")
+
+
+@pytest.mark.parametrize("user", ODD, ids=ascii)
+def test_a_rule_about_an_odd_name_comes_back_from_its_znode_and_is_about_that_name_alone(user):
+    entry = Entry(f"User:{user}", "*", Operation.READ, Permission.ALLOW)
+    (kept,) = decode_acls("/kafka-acl/Topic/t", encode_acls([entry]))
+    assert kept == entry
+    assert [each for each in NEAR if may(kept, each)] == [user]
+
+
+@pytest.mark.parametrize("principal", ["*", "user:*", "User: *", "User:**", "Group:*", "User:User:*"])
+def test_only_one_spelling_means_everybody(principal):
+    entry = Entry(principal, "*", Operation.READ, Permission.ALLOW)
+    assert not any(may(entry, each) for each in NEAR if f"User:{each}" != principal)
+
+
+def test_a_user_called_like_everybody_has_what_everybody_has():
+    """As in Kafka: a right of that user cannot be told from one of all, so nothing may be given to the name alone."""
+    assert may(Entry("User:*", "*", Operation.READ, Permission.ALLOW), "alice")
+    assert not may(Entry("User:alice", "*", Operation.READ, Permission.ALLOW), "*")
