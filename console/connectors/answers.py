@@ -1,0 +1,318 @@
+"""What Kafka Connect's REST answers, read with care: a worker may be of any version, broken, or somebody else. Pure.
+
+What is missing or of another kind than it should be is an UnexpectedAnswerError; texts are cut to what a page shows.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+#: Connect sets no bound; whoever calls a connector longer than this is not shown it.
+NAME_LENGTH_MAX = 255
+CONNECTORS_MAX = 2_000
+TASKS_MAX = 1_000
+#: Of a failed task the trace: the first and the last of it say why.
+TRACE_LENGTH_MAX = 12_000
+KEYS_MAX = 500
+VALUE_LENGTH_MAX = 64 * 1024
+PLUGINS_MAX = 1_000
+OFFSETS_MAX = 10_000
+_WORD_LENGTH_MAX, _SENTENCE_LENGTH_MAX, _DOCUMENTATION_LENGTH_MAX = 255, 2_000, 4_000
+
+
+class UnexpectedAnswerError(Exception):
+    """It is not what Kafka Connect answers; the text says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerView:
+    version: str
+    kafka_cluster_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """`number` -1: the connector itself."""
+
+    number: int
+    state: str
+    worker: str
+    trace: str = ""
+
+    @property
+    def is_failed(self) -> bool:
+        return self.state == "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorView:
+    """`kind` is source, sink or unknown; `config` has its secrets still."""
+
+    name: str
+    kind: str
+    own: TaskView
+    tasks: tuple[TaskView, ...]
+    config: Mapping[str, str]
+
+    @property
+    def state(self) -> str:
+        """Its own; also paused are those whose tasks all are: a connector may say so later than they, or never."""
+        is_paused = self.own.state == "RUNNING" and self.tasks and all(each.state == "PAUSED" for each in self.tasks)
+        return "PAUSED" if is_paused else self.own.state
+
+    @property
+    def class_name(self) -> str:
+        return self.config.get("connector.class", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """`left_out`: connectors that are not shown, because of their names or their number."""
+
+    connectors: tuple[ConnectorView, ...]
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PluginView:
+    name: str
+    kind: str
+    version: str
+
+    @property
+    def short(self) -> str:
+        return self.name.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyView:
+    """One key as a plugin declares it."""
+
+    name: str
+    type: str
+    is_required: bool
+    default: str | None
+    importance: str
+    documentation: str
+    group: str
+    order: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValueView:
+    errors: tuple[str, ...]
+    recommended: tuple[str, ...]
+    is_visible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    keys: tuple[KeyView, ...]
+    values: Mapping[str, ValueView]
+
+    @property
+    def errors(self) -> dict[str, tuple[str, ...]]:
+        return {name: each.errors for name, each in self.values.items() if each.errors}
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetView:
+    """Both as JSON objects: what they hold is the connector's own affair."""
+
+    partition: Mapping[str, Any]
+    offset: Mapping[str, Any] | None
+
+    @property
+    def place(self) -> str:
+        """In words that say which it is: of a sink `orders-0`."""
+        if set(self.partition) == {"kafka_topic", "kafka_partition"}:
+            return f"{self.partition['kafka_topic']}-{self.partition['kafka_partition']}"
+        return compact(self.partition)
+
+    @property
+    def position(self) -> str:
+        """How far it is: of a sink the number alone."""
+        if self.offset is None:
+            return ""
+        return str(self.offset["kafka_offset"]) if set(self.offset) == {"kafka_offset"} else compact(self.offset)
+
+
+def compact(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise UnexpectedAnswerError("it is no JSON") from None
+
+
+def error_text(body: bytes) -> str:
+    """The sentence of an error, empty if there is none."""
+    try:
+        said = parsed(body)
+    except UnexpectedAnswerError:
+        return ""
+    return _cut(said.get("message"), _SENTENCE_LENGTH_MAX) if isinstance(said, dict) else ""
+
+
+def worker(said: Any) -> WorkerView:
+    found = _map(said, "the worker")
+    return WorkerView(_text(found, "version"), _cut(found.get("kafka_cluster_id"), _WORD_LENGTH_MAX))
+
+
+def listing(infos: Any, statuses: Any) -> Listing:
+    """Of `GET /connectors?expand=info` and `…=status`; a connector without a status yet is one without tasks."""
+    found, of_status = _map(infos, "the list of connectors"), _map(statuses, "the list of states")
+    chosen = sorted(name for name in found if 0 < len(name) <= NAME_LENGTH_MAX)[:CONNECTORS_MAX]
+
+    def both(name: str) -> dict[str, Any]:
+        told = _map(found[name], f"the connector {name}")
+        return {"info": told.get("info"), "status": _map(of_status.get(name) or {}, "a state").get("status")}
+
+    return Listing(tuple(connector(name, both(name)) for name in chosen), len(found) - len(chosen))
+
+
+def connector(name: str, said: Any) -> ConnectorView:
+    both = _map(said, f"the connector {name}")
+    info = _map(both.get("info") or {}, f"the connector {name}")
+    status = _map(both.get("status") or {}, f"the status of {name}")
+    of_tasks = _list(status.get("tasks") or [], f"the tasks of {name}")[:TASKS_MAX]
+    kind = info.get("type") or status.get("type")
+    own = {"state": "UNASSIGNED", **_map(status.get("connector") or {}, f"the status of {name}"), "id": -1}
+    return ConnectorView(
+        name,
+        kind if kind in ("source", "sink") else "unknown",
+        _task(own),
+        tuple(sorted(map(_task, of_tasks), key=lambda each: each.number)),
+        config(info.get("config") or {}),
+    )
+
+
+def config(said: Any) -> dict[str, str]:
+    """Without keys that have no value."""
+    found = _map(said, "the configuration")
+    if len(found) > KEYS_MAX:
+        raise UnexpectedAnswerError(f"the configuration has {len(found)} keys")
+    return {key[:_WORD_LENGTH_MAX]: _value(value) for key, value in found.items() if value is not None}
+
+
+def plugins(said: Any) -> tuple[PluginView, ...]:
+    found = [_map(each, "a plugin") for each in _list(said, "the plugins")[:PLUGINS_MAX]]
+    made = (PluginView(_text(each, "class"), _text(each, "type"), _cut(each.get("version"), 60)) for each in found)
+    return tuple(each for each in made if each.kind in ("source", "sink"))
+
+
+def keys(said: Any) -> tuple[KeyView, ...]:
+    return tuple(_key(_map(each, "a key")) for each in _list(said, "the declaration")[:KEYS_MAX])
+
+
+def validation(said: Any) -> Validation:
+    declared: list[KeyView] = []
+    values: dict[str, ValueView] = {}
+    for each in _list(_map(said, "the validation").get("configs"), "the validation")[:KEYS_MAX]:
+        both = _map(each, "a key")
+        if both.get("definition") is not None:
+            declared.append(_key(_map(both["definition"], "a key")))
+        value = _map(both.get("value"), "a value")
+        values[_text(value, "name")] = ValueView(
+            tuple(_texts(value.get("errors"))),
+            tuple(_texts(value.get("recommended_values")))[:100],
+            value.get("visible") is not False,
+        )
+    return Validation(tuple(declared), values)
+
+
+def offsets(said: Any) -> tuple[OffsetView, ...]:
+    listed = _list(_map(said, "the offsets").get("offsets"), "the offsets")
+    if len(listed) > OFFSETS_MAX:
+        raise UnexpectedAnswerError(f"there are {len(listed)} offsets")
+    return tuple(map(_offset, listed))
+
+
+def topics(name: str, said: Any) -> tuple[str, ...]:
+    of_connector = _map(_map(said, "the topics").get(name), "the topics")
+    return tuple(sorted(set(_texts(of_connector.get("topics")))))[:CONNECTORS_MAX]
+
+
+def message(said: Any) -> str:
+    return _cut(said.get("message"), _SENTENCE_LENGTH_MAX) if isinstance(said, dict) else ""
+
+
+def _task(said: Any) -> TaskView:
+    found = _map(said, "a task")
+    number = found.get("id")
+    if not isinstance(number, int) or isinstance(number, bool) or not -1 <= number < 1_000_000:
+        raise UnexpectedAnswerError("a task has no number")
+    trace = found.get("trace")
+    return TaskView(
+        number,
+        _text(found, "state")[:40],
+        _cut(found.get("worker_id"), _WORD_LENGTH_MAX),
+        _shortened(trace) if isinstance(trace, str) else "",
+    )
+
+
+def _shortened(trace: str) -> str:
+    if len(trace) <= TRACE_LENGTH_MAX:
+        return trace
+    half = TRACE_LENGTH_MAX // 2
+    return f"{trace[:half]}\n… {len(trace) - 2 * half} characters are left out …\n{trace[-half:]}"
+
+
+def _key(said: Mapping[str, Any]) -> KeyView:
+    default = said.get("default_value")
+    order = said.get("order")
+    name = _text(said, "name")
+    return KeyView(
+        name,
+        _cut(said.get("type"), 40).upper() or "STRING",
+        said.get("required") is True,
+        None if default is None else _value(default),
+        _cut(said.get("importance"), 40).upper(),
+        _cut(said.get("documentation"), _DOCUMENTATION_LENGTH_MAX),
+        _cut(said.get("group"), 100) or "Common",
+        order if isinstance(order, int) else 0,
+        _cut(said.get("display_name"), 200) or name,
+    )
+
+
+def _offset(said: Any) -> OffsetView:
+    found = _map(said, "an offset")
+    offset = found.get("offset")
+    return OffsetView(_map(found.get("partition"), "an offset"), None if offset is None else _map(offset, "an offset"))
+
+
+def _map(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UnexpectedAnswerError(f"{what[:100]} is no object")
+    return value
+
+
+def _list(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise UnexpectedAnswerError(f"{what[:100]}: no list")
+    return value
+
+
+def _text(found: Mapping[str, Any], name: str) -> str:
+    value = found.get(name)
+    if not isinstance(value, str) or not value:
+        raise UnexpectedAnswerError(f"there is no {name}")
+    return value[:_WORD_LENGTH_MAX]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    listed: Iterable[Any] = value if isinstance(value, list) else ()
+    return (each[:_SENTENCE_LENGTH_MAX] for each in listed if isinstance(each, str))
+
+
+def _cut(value: Any, length_max: int) -> str:
+    return value[:length_max] if isinstance(value, str) else ""
+
+
+def _value(value: Any) -> str:
+    return (value if isinstance(value, str) else compact(value))[:VALUE_LENGTH_MAX]

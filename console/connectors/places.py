@@ -1,0 +1,70 @@
+"""What a trace says of why a task failed: the error, in one line, and the record it failed at. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_TOPIC, _NUMBERS = r"(?P<topic>[\w.-]{1,249})", r"(?P<partition>\d{1,9})"
+#: Kafka's own sentence, and that of our worker.
+_PLACES = (
+    re.compile(rf"topic '{_TOPIC}',? partition {_NUMBERS},? (?:at )?offset (?P<offset>\d{{1,18}})"),
+    re.compile(rf"record at {_TOPIC}-{_NUMBERS}@(?P<offset>\d{{1,18}})"),
+)
+#: A line that begins with the name of an error.
+_ERROR = re.compile(
+    r"(?P<caused>Caused by: )?(?P<name>[\w.$]{0,200}(?:Error|Exception|Exit|Interrupt|Refused))(?::\s*(?P<said>.*))?"
+)
+_CAUSE_LENGTH_MAX = 400
+#: Longer traces have been cut before.
+_SEARCHED_MAX = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    topic: str
+    partition: int
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}@{self.offset}"
+
+
+def place_in(trace: str) -> Place | None:
+    """Of the record that the task failed at, if its trace names one."""
+    searched = trace[:_SEARCHED_MAX]
+    for pattern in _PLACES:
+        if match := pattern.search(searched):
+            return Place(match["topic"], int(match["partition"]), int(match["offset"]))
+    return None
+
+
+def error_in(trace: str) -> tuple[str, str]:
+    """Class and sentence of what lies at the bottom of it: of Java the last cause, of Python the first error."""
+    lines = [line.rstrip() for line in trace[:_SEARCHED_MAX].splitlines()]
+    found = [match for line in lines if (match := _ERROR.fullmatch(line[:2_000]))]
+    if not found:
+        return "", next((line.strip() for line in lines if line.strip()), "")[:_CAUSE_LENGTH_MAX]
+    causes = [match for match in found if match["caused"]]
+    root = causes[-1] if causes else found[0]
+    return root["name"].rpartition(".")[2], (root["said"] or "")[:_CAUSE_LENGTH_MAX]
+
+
+_TOPIC_KEYS = ("topics", "topic", "kafka.topic")
+DEAD_LETTERS = "errors.deadletterqueue.topic.name"
+_TOPIC_NAME = re.compile(r"[\w.-]{1,249}", re.ASCII)
+
+
+def topics_in(config: Mapping[str, str]) -> list[str]:
+    """Those that a configuration names as what is read or written; patterns and prefixes name none."""
+    named = (each.strip() for key in _TOPIC_KEYS for each in config.get(key, "").split(","))
+    return sorted({each for each in named if _TOPIC_NAME.fullmatch(each)})
+
+
+def dead_letters_in(config: Mapping[str, str]) -> str:
+    name = config.get(DEAD_LETTERS, "").strip()
+    return name if _TOPIC_NAME.fullmatch(name) else ""
+
+
+def group_of(name: str, config: Mapping[str, str]) -> str:
+    """The consumer group of a sink."""
+    return config.get("consumer.override.group.id", "").strip() or f"connect-{name}"

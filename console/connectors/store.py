@@ -1,0 +1,110 @@
+"""Connectors in the database: only rows that read differently are written."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from console.connectors.answers import ConnectorView, Listing, TaskView, WorkerView
+from console.connectors.masking import masked, secrets_in, without
+from console.connectors.models import TOPIC_LENGTH_MAX, WORD_LENGTH_MAX, ConnectLook, Connector
+from console.connectors.places import dead_letters_in, group_of, topics_in
+
+_ROWS_PER_STATEMENT = 200
+#: Of one connector; that of others reads the same more often than not.
+TRACES_KEPT = 20
+TOPICS_KEPT = 200
+_SEEN = (
+    "kind", "class_name", "state", "worker", "trace", "tasks", "task_count", "running_count", "failed_count", "config",
+    "topics", "dead_letters", "group",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """`keys`: the primary keys of rows that read differently."""
+
+    keys: tuple[int, ...] = ()
+    is_list_changed: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.keys) or self.is_list_changed
+
+
+def look() -> ConnectLook:
+    return ConnectLook.objects.first() or ConnectLook()
+
+
+def keep_workers(workers: Mapping[str, WorkerView | str]) -> bool:
+    """Whether they read differently."""
+    found = [
+        [address, "", "", said] if isinstance(said, str) else [address, said.version, said.kafka_cluster_id, ""]
+        for address, said in workers.items()
+    ]
+    kept = ConnectLook.objects.get_or_create(pk=1)[0]
+    if kept.workers == found:
+        return False
+    ConnectLook.objects.filter(pk=1).update(workers=found)
+    return True
+
+
+def keep(listing: Listing, declared: Mapping[str, Collection[str]], at_ms: int) -> Changes:
+    """`declared`: of each class, which of its keys are passwords."""
+    wanted = {each.name: row_of(each, declared.get(each.class_name, ())) for each in listing.connectors}
+    with transaction.atomic():
+        known = {row.name: row for row in Connector.objects.all()}
+        gone = [name for name in known if name not in wanted]
+        for at in range(0, len(gone), _ROWS_PER_STATEMENT):
+            Connector.objects.filter(name__in=gone[at : at + _ROWS_PER_STATEMENT]).delete()
+        changed = [row for name, row in wanted.items() if name not in known or _differ(known[name], row)]
+        for row in changed:
+            row.failed_since_ms = _failed_since(known.get(row.name), row, at_ms)
+        written = Connector.objects.bulk_create(
+            changed,
+            update_conflicts=True,
+            unique_fields=["name"],
+            update_fields=[*_SEEN, "failed_since_ms"],
+            batch_size=_ROWS_PER_STATEMENT,
+        )
+        ConnectLook.objects.update_or_create(pk=1, defaults={"left_out": listing.left_out})
+    return Changes(tuple(each.pk for each in written), bool(gone) or bool(wanted.keys() - known.keys()))
+
+
+def row_of(view: ConnectorView, declared: Collection[str]) -> Connector:
+    """Not saved. Whatever of it quotes a secret of the configuration does so no more."""
+    secrets = secrets_in(view.config, declared)
+    tasks = [_kept(each, secrets, at < TRACES_KEPT) for at, each in enumerate(_failed_first(view.tasks))]
+    return Connector(
+        name=view.name,
+        kind=view.kind,
+        class_name=view.class_name[:WORD_LENGTH_MAX],
+        state=view.state,
+        worker=view.own.worker,
+        trace=without(view.own.trace, secrets),
+        tasks=sorted(tasks),
+        task_count=len(view.tasks),
+        running_count=sum(each.state == "RUNNING" for each in view.tasks),
+        failed_count=sum(each.is_failed for each in view.tasks),
+        config=masked(view.config, declared),
+        topics=topics_in(view.config)[:TOPICS_KEPT],
+        dead_letters=dead_letters_in(view.config)[:TOPIC_LENGTH_MAX] if view.kind == "sink" else "",
+        group=group_of(view.name, view.config)[: 2 * WORD_LENGTH_MAX] if view.kind == "sink" else "",
+    )
+
+
+def _failed_first(tasks: Collection[TaskView]) -> list[TaskView]:
+    return sorted(tasks, key=lambda each: not each.is_failed)
+
+
+def _kept(task: TaskView, secrets: list[str], has_trace: bool) -> list[object]:
+    return [task.number, task.state, task.worker, without(task.trace, secrets) if has_trace else ""]
+
+
+def _differ(one: Connector, other: Connector) -> bool:
+    return any(getattr(one, name) != getattr(other, name) for name in _SEEN)
+
+
+def _failed_since(before: Connector | None, now: Connector, at_ms: int) -> int | None:
+    if not now.is_failed:
+        return None
+    return (before.failed_since_ms if before else None) or at_ms
