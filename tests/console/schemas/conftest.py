@@ -1,0 +1,45 @@
+"""The real registry on a real broker; the console's own cluster is in memory, as for its other pages."""
+
+import uuid
+
+import pytest
+
+from console.schemas.client import RegistryClient
+from console.schemas.codec import SCHEMAS
+from console.schemas.configuration import RegistryAddress
+from console.schemas.registry import NAMES, Registry
+from tests.barnabas_cluster import running_cluster
+from tests.registry_process import running_registries
+
+ORDER = '{"type":"record","name":"Order","namespace":"shop","fields":[{"name":"id","type":"int"}]}'
+ORDER_WITH_NOTE = ORDER.replace("}]}", '},{"name":"note","type":"string","default":""}]}')
+ORDER_WITH_PRICE = ORDER.replace("}]}", '},{"name":"price","type":"int"}]}')
+
+
+@pytest.fixture(scope="package")
+def registry_process(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("schemas")
+    with (
+        running_cluster(directory) as brokers,
+        running_registries(directory, brokers.bootstrap_servers, mode_mutability="true") as [running],
+    ):
+        yield running
+
+
+@pytest.fixture
+def address(registry_process) -> RegistryAddress:
+    return RegistryAddress(registry_process.url)
+
+
+@pytest.fixture
+def registry(address, settings) -> Registry:
+    settings.SCHEMA_REGISTRY = address
+    NAMES.forget()
+    SCHEMAS.forget()
+    return Registry(RegistryClient(address))
+
+
+@pytest.fixture
+def topic() -> str:
+    """A topic's name that nobody else uses."""
+    return f"t-{uuid.uuid4().hex[:8]}"
