@@ -1,0 +1,103 @@
+"""The list of quotas with what is used of them, which counts for whom, and changing those of an entity."""
+
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.views.decorators.http import require_http_methods, require_safe
+
+from console.access.rights import Right
+from console.common.csv_table import csv_response, wants_csv
+from console.gateway.connect import cluster_gateway
+from console.gateway.quota_views import LABEL_ORDER, QuotaEntity, Values, entity_at, value_text
+from console.plans.plan import Confirmation, Plan
+from console.plans.views import is_confirmed, refusable
+from console.quotas.access import access_quotas
+from console.quotas.actions import do_change_quotas
+from console.quotas.forms import QuotaForm, initial_of
+from console.quotas.models import QuotaRow
+from console.quotas.plan import quota_plan
+from console.quotas.queries import (
+    NAME_LENGTH_MAX,
+    TITLES,
+    QuotaListQuery,
+    csv_rows,
+    look,
+    quota_page,
+    stored_quotas,
+    stored_uses,
+    tables_of,
+    verdicts,
+)
+
+#: Who does not log in.
+_ANONYMOUS = "ANONYMOUS"
+
+
+@require_safe
+def quota_list(request: HttpRequest) -> HttpResponse:
+    access_quotas(request.user, Right.VIEW)
+    query = QuotaListQuery.parse(request.GET)
+    if wants_csv(request):
+        return csv_response(request, "quotas", TITLES, csv_rows(query))
+    is_part = request.htmx.target == "quota-table"
+    context = {"query": query, "page": quota_page(query), "look": look(), "has_rows": QuotaRow.objects.exists()}
+    return render(request, "quotas/partials/quota-table.html" if is_part else "quotas/list.html", context)
+
+
+@require_safe
+def quota_try(request: HttpRequest) -> HttpResponse:
+    """Which quota counts for a client, of those last seen."""
+    access_quotas(request.user, Right.VIEW)
+    asked = {name: request.GET.get(name, "")[:NAME_LENGTH_MAX] for name in ("user", "client_id", "ip")}
+    context = {"asked": asked, "look": look(), "tables": []}
+    if any(asked.values()):
+        found = verdicts(stored_quotas(), asked["user"] or _ANONYMOUS, asked["client_id"], asked["ip"])
+        context["tables"] = tables_of(found)
+    return render(request, "quotas/try.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def quota_change(request: HttpRequest) -> HttpResponse:
+    """The form, then the plan it makes, then the change: a post with the plan's digest confirms it."""
+    access_quotas(request.user, Right.OPERATE)
+    form = QuotaForm(request.POST or None, initial=_asked_for(request))
+    if request.method != "POST" or not form.is_valid():
+        return render(request, "quotas/change.html", {"form": form}, status=422 if form.errors else 200)
+    context: dict[str, object] = {"form": form, "fields": form.fields_again}
+    with refusable() as answer:
+        gateway = cluster_gateway()
+        quotas = gateway.quotas.describe()
+        own_user = gateway.credentials.own_user or _ANONYMOUS
+        plan = quota_plan(form.entity, form.wanted, quotas, stored_uses(), own_user, settings.BOOTSTRAP_SERVERS)
+        context["plan"] = plan
+        if is_confirmed(request):
+            do_change_quotas(request.user, plan, form.entity, form.wanted, Confirmation.parse(request.POST))
+            _tell(request, plan, form.entity, quotas.get(form.entity, {}))
+            return redirect("quotas")
+    return render(request, "quotas/change.html", context | {"error": answer.error}, status=answer.status)
+
+
+def _asked_for(request: HttpRequest) -> dict[str, object]:
+    """Of the entity that a link names by its path, what it has; or what the link says it shall have (an undo)."""
+    entity = entity_at(request.GET.get("path", ""))
+    if entity is None:
+        return {"user": request.GET.get("user", "")[:NAME_LENGTH_MAX]}
+    named = {key: request.GET[key][:40] for key in LABEL_ORDER if key in request.GET}
+    if named or "undo" in request.GET:
+        return initial_of(entity, {}) | named
+    return initial_of(entity, stored_quotas().get(entity, {}))
+
+
+def _tell(request: HttpRequest, plan: Plan, entity: QuotaEntity, before: Values) -> None:
+    if plan.is_empty:
+        messages.info(request, "Nothing differs: nothing was changed.")
+        return
+    back = {"path": entity.path, "undo": 1} | {key: value_text(key, value) for key, value in before.items()}
+    address = f"{reverse('quota-change')}?{urlencode(back)}"
+    sentence = 'Quotas of {} were changed. <a href="{}">Plan the undo…</a>'
+    messages.success(request, format_html(sentence, plan.object_name, address))

@@ -1,0 +1,95 @@
+"""Whether an ID token is one for us, for this attempt and for now, and whom it names. Pure.
+
+OpenID Connect Core 3.1.3.7. The library checks signatures and claims; which algorithms and sizes are taken, and what
+may be missing, is decided here.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
+from joserfc.jwk import KeySet
+from joserfc.jws import JWSRegistry
+
+from console.sso.bounds import GROUPS_TOLD_MAX, SKEW_S, SUBJECT_LENGTH_MAX, TOKEN_BYTES_MAX
+from console.sso.errors import LoginRefusedError
+
+#: Signatures by a key that only the provider has: neither `none` nor any secret that we hold too.
+ALGORITHMS = frozenset(
+    ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
+)
+TOO_MANY_GROUPS = "The provider has too many groups of yours to name them. Tell an administrator."
+
+
+class UnknownKeyError(LoginRefusedError):
+    """The token is signed with a key that was not there when the keys were asked for."""
+
+
+class _Registry(JWSRegistry):
+    max_header_length = 4_096
+    max_payload_length = TOKEN_BYTES_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a token has to say. `algorithms` are those the provider says it signs with; none: it says nothing."""
+
+    issuer: str
+    client_id: str
+    nonce: str
+    algorithms: Collection[str] = ()
+
+
+def verified_claims(
+    token: object, keys: KeySet, expected: Expected, access_token: str, now_s: int
+) -> dict[str, object]:
+    """The claims of a token that is whole. Raises UnknownKeyError, LoginRefusedError."""
+    allowed = ALGORITHMS.intersection(expected.algorithms) if expected.algorithms else ALGORITHMS
+    if not allowed or not isinstance(token, str):  # the library reads an empty list as its own
+        raise LoginRefusedError("no ID token, or the provider signs it by no method that is taken")
+    try:
+        decoded = jwt.decode(token, keys, registry=_Registry(algorithms=sorted(allowed), strict_check_header=False))
+        options = {
+            "iss": {"essential": True, "values": [expected.issuer]},
+            "aud": {"essential": True, "values": [expected.client_id]},
+        }
+        params = {"nonce": expected.nonce, "client_id": expected.client_id, "access_token": access_token}
+        claims = CodeIDToken(decoded.claims, decoded.header, options, params)
+        claims.validate(now_s, SKEW_S)
+    except (InvalidKeyIdError, BadSignatureError) as error:
+        raise UnknownKeyError("the ID token is signed with a key that is not known") from error
+    except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise LoginRefusedError(f"the ID token: {type(error).__name__} {str(error)[:100]!r}") from error
+    subject = claims["sub"]
+    if not 0 < len(subject) <= SUBJECT_LENGTH_MAX or not subject.isascii() or not subject.isprintable():
+        raise LoginRefusedError("the ID token's subject is none")
+    return dict(claims)
+
+
+def claim(claims: Mapping[str, object], name: str) -> object:
+    """By its name, which may hold dots, or by its path: `realm_access.roles`."""
+    if name in claims or "." not in name:
+        return claims.get(name)
+    first, _, rest = name.partition(".")
+    inner = claims.get(first)
+    return claim(inner, rest) if isinstance(inner, Mapping) else None
+
+
+def groups_in(claims: Mapping[str, object], name: str) -> frozenset[str]:
+    """Names of groups. All or none: a group that is left out might be one that takes away.
+
+    Raises LoginRefusedError if the provider tells them elsewhere (distributed claims, as Entra's beyond 200), or too
+    many.
+    """
+    elsewhere = claims.get("_claim_names")
+    if isinstance(elsewhere, Mapping) and name in elsewhere:
+        raise LoginRefusedError("groups are told elsewhere (distributed claim)", TOO_MANY_GROUPS)
+    told = claim(claims, name)
+    groups = [told] if isinstance(told, str) else [] if told is None else told
+    if not isinstance(groups, list) or not all(isinstance(each, str) for each in groups):
+        raise LoginRefusedError(f"the claim {name} is no list of names")
+    if len(groups) > GROUPS_TOLD_MAX:
+        raise LoginRefusedError(f"{len(groups)} groups", TOO_MANY_GROUPS)
+    return frozenset(groups)
