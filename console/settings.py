@@ -1,5 +1,6 @@
 """Django settings. Everything a person may change comes from an environment variable named BARNABAS_…"""
 
+import os
 import socket
 import sys
 from pathlib import Path
@@ -10,7 +11,10 @@ from django.utils.functional import lazy
 
 from console.common.redis_urls import celery_url, default_socket_path
 from console.common.secret_files import load_or_create_secret
+from console.connectors.configuration import read_connect
 from console.gateway.installation import CODE_DIR, IS_CHECKOUT, default_data_dir, jobs_dir
+from console.schemas.configuration import read_registry_address
+from console.sso.configuration import read_single_sign_on
 from console.web.proxy import read_networks, read_prefix
 
 #: Of templates/ and static/: beside the packages, or in a wheel inside of this one.
@@ -41,8 +45,15 @@ if "," in str(DATA_DIR):
 
 REDIS_URL = env("BARNABAS_REDIS_URL", default=f"unix://{default_socket_path(RUN_DIR)}")
 BOOTSTRAP_SERVERS = env("BARNABAS_BOOTSTRAP_SERVERS", default="127.0.0.1:9092")
+#: How the console reaches the cluster: a file of Kafka's client properties, mode 600; this one if none is named.
+CLIENT_CONFIG_IS_NAMED = bool(env("BARNABAS_CLIENT_CONFIG", default=""))
+CLIENT_CONFIG = str(
+    Path(env("BARNABAS_CLIENT_CONFIG", default="") or SECRETS_DIR / "client.properties").expanduser().resolve()
+)
 #: host:port of each ZooKeeper server, comma separated; a chroot (/kafka) may follow; empty: not watched.
 ZOOKEEPER = env("BARNABAS_ZOOKEEPER", default="127.0.0.1:2181")
+#: The authority of a secured cluster of this host, and what it has signed.
+TLS_DIR = SECRETS_DIR / "tls"
 #: The password of ZooKeeper's super user, who alone may change the ensemble.
 ZOOKEEPER_SECRET_FILE = SECRETS_DIR / "zookeeper-super"
 #: user:password of the brokers, and the console, in ZooKeeper; in an ensemble of one's own only if it is named.
@@ -52,9 +63,15 @@ ZOOKEEPER_DIGEST_FILE = env(
 )
 if ZOOKEEPER_DIGEST_FILE:
     ZOOKEEPER_DIGEST_FILE = str(Path(ZOOKEEPER_DIGEST_FILE).expanduser().resolve())
+#: A properties file with Kafka's zookeeper.ssl.… keys, where the ensemble is spoken to within TLS.
+ZOOKEEPER_TLS_FILE = env("BARNABAS_ZOOKEEPER_TLS_FILE", default="")
+if ZOOKEEPER_TLS_FILE:
+    ZOOKEEPER_TLS_FILE = str(Path(ZOOKEEPER_TLS_FILE).expanduser().resolve())
 #: What makes the console's ways to the cluster and to ZooKeeper; tests put gateways in memory here.
 CLUSTER_GATEWAY = "console.gateway.connect.kafka_gateway"
 ZOOKEEPER_GATEWAY = "console.gateway.connect.kazoo_gateway"
+#: The workers of Kafka Connect, BARNABAS_CONNECT…; without one there are no connectors.
+CONNECT = read_connect(os.environ)
 #: Where brokers on this host may keep their logs besides DATA_DIR, comma separated.
 LOG_ROOTS = [Path(each).expanduser().resolve() for each in env.list("BARNABAS_LOG_ROOTS", default=[])]
 CONSOLE_PORT = read_port(env("BARNABAS_CONSOLE_PORT", default="8080"), "BARNABAS_CONSOLE_PORT")
@@ -81,6 +98,10 @@ TRUSTED_PROXIES = read_networks(
 PATH_PREFIX = read_prefix(env("BARNABAS_PATH_PREFIX", default=""), "BARNABAS_PATH_PREFIX")
 #: True: nothing is changed by this console, whoever asks.
 READ_ONLY = read_switch(env("BARNABAS_READ_ONLY", default="0"), "BARNABAS_READ_ONLY")
+#: The schema registry, BARNABAS_SCHEMA_REGISTRY_…; None: there is none.
+SCHEMA_REGISTRY = read_registry_address(os.environ)
+#: The provider of single sign-on, BARNABAS_OIDC_…; None: people log in with passwords of our own.
+SINGLE_SIGN_ON = read_single_sign_on(os.environ)
 DEBUG = False
 
 # Django -------------------------------------------------------------------------------------------------------------
@@ -104,6 +125,9 @@ INSTALLED_APPS = [
     "console.retention",
     "console.plans",
     "console.consumers",
+    "console.quotas",
+    "console.credentials",
+    "console.connectors",
     "console.processes",
     "console.history",
     "console.operations",
@@ -151,6 +175,7 @@ TEMPLATES = [
             "libraries": {
                 "figures": "console.common.figures",
                 "charts": "console.common.sparkline",
+                "acls": "console.acls.templatetags.acls",
                 "decommission": "console.decommission.templatetags.decommission",
                 "plans": "console.plans.templatetags.plans",
                 "znodes": "console.zookeeper.templatetags.znodes",
@@ -201,6 +226,8 @@ AUTH_PASSWORD_VALIDATORS = [
 _COOKIE_PREFIX = ("__Secure-" if PATH_PREFIX else "__Host-") if SECURE else ""
 SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_session"
 BROWSER_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_browser"
+SIGN_ON_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_sign_on"
+LEFT_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_left"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 12 * 3600
@@ -283,6 +310,8 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "WARNING", "propagate": True},
         "django.channels.server": {"level": "WARNING"},
+        "httpx2": {"level": "WARNING"},
+        "httpcore2": {"level": "WARNING"},
         # A terminal keeps nothing, so it is no witness.
         "console.audit.witness": {"handlers": [] if sys.stdout.isatty() else ["stdout"], "propagate": False},
     },

@@ -6,6 +6,7 @@ from django.urls import include, path
 pages = [
     path("", include("console.overview.urls")),
     path("", include("console.users.urls")),
+    path("", include("console.sso.urls")),
     path("", include("console.readonly.urls")),
     path("topics/", include("console.topics.urls")),
     path("topics/", include("console.retention.urls")),
@@ -15,12 +16,17 @@ pages = [
     path("brokers/", include("console.brokers.urls")),
     path("retention/", include("console.retention.cluster_urls")),
     path("placement/", include("console.placement.urls")),
+    path("kafka-users/", include("console.credentials.urls")),
+    path("quotas/", include("console.quotas.urls")),
+    path("access-lists/", include("console.acls.urls")),
+    path("schemas/", include("console.schemas.urls")),
     path("zookeeper/", include("console.zookeeper.urls")),
     path("", include("console.history.urls")),
     path("audit/", include("console.audit.urls")),
     path("processes/+rolling-restart/", include("console.rolling_restart.urls")),
     path("processes/+decommission/", include("console.decommission.urls")),
     path("processes/", include("console.processes.urls")),
+    path("connectors/", include("console.connectors.urls")),
     path("streams/", include("console.streams.urls")),
 ]
 urlpatterns = [path(settings.PATH_PREFIX, include(pages))]

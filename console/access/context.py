@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from console.access.read_only import why_read_only
-from console.access.rights import Right, reach_of, rights_here, seen_by
+from console.access.rights import Right, reach_of, rights_here, seen_by, sees_all_names
 
 
 def rights(request: HttpRequest) -> dict[str, object]:
@@ -19,6 +19,8 @@ def rights(request: HttpRequest) -> dict[str, object]:
         "can_view": Right.VIEW in held,
         "can_read_records": Right.RECORDS in held,
         "can_operate": Right.OPERATE in held and not read_only,
+        "can_grant": Right.GRANT in reach_of(request.user).role and not read_only,
+        "sees_all_names": sees_all_names(request.user),
         "sees": {str(each) for each in seen_by(request.user)},
         "can_administer": Right.ADMINISTER in reach_of(request.user).role,
     }

@@ -16,6 +16,8 @@ from console.common.clock import now_ms
 #: When the person last did something, in ms; noted at most once a minute.
 _USED_AT = "used_at_ms"
 _NOTED_EVERY_MS = 60_000
+#: Kept in the session from the login on: how many seconds it may last, where that is less than for others.
+LONGEST = "longest_seconds"
 #: Sent by pages with what they ask by themselves.
 REFRESH_HEADER = "X-Refresh"
 
@@ -43,6 +45,6 @@ def is_idle(session: Mapping, now: int) -> bool:
 def _note_use(session) -> None:
     """Its end is set once: saving a session would otherwise begin its twelve hours anew."""
     if _USED_AT not in session:
-        session.set_expiry(timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE))
+        session.set_expiry(timezone.now() + timedelta(seconds=session.get(LONGEST, settings.SESSION_COOKIE_AGE)))
     if now_ms() - session.get(_USED_AT, 0) >= _NOTED_EVERY_MS:
         session[_USED_AT] = now_ms()

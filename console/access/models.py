@@ -1,4 +1,4 @@
-"""Rules that say how far a person's rights reach, what is read-only, and failed logins while they count."""
+"""How far people's rights reach, whom a provider knows them as, what is read-only, and failed logins that count."""
 
 from django.conf import settings
 from django.db import models
@@ -7,6 +7,9 @@ from console.access.reach import PATTERN_LENGTH_MAX, Level, Resource, Rule
 
 USERNAME_LENGTH_MAX = 150
 ADDRESS_LENGTH_MAX = 45
+#: OpenID Connect Core, 2: a subject has at most 255 ASCII characters.
+SUBJECT_LENGTH_MAX = 255
+ISSUER_LENGTH_MAX = 255
 
 
 class FailedLogin(models.Model):
@@ -57,3 +60,22 @@ class PasswordToChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} has to choose a password"
+
+
+class Identity(models.Model):
+    """Who an account belongs to at a provider of single sign-on: known by issuer and subject, never by a name."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="identity")
+    issuer = models.CharField(max_length=ISSUER_LENGTH_MAX)
+    subject = models.CharField(max_length=SUBJECT_LENGTH_MAX)
+    #: What the provider calls itself here, and the person; neither decides anything.
+    provider = models.CharField(max_length=20)
+    shown_name = models.CharField(max_length=USERNAME_LENGTH_MAX)
+    #: Those of the person's groups, at the last login, of which the rules speak.
+    groups = models.JSONField(default=list)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="one_account_of_identity")]
+
+    def __str__(self) -> str:
+        return f"{self.subject} of {self.issuer}"

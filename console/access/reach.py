@@ -84,6 +84,11 @@ class Reach:
         """What is pushed to everybody who looks at a page is not for this person."""
         return any(self.is_limited(each) for each in Resource)
 
+    @property
+    def sees_all_names(self) -> bool:
+        """No topic and no group is hidden: what names them by the by may be shown."""
+        return not (self.is_limited(Resource.TOPIC) or self.is_limited(Resource.GROUP))
+
     def holds_by_role(self, resource: Resource, right: Right) -> bool:
         return right in self._base(resource)
 

@@ -18,10 +18,12 @@ REFUSALS = {
     Right.VIEW: "Your account has no role yet. An administrator can give you viewer, reader, operator or admin.",
     Right.RECORDS: "This needs the role reader: you see topics, not what is in their records.",
     Right.OPERATE: "This needs the role operator. You have read-only access.",
+    Right.GRANT: "This needs the role admin: it decides who may do what in the cluster.",
     Right.ADMINISTER: "This needs the role admin.",
 }
 
 NOT_EVERYTHING = "This names whatever there is, and rules keep some topics, groups or processes from you."
+NOT_ALL_NAMES = "This names topics and groups whatever they are, and your rights do not reach all of them."
 NOT_ALL_TOPICS = "This concerns every topic, and your rights do not reach all of them."
 
 #: Django says nothing of types: what is written here is for readers.
@@ -62,6 +64,11 @@ def require_all_topics(user: Person, right: Right = Right.VIEW) -> None:
     """For what touches, or names, whatever topics there are."""
     if reach_of(user).is_limited(Resource.TOPIC, right):
         raise PermissionDenied(NOT_ALL_TOPICS)
+
+
+def sees_all_names(user: Person) -> bool:
+    """No topic and no group is hidden from `user`: what names them by the by may be shown."""
+    return reach_of(user).sees_all_names
 
 
 def require_everything(user: Person) -> None:

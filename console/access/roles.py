@@ -10,6 +10,8 @@ class Right(StrEnum):
     #: What is in records: keys, values and headers.
     RECORDS = "read"
     OPERATE = "operate"
+    #: Who may do what in the cluster itself: its access lists.
+    GRANT = "grant"
     ADMINISTER = "administer"
 
 

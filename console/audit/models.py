@@ -23,6 +23,8 @@ class AuditEvent(models.Model):
     actor_name = models.CharField(max_length=150)
     #: The account at that time: `actor` lets go of one that is deleted, this does not.
     actor_number = models.BigIntegerField(null=True)
+    #: Whom a provider of single sign-on knew the actor as, at that time: subject and issuer.
+    actor_identity = models.CharField(max_length=600, blank=True)
     action = models.CharField(max_length=100)
     object_type = models.CharField(max_length=50)
     object_name = models.CharField(max_length=255)
@@ -34,7 +36,7 @@ class AuditEvent(models.Model):
     #: The chain (`audit/chain.py`): the seal of the row before, and of this one.
     previous_seal = models.CharField(max_length=64, blank=True)
     seal = models.CharField(max_length=64)
-    #: How it was sealed; rows of version 1 have no `actor_number`.
+    #: How it was sealed; rows of version 1 have no `actor_number`, before version 3 no `actor_identity`.
     version = models.PositiveSmallIntegerField(default=1)
 
     objects = WrittenOnce.as_manager()
@@ -71,6 +73,7 @@ class AuditEvent(models.Model):
             seal=self.seal,
             version=self.version,
             actor_number=self.actor_number,
+            actor_identity=self.actor_identity,
             account=self.actor_id,
         )
 

@@ -14,7 +14,20 @@ from console.audit.sealed_end import ForgedEndError, read_end
 from console.common.clock import moment_of
 
 RESULTS = ("done", "refused", "failed")
-TITLES = ("row", "time", "person", "action", "object_type", "object", "result", "detail", "before", "after", "seal")
+TITLES = (
+    "row",
+    "time",
+    "person",
+    "action",
+    "object_type",
+    "object",
+    "result",
+    "detail",
+    "before",
+    "after",
+    "identity",
+    "seal",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +60,7 @@ def chosen_events(query: AuditQuery) -> QuerySet[AuditEvent]:
     """Newest first."""
     chosen = Q()
     if query.search:
-        for field in ("actor_name", "action", "object_name", "detail"):
+        for field in ("actor_name", "actor_identity", "action", "object_name", "detail"):
             chosen |= Q(**{f"{field}__icontains": query.search})
     if query.result:
         chosen &= Q(result=query.result)
@@ -63,7 +76,7 @@ def chosen_events(query: AuditQuery) -> QuerySet[AuditEvent]:
 def event_rows(events: Iterable[AuditEvent]) -> Iterator[tuple[object, ...]]:
     for each in events:
         what = (each.action, each.object_type, each.object_name, each.result, each.detail, each.before, each.after)
-        yield (each.pk, each.at, each.actor_name, *what, each.seal)
+        yield (each.pk, each.at, each.actor_name, *what, each.actor_identity, each.seal)
 
 
 def verify_chain() -> Verdict:

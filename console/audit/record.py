@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from console.access.identities import words_of
 from console.access.rights import Person
 from console.audit.chain import VERSION, End, Link, seal_of
 from console.audit.models import AuditEnd, AuditEvent
@@ -51,6 +52,7 @@ def record_event(
         previous_seal="",
         version=VERSION,
         actor_number=None if actor is None else actor.pk,
+        actor_identity=words_of(actor),
     )
     return _append(link)
 

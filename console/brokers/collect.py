@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from console.brokers import store
 from console.brokers.announce import BrokerAnnouncer
+from console.brokers.certificates import certificates_here
 from console.brokers.growth import appended_bytes
 from console.brokers.latency import LatencyWindow
 from console.brokers.open_files import open_files_here
@@ -32,6 +33,7 @@ class BrokerCollector:
         store.forget_unknown()
         store.keep_log_dirs(found, at_ms)
         store.keep_open_files(open_files_here())
+        store.keep_certificates(certificates_here())
         store.keep_software(self._gateway.software())
         self._keep_rates(sizes, topics, frozenset(found), at_ms)
         self._sizes, self._sizes_at_ms = sizes, at_ms

@@ -61,6 +61,8 @@ class BrokerReport(models.Model):
     #: Files and sockets it has open, and may have; None: it does not run on the collector's host.
     open_files = models.IntegerField(null=True)
     open_files_limit = models.BigIntegerField(null=True)
+    #: Listener → when its certificate ends, ms since the epoch; empty: none, or not known.
+    certificates = models.JSONField(default=dict)
     #: Coordinators it leads and cannot load, as it last said; what they coordinate stands still.
     groups_not_loaded = models.IntegerField(default=0)
     transactions_not_loaded = models.IntegerField(default=0)

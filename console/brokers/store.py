@@ -31,6 +31,12 @@ def keep_open_files(found: Mapping[int, OpenFiles]) -> None:
         BrokerReport.objects.filter(broker_id=broker_id).update(open_files=files.count, open_files_limit=files.limit)
 
 
+def keep_certificates(found: Mapping[int, Mapping[str, int]]) -> None:
+    """Of a broker that is not among them what it last said counts: it may be one that nobody can connect to."""
+    for broker_id, ends in found.items():
+        BrokerReport.objects.filter(broker_id=broker_id).update(certificates=dict(ends))
+
+
 def keep_byte_rates(rates: Mapping[int, float]) -> None:
     """Of a broker that is not among them nobody knows."""
     Broker.objects.exclude(broker_id__in=list(rates)).update(bytes_per_second=None)

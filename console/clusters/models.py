@@ -34,6 +34,9 @@ class ClusterState(models.Model):
     groups_error = models.TextField(blank=True)
     #: When the worker last looked at all processes of its host.
     processes_at_ms = models.BigIntegerField(default=0)
+    #: Of Kafka Connect.
+    connectors_at_ms = models.BigIntegerField(default=0)
+    connectors_error = models.TextField(blank=True)
     #: Records appended per second over all topics but internal ones, and its recent past, oldest first.
     records_per_second = models.FloatField(null=True)
     rate_history = models.JSONField(default=list)

@@ -21,7 +21,9 @@ from console.collector import announce
 from console.collector.last_records import LastRecords
 from console.common.clock import now_ms
 from console.common.rates import RateWindow
+from console.connectors.collect import ConnectorCollector
 from console.consumers.collect import GroupCollector
+from console.credentials.collect import CredentialCollector
 from console.gateway.broker_views import ReplicaSizes
 from console.gateway.interface import ClusterGateway
 from console.gateway.zookeeper import ZooKeeperView
@@ -33,6 +35,7 @@ from console.overview.samples import ClusterSampler
 from console.placement.arriving import arriving_replicas
 from console.placement.collect import MoveWatch
 from console.processes.queries import removed_brokers
+from console.quotas.collect import QuotaCollector
 from console.retention.announce import RetentionAnnouncer
 from console.retention.collect import RetentionSweep
 
@@ -49,6 +52,11 @@ LOOKS_APART_MS_MAX = 10_000
 SIZES_INTERVAL_SECONDS = 10.0
 #: How long requests take is told of the last minute, so it moves slowly.
 REQUESTS_INTERVAL_SECONDS = 5.0
+CREDENTIALS_INTERVAL_SECONDS = 10.0
+#: One request for all of them; a worker that is away costs its own tier alone.
+CONNECTORS_INTERVAL_SECONDS = 2.0
+#: As often as brokers tell what is used of quotas, with their requests.
+QUOTAS_INTERVAL_SECONDS = REQUESTS_INTERVAL_SECONDS
 HEARTBEAT_INTERVAL_SECONDS = 1.0
 #: Points of the rate's recent past, one per look at the topics: about three minutes.
 RATE_HISTORY_POINTS = 120
@@ -77,6 +85,8 @@ class Collector:
         self._each_broker = BrokerCollector(gateway.brokers, clock_ms)
         self._moves = MoveWatch(gateway, clock_ms)
         self._retention, self._retention_pages = RetentionSweep(gateway, clock_ms), RetentionAnnouncer()
+        self._credentials, self._quotas = CredentialCollector(gateway, clock_ms), QuotaCollector(gateway, clock_ms)
+        self._connectors = ConnectorCollector(clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
         self._cluster_id, self._controller_id = state.cluster_id, state.controller_id
@@ -158,6 +168,16 @@ class Collector:
 
     def collect_retention(self) -> None:
         self._retention_pages.looked_at(self._retention.look())
+
+    def collect_credentials(self) -> None:
+        self._credentials.look()
+
+    def collect_quotas(self) -> None:
+        self._quotas.look()
+
+    def collect_connectors(self) -> None:
+        if self._connectors.look():
+            self.attention.pay()
 
     def collect_groups(self) -> None:
         """After the first look at the topics: a lag is counted from the ends of their logs."""
@@ -279,6 +299,9 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
             ("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper, None),
             ("sizes", SIZES_INTERVAL_SECONDS, collector.collect_sizes, None),
             ("requests", REQUESTS_INTERVAL_SECONDS, collector.collect_requests, None),
+            ("users", CREDENTIALS_INTERVAL_SECONDS, collector.collect_credentials, None),
+            ("quotas", QUOTAS_INTERVAL_SECONDS, collector.collect_quotas, None),
+            ("connectors", CONNECTORS_INTERVAL_SECONDS, collector.collect_connectors, None),
         )
     ]
     threads = [threading.Thread(target=tier.run, args=(stop,), name=tier.name, daemon=True) for tier in tiers]

@@ -2,10 +2,10 @@
 
 from django.urls import path, register_converter
 
+from console.common.any_name import AnyNameConverter
 from console.consumers import change_views, views
-from console.consumers.addresses import GroupNameConverter
 
-register_converter(GroupNameConverter, "group")
+register_converter(AnyNameConverter, "group")
 
 urlpatterns = [
     path("", views.group_list, name="consumers"),

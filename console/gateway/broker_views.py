@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from console.gateway.quota_views import QuotaUse
 from console.gateway.retention_views import SettingView
 
 #: (topic, partition) → broker → bytes of its replica's log.
@@ -101,6 +102,10 @@ class BrokerGateway(Protocol):
 
     def not_loaded(self) -> Mapping[int, NotLoaded]:
         """As told with the newest `request_times`; nobody is asked for this."""
+        ...
+
+    def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
+        """As `not_loaded`: by broker that tells, those nearest to what they may use there, a hundred of a kind."""
         ...
 
 

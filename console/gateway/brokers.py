@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from broker.client.connection import BrokerConnection
 from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
 from broker.common.errors import BarnabasError, ErrorCode
 from broker.config.broker import BY_NAME
@@ -22,6 +21,7 @@ from broker.protocol.messages.describe_log_dirs import (
 )
 from broker.protocol.messages.describe_requests import (
     DescribeRequestsError,
+    DescribeRequestsQuotaUse,
     DescribeRequestsRequest,
     DescribeRequestsResponse,
     DescribeRequestsResult,
@@ -35,8 +35,10 @@ from broker.protocol.messages.incremental_alter_configs import (
 from broker.protocol.schema import Message
 from broker.security.membership import Membership
 from console.gateway.broker_views import BrokerSetting, ErrorCount, LogDirView, NotLoaded, RequestTimes, Software
+from console.gateway.client import ClusterClient
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.gateway.membership import ConsoleMembership
+from console.gateway.quota_views import QuotaUse
 from console.gateway.setting_rules import choices_of
 
 logger = logging.getLogger(__name__)
@@ -60,18 +62,21 @@ class KafkaBrokers:
 
     def __init__(
         self,
+        client: ClusterClient,
         addresses: Callable[[], Iterable[tuple[int, str, int]]],
         membership: ConsoleMembership,
         timeout_seconds: float,
     ):
+        self._client = client
         self._addresses = addresses
         self._membership = membership
         self._timeout = timeout_seconds
         self._software: dict[int, Software] = {}
         self._not_loaded: dict[int, NotLoaded] = {}
+        self._quota_uses: dict[int, tuple[QuotaUse, ...]] = {}
 
     def settings(self) -> Mapping[int, tuple[BrokerSetting, ...]]:
-        answers = self._ask_each(_describe_settings)
+        answers = self.ask_each(_describe_settings)
         return {
             broker_id: tuple(sorted((_setting(each) for each in answer.results[0].configs), key=lambda each: each.name))
             for broker_id, answer in answers.items()
@@ -93,7 +98,7 @@ class KafkaBrokers:
 
     def log_dirs(self, places: Collection[tuple[str, int]] | None = None) -> Mapping[int, tuple[LogDirView, ...]]:
         request = DescribeLogDirsRequest(topics=None if places is None else _by_topic(places))
-        answers = self._ask_each(lambda _: request)
+        answers = self.ask_each(lambda _: request)
         return {
             broker_id: tuple(_log_dir(each) for each in answer.results)
             for broker_id, answer in answers.items()
@@ -104,9 +109,12 @@ class KafkaBrokers:
         return dict(self._software)
 
     def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
-        answers = self._ask_each(lambda _: DescribeRequestsRequest(), self._membership())
+        answers = self.ask_each(lambda _: DescribeRequestsRequest(), self._membership())
         told = {each: None if answer is None or answer.error_code else answer for each, answer in answers.items()}
         self._not_loaded = {each: _not_loaded(answer) for each, answer in told.items() if answer is not None}
+        self._quota_uses = {
+            each: tuple(map(_quota_use, answer.quota_uses)) for each, answer in told.items() if answer is not None
+        }
         return {
             broker_id: None if answer is None else tuple(_request_times(each) for each in answer.results)
             for broker_id, answer in told.items()
@@ -115,12 +123,15 @@ class KafkaBrokers:
     def not_loaded(self) -> Mapping[int, NotLoaded]:
         return self._not_loaded
 
+    def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
+        return self._quota_uses
+
     def _ask(
         self, broker_id: int, host: str, port: int, request: Message, membership: Membership | None = None
     ) -> Message | None:
         """None from a broker that does not know the question."""
         try:
-            with BrokerConnection(host, port, timeout_s=self._timeout) as connection:
+            with self._client.connection(host, port, self._timeout) as connection:
                 self._software[broker_id] = _software(connection.served)
                 return connection.ask(request, membership=membership)
         except ApiNotServed:
@@ -133,7 +144,7 @@ class KafkaBrokers:
         except BarnabasError as error:
             raise GatewayError(str(error)) from error
 
-    def _ask_each(
+    def ask_each(
         self, request_for: Callable[[int], Message], membership: Membership | None = None
     ) -> dict[int, Message | None]:
         """Those that are silent are missing."""
@@ -241,6 +252,10 @@ def _error_count(told: DescribeRequestsError) -> ErrorCount:
 
 def _not_loaded(answer: DescribeRequestsResponse) -> NotLoaded:
     return NotLoaded(answer.group_coordinators_not_loaded, answer.transaction_coordinators_not_loaded)
+
+
+def _quota_use(told: DescribeRequestsQuotaUse) -> QuotaUse:
+    return QuotaUse(told.key, told.user, told.client_id, told.ip, told.limit, told.rate, told.throttled_ms)
 
 
 def _known(size: int) -> int | None:

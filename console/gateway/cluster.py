@@ -22,7 +22,6 @@ from confluent_kafka import (
     Uuid,
 )
 from confluent_kafka.admin import (
-    AdminClient,
     ClusterMetadata,
     ConfigResource,
     ListOffsetsResultInfo,
@@ -32,12 +31,16 @@ from confluent_kafka.admin import (
     TopicMetadata,
 )
 
+from console.gateway.acls import KafkaAcls
 from console.gateway.brokers import KafkaBrokers
+from console.gateway.client import ClusterClient
+from console.gateway.credentials import KafkaCredentials
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
 from console.gateway.groups import KafkaGroups
 from console.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
 from console.gateway.membership import ConsoleMembership
 from console.gateway.moves import KafkaMoves
+from console.gateway.quotas import KafkaQuotas
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
 from console.gateway.retention import ask_outlook, ask_retention
@@ -61,39 +64,30 @@ NO_TOPIC = "+"
 
 
 class KafkaGateway:
-    """One cluster by its bootstrap servers. Threads may share it."""
+    """One cluster. Threads may share it."""
 
     def __init__(
         self,
-        bootstrap_servers: str,
+        client: ClusterClient,
         membership: ConsoleMembership,
         request_timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
     ):
-        self._bootstrap_servers = bootstrap_servers
+        self._client = client
         self._membership = membership
         self._timeout = request_timeout_seconds
-        self._admin = AdminClient(
-            {
-                "bootstrap.servers": bootstrap_servers,
-                "client.id": "barnabas-console",
-                "reconnect.backoff.ms": 100,
-                "reconnect.backoff.max.ms": 1_000,
-                "allow.auto.create.topics": False,
-                "log_level": 0,
-            }
-        )
         self._addresses: set[tuple[int, str, int]] = set()
         self._racks: dict[int, str] = {}
         self._identities: dict[str, tuple[str, bool]] = {}
         self._identify_after = 0.0
         self._silent_leaders: dict[int, float] = {}
-        self._administration = TopicAdministration(self._admin, self._wait, request_timeout_seconds)
+        self._administration = TopicAdministration(client.admin, self._wait, request_timeout_seconds)
         self._watch = TopicWatch(self._ask_watched)
-        self.brokers = KafkaBrokers(self._broker_addresses, membership, request_timeout_seconds)
-        self.groups = KafkaGroups(
-            self._admin, bootstrap_servers, self._wait, self._broker_addresses, request_timeout_seconds
-        )
-        self.moves = KafkaMoves(bootstrap_servers, self.brokers, self._administration, request_timeout_seconds)
+        self.brokers = KafkaBrokers(client, self._broker_addresses, membership, request_timeout_seconds)
+        self.groups = KafkaGroups(client, self._wait, self._broker_addresses, request_timeout_seconds)
+        self.moves = KafkaMoves(client, self.brokers, self._administration, request_timeout_seconds)
+        self.credentials = KafkaCredentials(client)
+        self.quotas = KafkaQuotas(client)
+        self.acls = KafkaAcls(client, self.brokers, membership)
 
     def describe_cluster(self) -> ClusterView:
         metadata = self._metadata(topic=NO_TOPIC)
@@ -119,7 +113,7 @@ class KafkaGateway:
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         wanted = [TopicPartition(topic, partition) for topic, partition in partitions]
         # confluent-kafka 2.16 fails on the timeouts it documents here; the wait below is ours.
-        future = self._admin.elect_leaders(ElectionType.PREFERRED, wanted)
+        future = self._client.admin().elect_leaders(ElectionType.PREFERRED, wanted)
         answers = self._wait(future, CHANGE_TIMEOUT_SECONDS)
         return {
             (each.topic, each.partition): str(error_from_kafka(refused))
@@ -131,13 +125,13 @@ class KafkaGateway:
         self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
     ) -> None:
         topic = NewTopic(name, partition_count, replication_factor, config=configs or {})
-        futures = self._admin.create_topics(
+        futures = self._client.admin().create_topics(
             [topic], operation_timeout=CHANGE_TIMEOUT_SECONDS, request_timeout=CHANGE_TIMEOUT_SECONDS
         )
         self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
 
     def add_partitions(self, name: str, partition_count: int) -> None:
-        futures = self._admin.create_partitions(
+        futures = self._client.admin().create_partitions(
             [NewPartitions(name, partition_count)],
             operation_timeout=CHANGE_TIMEOUT_SECONDS,
             request_timeout=CHANGE_TIMEOUT_SECONDS,
@@ -145,17 +139,17 @@ class KafkaGateway:
         self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
 
     def delete_topic(self, name: str) -> None:
-        futures = self._admin.delete_topics(
+        futures = self._client.admin().delete_topics(
             [name], operation_timeout=CHANGE_TIMEOUT_SECONDS, request_timeout=CHANGE_TIMEOUT_SECONDS
         )
         self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
         self._identities.pop(name, None)
 
     def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
-        return ask_retention(self._bootstrap_servers, topic, changes, self._membership, self._timeout)
+        return ask_retention(self._client, topic, changes, self._membership, self._timeout)
 
     def retention_outlook(self, topics: Collection[str]) -> Mapping[str, RetentionView]:
-        return ask_outlook(self._bootstrap_servers, topics, self._membership, self._timeout)
+        return ask_outlook(self._client, topics, self._membership, self._timeout)
 
     def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
         # The first record that is not older than time itself.
@@ -201,12 +195,12 @@ class KafkaGateway:
         return {partition: _known(offset) for partition, offset in answers.items()}
 
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
-        return KafkaRecordStream(self._bootstrap_servers, topic, starts, committed_only)
+        return KafkaRecordStream(self._client, topic, starts, committed_only)
 
     def produce_record(
         self, topic: str, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers = ()
     ) -> tuple[int, int]:
-        return produce(self._bootstrap_servers, topic, partition, key, value, headers)
+        return produce(self._client, topic, partition, key, value, headers)
 
     def close(self) -> None:
         """The admin client closes its connections when it is collected."""
@@ -220,9 +214,14 @@ class KafkaGateway:
     def _metadata(self, topic: str | None = None) -> ClusterMetadata:
         """Answered by any live broker, also while there is no controller."""
         try:
-            return self._admin.list_topics(topic=topic, timeout=self._timeout)
+            return self._client.admin().list_topics(topic=topic, timeout=self._timeout)
         except KafkaException as error:
-            raise error_from_kafka(error.args[0]) from error
+            raise self._why_not(error_from_kafka(error.args[0])) from error
+
+    def _why_not(self, error: GatewayError) -> GatewayError:
+        """Said better if it is that the cluster does not let us in."""
+        is_silence = isinstance(error, ClusterUnreachableError)
+        return (is_silence and self._client.why_refused(self._timeout)) or error
 
     def _learn_racks(self, metadata: ClusterMetadata) -> None:
         """Metadata does not carry the rack, the describe call does: asked when the set of brokers has changed."""
@@ -231,7 +230,7 @@ class KafkaGateway:
             return
         self._addresses = addresses
         try:
-            described = self._wait(self._admin.describe_cluster(request_timeout=self._timeout), self._timeout)
+            described = self._wait(self._client.admin().describe_cluster(request_timeout=self._timeout), self._timeout)
         except GatewayError as error:
             logger.debug("racks not learned: %s", error)
         else:
@@ -245,7 +244,7 @@ class KafkaGateway:
             return
         unknown = iter(sorted(topics.keys() - self._identities.keys()))
         for names in _batches(unknown, TOPICS_PER_DESCRIBE_REQUEST):
-            futures = self._admin.describe_topics(TopicCollection(names), request_timeout=self._timeout)
+            futures = self._client.admin().describe_topics(TopicCollection(names), request_timeout=self._timeout)
             for name, future in futures.items():
                 try:
                     described = self._wait(future, self._timeout)
@@ -284,7 +283,7 @@ class KafkaGateway:
         wanted = {TopicPartition(topic, partition): spec for topic, partition in names}
         if not wanted:
             return {}
-        return self._admin.list_offsets(wanted, isolation_level=level, request_timeout=self._timeout)
+        return self._client.admin().list_offsets(wanted, isolation_level=level, request_timeout=self._timeout)
 
     def _leaders(self, topic: str) -> list[int]:
         """Partitions of `topic` that have a leader now. Raises GatewayError for a topic nobody knows."""
@@ -326,7 +325,7 @@ class KafkaGateway:
     def _ask_watched(self, names: list[str]) -> dict[str, WatchedSettings]:
         resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in names]
         answers = {}
-        for resource, future in self._admin.describe_configs(resources, request_timeout=self._timeout).items():
+        for resource, future in self._client.admin().describe_configs(resources, request_timeout=self._timeout).items():
             try:
                 found = self._wait(future, self._timeout)
                 answers[resource.name] = WatchedSettings(

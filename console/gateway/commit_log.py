@@ -9,8 +9,11 @@ import time
 
 from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
+from broker.client.security.properties import PLAINTEXT
 from broker.common.errors import BarnabasError
 from broker.coordinator.group.records import OffsetKey, decode_key, decode_offset_value
+from console.gateway.client import ClusterClient
+from console.gateway.errors import GatewayError
 from console.gateway.group_views import CommitView
 
 logger = logging.getLogger(__name__)
@@ -29,10 +32,11 @@ LOOK_AGAIN_SECONDS = 5.0
 class CommitLog:
     """For one thread."""
 
-    def __init__(self, bootstrap_servers: str, timeout_seconds: float):
-        self._bootstrap_servers = bootstrap_servers
+    def __init__(self, client: ClusterClient, timeout_seconds: float):
+        self._client = client
         self._timeout = timeout_seconds
         self._consumer: Consumer | None = None
+        self._security = PLAINTEXT
         self._partition_count = 0
         self._look_after = 0.0
 
@@ -41,7 +45,7 @@ class CommitLog:
         try:
             self._follow_partitions()
             return self._read_arrived() if self._partition_count else []
-        except KafkaException as error:
+        except (KafkaException, GatewayError) as error:
             logger.debug("commits not read: %s", error)
             return []
 
@@ -51,22 +55,28 @@ class CommitLog:
             self._consumer = None
 
     def _follow_partitions(self) -> None:
+        security = self._client.security()
+        if security != self._security:
+            # The library goes on with the password that it was made with.
+            self.close()
+            self._security, self._partition_count, self._look_after = security, 0, 0.0
         if self._partition_count or time.monotonic() < self._look_after:
             return
         self._look_after = time.monotonic() + LOOK_AGAIN_SECONDS
         self._consumer = self._consumer or Consumer(
-            {
-                "bootstrap.servers": self._bootstrap_servers,
-                "group.id": "barnabas-console",  # demanded by the library; nothing is joined or committed
-                "client.id": "barnabas-console-commits",
-                "enable.auto.commit": False,
-                "auto.offset.reset": "latest",
-                "isolation.level": "read_committed",
-                "allow.auto.create.topics": False,
-                "queued.max.messages.kbytes": 4_096,
-                "fetch.queue.backoff.ms": 10,
-                "log_level": 0,
-            }
+            self._client.settings(
+                {
+                    "group.id": "barnabas-console",  # demanded by the library; nothing is joined or committed
+                    "client.id": "barnabas-console-commits",
+                    "enable.auto.commit": False,
+                    "auto.offset.reset": "latest",
+                    "isolation.level": "read_committed",
+                    "allow.auto.create.topics": False,
+                    "queued.max.messages.kbytes": 4_096,
+                    "fetch.queue.backoff.ms": 10,
+                    "log_level": 0,
+                }
+            )
         )
         known = self._consumer.list_topics(OFFSETS_TOPIC, timeout=self._timeout).topics.get(OFFSETS_TOPIC)
         if known is None or known.error is not None or not known.partitions:

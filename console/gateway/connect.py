@@ -29,10 +29,20 @@ def _made(name: str):
 
 def kafka_gateway() -> ClusterGateway:
     """To the configured cluster."""
+    from console.gateway.client import ClusterClient
     from console.gateway.cluster import KafkaGateway
     from console.gateway.membership import ConsoleMembership
 
-    return KafkaGateway(settings.BOOTSTRAP_SERVERS, ConsoleMembership(zookeeper_gateway))
+    client = ClusterClient(
+        settings.BOOTSTRAP_SERVERS, settings.CLIENT_CONFIG, is_required=settings.CLIENT_CONFIG_IS_NAMED
+    )
+    return KafkaGateway(client, ConsoleMembership(zookeeper_gateway))
+
+
+def client_config_in_use() -> str:
+    """The path of the client configuration by which the cluster is reached now; empty for plain connections."""
+    in_use = settings.CLIENT_CONFIG_IS_NAMED or Path(settings.CLIENT_CONFIG).exists()
+    return settings.CLIENT_CONFIG if in_use else ""
 
 
 def kazoo_gateway() -> ZooKeeperGateway:
@@ -44,4 +54,5 @@ def kazoo_gateway() -> ZooKeeperGateway:
         settings.ZOOKEEPER,
         secret_reader(settings.ZOOKEEPER_SECRET_FILE),
         secret_reader(Path(digest)) if digest else None,
+        settings.ZOOKEEPER_TLS_FILE,
     )

@@ -13,6 +13,20 @@ class ClusterUnreachableError(GatewayError):
     """No broker answered in time. Nothing is known about what was asked."""
 
 
+#: How the sentences begin of a console that is not let in; waiting does not mend it.
+REFUSED = "The cluster does not let the console in:"
+UNUSABLE = "The console's client configuration cannot be used:"
+
+
+class ClientRefusedError(ClusterUnreachableError):
+    """The cluster does not take the console for somebody it knows, or the console the cluster for the one it means."""
+
+
+def is_refusal(sentence: str) -> bool:
+    """Whether a stored sentence is one of those."""
+    return sentence.startswith((REFUSED, UNUSABLE))
+
+
 class RefusedError(GatewayError):
     """The cluster answered no: `code` is Kafka's name of the error, such as TOPIC_ALREADY_EXISTS."""
 

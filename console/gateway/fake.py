@@ -11,9 +11,12 @@ from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from console.gateway.broker_views import ReplicaSizes
 from console.gateway.errors import ClusterUnreachableError, refusal
+from console.gateway.fake_acls import FakeAcls
 from console.gateway.fake_brokers import FakeBrokers
+from console.gateway.fake_credentials import FakeCredentials
 from console.gateway.fake_groups import FakeGroups
 from console.gateway.fake_moves import FakeMoves
+from console.gateway.fake_quotas import FakeQuotas
 from console.gateway.fake_records import FakeRecordStream
 from console.gateway.fake_retention import FakeSegment, FakeTopicState
 from console.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
@@ -46,6 +49,9 @@ class FakeGateway:
         self.groups = FakeGroups(self)
         self.brokers = FakeBrokers(self, self._brokers)
         self.moves = FakeMoves(self)
+        self.credentials = FakeCredentials(self)
+        self.quotas = FakeQuotas(self)
+        self.acls = FakeAcls(self)
 
     # What the console asks -------------------------------------------------------------------------------------------
 

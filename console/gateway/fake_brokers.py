@@ -9,6 +9,7 @@ from broker.config.definition import ConfigError, UpdateMode, render_value
 from broker.config.dynamic import read_broker_change, update_mode
 from console.gateway.broker_views import BrokerSetting, LogDirView, NotLoaded, ReplicaSizes, RequestTimes, Software
 from console.gateway.errors import ClusterUnreachableError, refusal
+from console.gateway.quota_views import QuotaUse
 from console.gateway.setting_rules import choices_of
 
 VOLUME_BYTES = 1_000_000_000
@@ -31,6 +32,7 @@ class FakeBrokers:
         self.usable_bytes: dict[int, int] = {}
         self.times: dict[int, tuple[RequestTimes, ...] | None] = {}
         self.unloaded: dict[int, NotLoaded] = {}
+        self.used: dict[int, tuple[QuotaUse, ...]] = {}
         self._own: dict[int, dict[str, str]] = {}
         self._of_all: dict[str, str] = {}
 
@@ -78,6 +80,9 @@ class FakeBrokers:
 
     def not_loaded(self) -> Mapping[int, NotLoaded]:
         return {each: self.unloaded.get(each, NotLoaded()) for each in self._cluster.alive_brokers()}
+
+    def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
+        return {each: self.used.get(each, ()) for each in self._cluster.alive_brokers()}
 
     def _settings_of(self, broker_id: int) -> tuple[BrokerSetting, ...]:
         layers = {"broker": self._own.get(broker_id, {}), "cluster": self._of_all, "file": self.files[broker_id]}

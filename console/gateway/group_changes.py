@@ -6,7 +6,6 @@ even when another one, or itself again, has long served the group (librdkafka #5
 
 from collections.abc import Callable, Iterable, Mapping
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.coordinators import MOVED, Coordinators
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -22,6 +21,7 @@ from broker.protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
 )
 from broker.protocol.schema import Message
+from console.gateway.client import ClusterClient
 from console.gateway.errors import refusal
 from console.gateway.group_views import TopicPartition
 
@@ -29,8 +29,8 @@ from console.gateway.group_views import TopicPartition
 class GroupChanges:
     """Each raises RefusedError for the whole group, BarnabasError if the coordinator cannot be asked in time."""
 
-    def __init__(self, bootstrap_servers: str, timeout_seconds: float):
-        self._bootstrap_servers = bootstrap_servers
+    def __init__(self, client: ClusterClient, timeout_seconds: float):
+        self._client = client
         self._timeout = timeout_seconds
 
     def commit(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, str]:
@@ -78,7 +78,7 @@ class GroupChanges:
             code = code_of(answer)
             return code if code in MOVED else ErrorCode.NONE
 
-        with Cluster(parse_bootstrap_servers(self._bootstrap_servers), timeout_s=self._timeout) as cluster:
+        with self._client.cluster(self._timeout) as cluster:
             coordinators = Coordinators(cluster, timeout_s=self._timeout)
             return coordinators.ask(CoordinatorType.GROUP, group_id, request, moved)
 

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from broker.client.assignment import decode_assignment
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import parse_bootstrap_servers
 from broker.client.connection import BrokerConnection
 from broker.common.errors import BarnabasError, ErrorCode
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember, DescribeGroupsRequest
 from broker.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest
 from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from console.gateway.client import ClusterClient
 from console.gateway.errors import RefusedError, refusal
 from console.gateway.group_views import GroupView, MemberView, TopicPartition
 
@@ -26,14 +27,14 @@ CONSUMER_PROTOCOL = "consumer"
 
 
 def ask_all_groups(
-    brokers: Iterable[tuple[int, str, int]], timeout_seconds: float
+    client: ClusterClient, brokers: Iterable[tuple[int, str, int]], timeout_seconds: float
 ) -> tuple[list[GroupView], frozenset[int]]:
     """The groups of every broker (id, host, port) that answers, and the ids of those that do."""
     asked = list(brokers)
     groups: list[GroupView] = []
     answered = set()
     with ThreadPoolExecutor(BROKERS_AT_ONCE) as pool:
-        answers = pool.map(lambda broker: _ask_broker(*broker, timeout_seconds), asked)
+        answers = pool.map(lambda broker: _ask_broker(client, *broker, timeout_seconds), asked)
         for (broker_id, _, _), answer in zip(asked, answers, strict=True):
             if answer is not None:
                 answered.add(broker_id)
@@ -41,18 +42,18 @@ def ask_all_groups(
     return groups, frozenset(answered)
 
 
-def ask_group(bootstrap_servers: str, group_id: str, timeout_seconds: float) -> GroupView:
+def ask_group(client: ClusterClient, group_id: str, timeout_seconds: float) -> GroupView:
     """Raises RefusedError if the coordinator says no, BarnabasError if it cannot be asked."""
-    coordinator = _find_coordinator(bootstrap_servers, group_id, timeout_seconds)
-    with BrokerConnection(coordinator.host, coordinator.port, timeout_s=timeout_seconds) as connection:
+    coordinator = _find_coordinator(client, group_id, timeout_seconds)
+    with client.connection(coordinator.host, coordinator.port, timeout_seconds) as connection:
         (group,) = _ask_groups(connection, coordinator.node_id, [group_id])
     return group
 
 
-def _find_coordinator(bootstrap_servers: str, group_id: str, timeout_seconds: float) -> Coordinator:
+def _find_coordinator(client: ClusterClient, group_id: str, timeout_seconds: float) -> Coordinator:
     failure: BarnabasError | None = None
-    with Cluster(parse_bootstrap_servers(bootstrap_servers), timeout_s=timeout_seconds) as cluster:
-        for address in parse_bootstrap_servers(bootstrap_servers):
+    with client.cluster(timeout_seconds) as cluster:
+        for address in parse_bootstrap_servers(client.bootstrap_servers):
             try:
                 answer = cluster.connection(*address).ask(FindCoordinatorRequest(coordinator_keys=[group_id]))
             except BarnabasError as error:
@@ -65,10 +66,12 @@ def _find_coordinator(bootstrap_servers: str, group_id: str, timeout_seconds: fl
     raise failure or refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
 
-def _ask_broker(broker_id: int, host: str, port: int, timeout_seconds: float) -> list[GroupView] | None:
+def _ask_broker(
+    client: ClusterClient, broker_id: int, host: str, port: int, timeout_seconds: float
+) -> list[GroupView] | None:
     """None if it does not answer, or does not know all of its groups: they are loaded, or just moved away."""
     try:
-        with BrokerConnection(host, port, timeout_s=timeout_seconds) as connection:
+        with client.connection(host, port, timeout_seconds) as connection:
             listed = connection.ask(ListGroupsRequest())
             if listed.error_code:
                 return None

@@ -5,11 +5,12 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 
 from confluent_kafka import TopicPartition as KafkaPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import OffsetSpec
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError, BarnabasError
 from broker.spark.ledger_names import LEDGER_PREFIX
+from console.gateway.client import ClusterClient
 from console.gateway.commit_log import CommitLog
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.gateway.group_changes import GroupChanges
@@ -33,22 +34,20 @@ class KafkaGroups:
 
     def __init__(
         self,
-        admin: AdminClient,
-        bootstrap_servers: str,
+        client: ClusterClient,
         wait: Callable,
         brokers: Callable[[], Iterable[tuple[int, str, int]]],
         timeout_seconds: float,
     ):
-        self._admin = admin
-        self._bootstrap_servers = bootstrap_servers
+        self._client = client
         self._wait = wait
         self._brokers = brokers
         self._timeout = timeout_seconds
-        self._commit_log = CommitLog(bootstrap_servers, timeout_seconds)
-        self._changes = GroupChanges(bootstrap_servers, CHANGE_TIMEOUT_SECONDS)
+        self._commit_log = CommitLog(client, timeout_seconds)
+        self._changes = GroupChanges(client, CHANGE_TIMEOUT_SECONDS)
 
     def describe(self) -> GroupsView:
-        groups, answered = ask_all_groups(self._brokers(), self._timeout)
+        groups, answered = ask_all_groups(self._client, self._brokers(), self._timeout)
         if not answered:
             raise ClusterUnreachableError("No broker answered in time.")
         # A coordinator that moves is told by two brokers for a moment: the first one wins.
@@ -57,7 +56,7 @@ class KafkaGroups:
 
     def describe_one(self, group_id: str) -> GroupView:
         with _in_our_words():
-            return ask_group(self._bootstrap_servers, group_id, self._timeout)
+            return ask_group(self._client, group_id, self._timeout)
 
     def commits(self) -> list[CommitView]:
         return self._commit_log.read()
@@ -66,7 +65,7 @@ class KafkaGroups:
         if not positions:
             return {}
         with _in_our_words():
-            return ask_first_unread(self._bootstrap_servers, positions, self._timeout)
+            return ask_first_unread(self._client, positions, self._timeout)
 
     def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
         wanted = list(places)
@@ -101,7 +100,7 @@ class KafkaGroups:
         if not places:
             return {}
         wanted = {KafkaPartition(topic, partition): spec for topic, partition in places}
-        return self._admin.list_offsets(wanted, request_timeout=self._timeout)
+        return self._client.admin().list_offsets(wanted, request_timeout=self._timeout)
 
     def _answers(self, futures: Mapping[KafkaPartition, Future]) -> dict[TopicPartition, int]:
         answers = {}

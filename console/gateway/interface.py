@@ -10,9 +10,12 @@ from typing import Protocol
 
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from broker.spark.ledger_names import DECISIONS_TOPIC
+from console.gateway.acl_views import AclGateway
 from console.gateway.broker_views import BrokerGateway
+from console.gateway.credential_views import CredentialGateway
 from console.gateway.group_views import GroupGateway
 from console.gateway.move_views import MoveGateway
+from console.gateway.quota_views import QuotaGateway
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 
@@ -83,6 +86,9 @@ class ClusterGateway(Protocol):
     groups: GroupGateway
     brokers: BrokerGateway
     moves: MoveGateway
+    credentials: CredentialGateway
+    quotas: QuotaGateway
+    acls: AclGateway
 
     def describe_cluster(self) -> ClusterView:
         """Brokers, controller and cluster id as one live broker knows them."""

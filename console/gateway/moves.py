@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import contextmanager
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import Cluster
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.protocol.messages.alter_partition_reassignments import (
@@ -18,6 +18,7 @@ from broker.protocol.messages.alter_partition_reassignments import (
 from broker.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 from broker.protocol.schema import Message
 from console.gateway.broker_views import BrokerGateway, ReplicaSizes, replica_sizes
+from console.gateway.client import ClusterClient
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.gateway.group_views import TopicPartition
 from console.gateway.move_views import RATE_KEYS, REPLICA_KEYS, MoveView, Throttles
@@ -35,9 +36,9 @@ class KafkaMoves:
     """Threads may share it."""
 
     def __init__(
-        self, bootstrap_servers: str, brokers: BrokerGateway, topics: TopicAdministration, timeout_seconds: float
+        self, client: ClusterClient, brokers: BrokerGateway, topics: TopicAdministration, timeout_seconds: float
     ):
-        self._bootstrap_servers = bootstrap_servers
+        self._client = client
         self._brokers = brokers
         self._topics = topics
         self._timeout = timeout_seconds
@@ -108,9 +109,8 @@ class KafkaMoves:
     @contextmanager
     def _cluster(self, timeout_seconds: float | None = None):
         """Whatever goes wrong on the wire inside is a GatewayError outside."""
-        servers = parse_bootstrap_servers(self._bootstrap_servers)
         try:
-            with Cluster(servers, timeout_s=timeout_seconds or self._timeout) as cluster:
+            with self._client.cluster(timeout_seconds or self._timeout) as cluster:
                 yield cluster
         except ApiError as error:
             raise refusal(error.code, error.message or "") from error

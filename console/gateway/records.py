@@ -14,6 +14,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from console.gateway.client import ClusterClient
 from console.gateway.errors import ClusterUnreachableError, error_from_kafka
 from console.gateway.record_views import Headers, RecordView
 
@@ -28,27 +29,28 @@ READER_GROUP = "barnabas-console-reader"
 class KafkaRecordStream:
     """A RecordStream over a consumer of its own. Raises GatewayError when the cluster says no."""
 
-    def __init__(self, bootstrap_servers: str, topic: str, starts: Mapping[int, int], committed_only: bool):
+    def __init__(self, client: ClusterClient, topic: str, starts: Mapping[int, int], committed_only: bool):
         self._topic = topic
         self._positions = dict(starts)
         self._consumer = Consumer(
-            {
-                "bootstrap.servers": bootstrap_servers,
-                "client.id": "barnabas-console-reader",
-                "group.id": READER_GROUP,
-                "enable.auto.commit": False,
-                "enable.auto.offset.store": False,
-                "enable.partition.eof": True,
-                "auto.offset.reset": "earliest",
-                "isolation.level": "read_committed" if committed_only else "read_uncommitted",
-                "queued.max.messages.kbytes": QUEUED_KILOBYTES_MAX,
-                # By default it rests for a second whenever so much is waiting: a search would, after each of them.
-                "fetch.queue.backoff.ms": 10,
-                "fetch.max.bytes": FETCH_BYTES_MAX,
-                "fetch.wait.max.ms": 100,
-                "allow.auto.create.topics": False,
-                "log_level": 0,
-            }
+            client.settings(
+                {
+                    "client.id": "barnabas-console-reader",
+                    "group.id": READER_GROUP,
+                    "enable.auto.commit": False,
+                    "enable.auto.offset.store": False,
+                    "enable.partition.eof": True,
+                    "auto.offset.reset": "earliest",
+                    "isolation.level": "read_committed" if committed_only else "read_uncommitted",
+                    "queued.max.messages.kbytes": QUEUED_KILOBYTES_MAX,
+                    # By default it rests for a second whenever so much is waiting: a search would, after each of them.
+                    "fetch.queue.backoff.ms": 10,
+                    "fetch.max.bytes": FETCH_BYTES_MAX,
+                    "fetch.wait.max.ms": 100,
+                    "allow.auto.create.topics": False,
+                    "log_level": 0,
+                }
+            )
         )
         self._consumer.assign([TopicPartition(topic, partition, offset) for partition, offset in starts.items()])
 
@@ -100,20 +102,21 @@ def view_of(message: Message) -> RecordView:
 
 
 def produce(
-    bootstrap_servers: str, topic: str, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers
+    client: ClusterClient, topic: str, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers
 ) -> tuple[int, int]:
     """Append one record, acknowledged by every replica in sync; its partition and offset. Raises GatewayError."""
     producer = Producer(
-        {
-            "bootstrap.servers": bootstrap_servers,
-            "client.id": "barnabas-console",
-            "acks": "all",
-            "enable.idempotence": True,
-            "partitioner": "murmur2_random",
-            "message.timeout.ms": int(PRODUCE_TIMEOUT_SECONDS * 1000),
-            "allow.auto.create.topics": False,
-            "log_level": 0,
-        }
+        client.settings(
+            {
+                "client.id": "barnabas-console",
+                "acks": "all",
+                "enable.idempotence": True,
+                "partitioner": "murmur2_random",
+                "message.timeout.ms": int(PRODUCE_TIMEOUT_SECONDS * 1000),
+                "allow.auto.create.topics": False,
+                "log_level": 0,
+            }
+        )
     )
     answers: list[tuple[KafkaError | None, Message]] = []
     chosen = {} if partition is None else {"partition": partition}

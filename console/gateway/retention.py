@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import Cluster
 from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
 from broker.client.retention import PreviewQuestion, preview_retention
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
@@ -15,6 +15,7 @@ from broker.protocol.messages.preview_retention import (
     PreviewRetentionTopicResult,
 )
 from broker.security.membership import Membership
+from console.gateway.client import ClusterClient
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.gateway.membership import ConsoleMembership
 from console.gateway.retention_views import DoomedSegment, PartitionRetention, RetentionView
@@ -35,14 +36,14 @@ TOPICS_PER_QUESTION = 100
 
 
 def ask_outlook(
-    bootstrap_servers: str, topics: Collection[str], membership: ConsoleMembership, timeout_seconds: float
+    client: ClusterClient, topics: Collection[str], membership: ConsoleMembership, timeout_seconds: float
 ) -> dict[str, RetentionView]:
     """What retention alone would delete now, from each broker for what it leads; what is led by nobody is missing.
 
     A broker that does not answer costs its own partitions. Raises GatewayError if none answers or none knows how.
     """
     found: dict[str, RetentionView] = {}
-    with _cluster(bootstrap_servers, membership, timeout_seconds) as cluster:
+    with _cluster(client, membership, timeout_seconds) as cluster:
         addresses = [(each.host, each.port) for each in cluster.describe_topics([]).brokers]
         silent = 0
         for address in addresses:
@@ -82,7 +83,7 @@ def _joined(known: RetentionView | None, answer: PreviewRetentionTopicResult) ->
 
 
 def ask_retention(
-    bootstrap_servers: str,
+    client: ClusterClient,
     topic: str,
     configs: Mapping[str, str | None],
     membership: ConsoleMembership,
@@ -90,7 +91,7 @@ def ask_retention(
 ) -> RetentionView:
     """Raises GatewayError: refused, unreachable, or a cluster that does not know the question."""
     question = PreviewQuestion(topic, configs=configs, timeout_s=PREVIEW_TIMEOUT_SECONDS)
-    with _cluster(bootstrap_servers, membership, timeout_seconds) as cluster:
+    with _cluster(client, membership, timeout_seconds) as cluster:
         answer = preview_retention(cluster, question, membership())
     return RetentionView(
         answer.cleanup_policy,
@@ -101,10 +102,10 @@ def ask_retention(
 
 
 @contextmanager
-def _cluster(bootstrap_servers: str, membership: ConsoleMembership, timeout_seconds: float) -> Iterator[Cluster]:
+def _cluster(client: ClusterClient, membership: ConsoleMembership, timeout_seconds: float) -> Iterator[Cluster]:
     """Whatever goes wrong on the wire inside is a GatewayError outside."""
     try:
-        with Cluster(parse_bootstrap_servers(bootstrap_servers), timeout_s=timeout_seconds) as cluster:
+        with client.cluster(timeout_seconds) as cluster:
             yield cluster
     except LoginRefused as error:
         membership.forget()

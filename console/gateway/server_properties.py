@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping
 
-from broker.config.broker import BY_NAME
+from broker.config.broker import key_of
 from broker.config.definition import ConfigError, render_value
 from broker.config.properties import parse_properties
 
 
 def read_server_properties(text: str) -> Mapping[str, str | None]:
-    """Values by key; one that no broker could read stands as it is written."""
+    """Values by key, secrets hidden; one that no broker could read stands as it is written."""
     return {name: _rendered(name, value) for name, value in parse_properties(text).items()}
 
 
 def _rendered(name: str, text: str) -> str | None:
+    key = key_of(name)
     try:
-        return render_value(BY_NAME[name].read(text)) if name in BY_NAME else text
+        return render_value(key.read(text)) if key else text
     except ConfigError:
         return text

@@ -18,7 +18,11 @@ from broker.spark.catalog import BUILT_IN, find_job, user_job_meaning, user_jobs
 from broker.spark.checkpoint import read_checkpoint
 from broker.spark.config import KEYS
 from broker.spark.description import describe_job, describe_key
+from broker.spark.ledger_names import DECISIONS_TOPIC as SINK_TOPIC
+from broker.spark.ledger_names import LEDGER_PREFIX as SINK_PREFIX
 from broker.spark.parameters import parse_topic
+
+__all__ = ["SINK_PREFIX", "SINK_TOPIC"]
 
 DESCRIBE_TIMEOUT_S = 20
 #: Keys of every job that a person may set in the form; the others follow from the host.

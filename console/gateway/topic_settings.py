@@ -25,14 +25,14 @@ def setting_view(name: str, value: str | None, source: str) -> SettingView:
 class TopicAdministration:
     """`wait(future, seconds)` gives the answer or raises GatewayError."""
 
-    def __init__(self, admin: AdminClient, wait: Callable, timeout_seconds: float):
+    def __init__(self, admin: Callable[[], AdminClient], wait: Callable, timeout_seconds: float):
         self._admin = admin
         self._wait = wait
         self._timeout = timeout_seconds
 
     def settings(self, topic: str) -> tuple[SettingView, ...]:
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-        (future,) = self._admin.describe_configs([resource], request_timeout=self._timeout).values()
+        (future,) = self._admin().describe_configs([resource], request_timeout=self._timeout).values()
         entries = self._wait(future, self._timeout)
         return tuple(
             setting_view(entry.name, entry.value, _SOURCES.get(entry.source, "default"))
@@ -49,5 +49,5 @@ class TopicAdministration:
             for name, value in changes.items()
         ]
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
-        (future,) = self._admin.incremental_alter_configs([resource], request_timeout=self._timeout).values()
+        (future,) = self._admin().incremental_alter_configs([resource], request_timeout=self._timeout).values()
         self._wait(future, self._timeout)

@@ -8,13 +8,14 @@ import logging
 from collections import deque
 from collections.abc import Iterable, Mapping
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.cluster import Cluster
 from broker.common.errors import BarnabasError
 from broker.protocol.messages.fetch import AbortedTransaction, FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
 from broker.records.batch import BatchHeader, iterate_headers
 from broker.records.control import MarkerType, parse_marker
 from broker.records.record import decode_records
+from console.gateway.client import ClusterClient
 from console.gateway.group_views import TopicPartition, UnreadView
 
 logger = logging.getLogger(__name__)
@@ -26,14 +27,14 @@ UNPACKED_BYTES_MAX = 8 * 1024 * 1024
 
 
 def ask_first_unread(
-    bootstrap_servers: str, positions: Mapping[TopicPartition, int], timeout_seconds: float
+    client: ClusterClient, positions: Mapping[TopicPartition, int], timeout_seconds: float
 ) -> dict[TopicPartition, UnreadView]:
     """What could not be asked is missing. Raises BarnabasError if no broker answers at all."""
     by_topic: dict[str, dict[int, int]] = {}
     for (topic, partition), offset in positions.items():
         by_topic.setdefault(topic, {})[partition] = offset
     found: dict[TopicPartition, UnreadView] = {}
-    with Cluster(parse_bootstrap_servers(bootstrap_servers), timeout_s=timeout_seconds) as cluster:
+    with client.cluster(timeout_seconds) as cluster:
         for topic, offsets in by_topic.items():
             found.update(_ask_topic(cluster, topic, offsets))
     return found

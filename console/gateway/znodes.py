@@ -9,7 +9,12 @@ from kazoo import exceptions as kazoo_errors
 from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 
+from broker.common.errors import BarnabasError
+from broker.config.properties import parse_properties
+from broker.config.zookeeper import read_zookeeper_tls
+from broker.net.tls.settings import TlsSettings
 from broker.zookeeper.ensemble_config import CONFIG_PATH, EnsembleConfig, parse_config
+from broker.zookeeper.tls import tls_arguments, tls_settings
 from console.gateway.zookeeper import describe_servers
 from console.gateway.zookeeper_views import (
     CHILDREN_LISTED_MAX,
@@ -42,6 +47,8 @@ class KazooGateway:
 
     `read_secret` gives the super user's password, which a reconfig needs; None: this console has none. `read_digest`
     gives the brokers' user:password, with which their sensitive znodes can be read; None, or no such file: as anybody.
+    `tls_file` holds Kafka's zookeeper.ssl.… keys; empty: in plain text. What the ensemble names are ports in plain
+    text, so within TLS the connect string is all there is.
     """
 
     def __init__(
@@ -49,12 +56,14 @@ class KazooGateway:
         connect_string: str,
         read_secret: Callable[[], str] | None = None,
         read_digest: Callable[[], str] | None = None,
+        tls_file: str = "",
     ):
         self._servers, _, chroot = connect_string.partition("/")
         self._first_servers = [each.strip() for each in self._servers.split(",") if each.strip()]
         self._chroot = f"/{chroot.strip('/')}" if chroot.strip("/") else ""
         self._read_secret = read_secret
         self._read_digest = read_digest
+        self._tls_file = tls_file
         self._lock = threading.Lock()
         self._client: KazooClient | None = None
         self._connection: threading.Event | None = None
@@ -171,7 +180,7 @@ class KazooGateway:
             raise ZooKeeperUnreachableError(_UNREACHABLE)
         with self._lock:
             is_first, self._follows_members = not self._follows_members, True
-        if is_first:
+        if is_first and not self._tls_file:
             client.DataWatch(CONFIG_PATH, self._follow_members)
         return client
 
@@ -194,7 +203,16 @@ class KazooGateway:
             connection_retry=_RECONNECT,
             logger=_QUIET,
             auth_data=self._auth_data(),
+            **tls_arguments(self._tls()),
         )
+
+    def _tls(self) -> TlsSettings | None:
+        if not self._tls_file:
+            return None
+        try:
+            return tls_settings(read_zookeeper_tls(parse_properties(Path(self._tls_file).read_text())))
+        except (OSError, UnicodeDecodeError, BarnabasError) as error:
+            raise ZooKeeperUnreachableError(f"{self._tls_file} cannot be used: {error}") from error
 
     def _auth_data(self) -> list[tuple[str, str]]:
         try:

@@ -60,6 +60,7 @@ def service_environment(setup: Setup) -> dict[str, str]:
             "BARNABAS_BOOTSTRAP_SERVERS": setup.bootstrap_servers,
             "BARNABAS_ZOOKEEPER": setup.zookeeper,
             "BARNABAS_ZOOKEEPER_DIGEST_FILE": settings.ZOOKEEPER_DIGEST_FILE,
+            "BARNABAS_ZOOKEEPER_TLS_FILE": settings.ZOOKEEPER_TLS_FILE,
             "BARNABAS_DATA": str(settings.DATA_DIR),
             "BARNABAS_JOBS": str(settings.JOBS_DIR),
             "BARNABAS_LOG_ROOTS": ",".join(map(str, settings.LOG_ROOTS)),

@@ -13,6 +13,7 @@ from console.launch.interrupts import Interrupts
 from console.launch.ports import needed_ports, port_complaints
 from console.launch.progress import Progress
 from console.launch.redis_server import is_embedded, redis_service, wait_for_redis
+from console.launch.secure import admit_first_users, prepare_clients
 from console.launch.services import STOP_ORDER, console_services, service_environment
 from console.launch.stages import Stages, is_alive, shut_down
 from console.launch.supervisor import Supervisor, end_service, left_services
@@ -52,13 +53,18 @@ class Stack:
         self._open_database()
         self.setup = with_every_zookeeper(self.setup)
         self.supervisor.environment |= service_environment(self.setup)
+        prepare_clients(self.setup)
         self.rows = register(self.setup)
         self._refuse_taken_ports()
         self._open_redis()
         credentials = ensure_first_user(os.environ.get(PASSWORD_VARIABLE, ""))
         for service in console_services():
             self.supervisor.start(service)
-        Stages(self.progress, self.look_after_services).start(START_ORDER, self.rows)
+        stages = Stages(self.progress, self.look_after_services)
+        stages.start((ManagedProcess.Kind.ZOOKEEPER,), self.rows)
+        if self.setup.is_secure:
+            admit_first_users(self.setup, self.progress)
+        stages.start(tuple(kind for kind in START_ORDER if kind != ManagedProcess.Kind.ZOOKEEPER), self.rows)
         self._await_web()
         return credentials
 

@@ -1,7 +1,7 @@
 """Who listens: what no page shows is neither rendered nor sent.
 
-Redis knows which channels somebody has subscribed to. A layer that cannot be asked, or does not answer, may have
-listeners: then everything is rendered.
+Redis knows which channels somebody has subscribed to, a layer in memory its groups. One that cannot be asked, or does
+not answer, may have listeners: then everything is rendered.
 """
 
 import logging
@@ -9,7 +9,7 @@ from collections.abc import Collection
 from functools import cache
 
 import redis
-from channels.layers import get_channel_layer
+from channels.layers import InMemoryChannelLayer, get_channel_layer
 from channels_redis.pubsub import RedisPubSubChannelLayer
 from django.conf import settings
 
@@ -20,6 +20,9 @@ ANSWER_WITHIN_SECONDS = 1.0
 
 def listened(names: Collection[str]) -> frozenset[str]:
     """Those of the groups `names` that somebody listens to. Never raises; asked of Redis, in one question."""
+    layer = get_channel_layer()
+    if isinstance(layer, InMemoryChannelLayer):
+        return frozenset(names) & layer.groups.keys()
     client = redis_of_layer()
     if not names or client is None:
         return frozenset(names)

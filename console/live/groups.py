@@ -10,9 +10,15 @@ PLACEMENT = "placement"
 ZOOKEEPER = "zookeeper"
 RETENTION = "retention"
 HISTORY = "history"
+ACLS = "acls"
 #: Which rows are others now: each web process listens once, for all its pages.
 CHANGES = "changes"
 STREAMS = "streams"
+#: The lists of Kafka's users and of quotas, told that somebody changed them here.
+CREDENTIALS = "credentials"
+QUOTAS = "quotas"
+#: Pages of connectors, told that somebody changed one here.
+CONNECTORS = "connectors"
 
 
 def topic(name: str) -> str:

@@ -8,21 +8,28 @@ from django.utils import timezone
 from console.access.filters import within
 from console.access.last_line import sentence_within
 from console.access.reach import EVERYTHING, Reach, Resource
+from console.brokers.certificates import ends_soon
 from console.brokers.models import BrokerReport
 from console.brokers.open_files import OpenFiles
 from console.clusters.models import QUIET_MAX, Broker, ClusterState, Partition, QuietReason, Topic
 from console.common.clock import now_ms
+from console.connectors.access import connectors_within
+from console.connectors.presenters import ShownConnector
+from console.connectors.queries import shown
 from console.consumers.models import ConsumerGroup
 from console.consumers.queries import groups_in_trouble
+from console.gateway.errors import is_refusal
 from console.history.models import Change
 from console.history.queries import unclean_elections_since
 from console.overview.health import (
     CrowdedBroker,
+    EndingCertificate,
     Facts,
     Level,
     PastElection,
     Quiet,
     TightDirectory,
+    TroubledConnector,
     TroubledGroup,
     TroubledPartition,
     TroubledProcess,
@@ -36,6 +43,7 @@ from console.processes.truths import TROUBLED_STATES, State
 
 #: Groups in trouble that reasons are worked out from.
 TROUBLED_GROUPS_MAX = 20
+TROUBLED_CONNECTORS_MAX = 8
 COORDINATORS_TOPICS = ("__consumer_offsets", "__transaction_state")
 
 
@@ -52,10 +60,12 @@ def health_facts(
     quiet_names = {each.name for each in said if each.about == Resource.GROUP}
     groups, groups_count = troubled_groups(reach, quiet_names)
     quiet_groups = groups_in_trouble(at_ms, reach).filter(name__in=quiet_names) if quiet_names else ()
+    connectors, connectors_count = troubled_connectors(reach)
     reports = _reports_of(each.broker_id for each in brokers if each.is_registered)
     return Facts(
         is_seen=bool(state.brokers_at_ms),
         brokers_error=state.brokers_error,
+        is_refused=is_refusal(state.brokers_error),
         topics_error=state.topics_error,
         controller_id=state.controller_id,
         missing=frozenset(missing),
@@ -72,9 +82,13 @@ def health_facts(
         now_ms=at_ms,
         directories=tight_directories(reports),
         crowded=crowded_brokers(reports),
+        certificates=ending_certificates(reports, at_ms),
         processes=_troubled_processes((each.process for each in processes), reach),
         unclean=tuple(map(_as_past_election, unclean_elections_since(at_ms - TOLD_FOR_MS, reach))),
         unloaded=_unloaded_coordinators(reports),
+        connectors=connectors,
+        connectors_count=connectors_count,
+        connectors_error=state.connectors_error,
         lone_internal_topics=_lone_internal_topics(sum(each.is_registered for each in brokers)),
     )
 
@@ -100,6 +114,26 @@ def troubled_groups(reach: Reach, but: Collection[str] = ()) -> tuple[tuple[Trou
     return worst, len(worst) if len(worst) < TROUBLED_GROUPS_MAX else found.count()
 
 
+def troubled_connectors(reach: Reach = EVERYTHING) -> tuple[tuple[TroubledConnector, ...], int]:
+    """Those that failed first, and how many have. Of why only what everybody who sees the connector may know."""
+    found = connectors_within(reach).filter(failed_since_ms__isnull=False).order_by("failed_since_ms", "name")
+    first = shown(found[:TROUBLED_CONNECTORS_MAX], reach)
+    return tuple(map(_as_connector, first)), len(first) if len(first) < TROUBLED_CONNECTORS_MAX else found.count()
+
+
+def _as_connector(each: ShownConnector) -> TroubledConnector:
+    row, failure = each.row, each.failures[0] if each.failures else None
+    return TroubledConnector(
+        row.name,
+        row.failed_count,
+        row.task_count,
+        row.state == "FAILED",
+        failure.error_class if failure else "",
+        str(failure.place) if failure and failure.place else "",
+        row.failed_since_ms,
+    )
+
+
 def _reports_of(broker_ids: Iterable[int]) -> list[BrokerReport]:
     return list(BrokerReport.objects.filter(broker_id__in=list(broker_ids)).order_by("broker_id"))
 
@@ -110,6 +144,16 @@ def crowded_brokers(reports: Iterable[BrokerReport]) -> tuple[CrowdedBroker, ...
         CrowdedBroker(each.broker_id, each.open_files, each.open_files_limit)
         for each in reports
         if each.open_files is not None and OpenFiles(each.open_files, each.open_files_limit).is_near_limit
+    )
+
+
+def ending_certificates(reports: Iterable[BrokerReport], at_ms: int) -> tuple[EndingCertificate, ...]:
+    """The certificates that have ended or will soon."""
+    return tuple(
+        EndingCertificate(report.broker_id, listener, ends_at_ms, ends_at_ms - at_ms)
+        for report in reports
+        for listener, ends_at_ms in sorted(report.certificates.items())
+        if ends_soon(ends_at_ms, at_ms)
     )
 
 

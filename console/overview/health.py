@@ -94,6 +94,16 @@ class CrowdedBroker:
 
 
 @dataclass(frozen=True, slots=True)
+class EndingCertificate:
+    """Of a broker's listener; `left_ms` is below 0 when it has ended."""
+
+    broker_id: int
+    listener: str
+    ends_at_ms: int
+    left_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class PastElection:
     """An unclean election that history tells of, as its row `number` says it."""
 
@@ -114,9 +124,24 @@ class UnloadedCoordinators:
 
 
 @dataclass(frozen=True, slots=True)
+class TroubledConnector:
+    """A connector that failed as a whole, or in some of its tasks; `error` is a class's name, `place` of a record."""
+
+    name: str
+    failed_count: int
+    task_count: int
+    is_whole: bool
+    error: str = ""
+    place: str = ""
+    since_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     is_seen: bool
     brokers_error: str = ""
+    #: The cluster does not let the console in, or the console has no way to ask: it does not pass by itself.
+    is_refused: bool = False
     topics_error: str = ""
     controller_id: int | None = None
     missing: frozenset[int] = frozenset()
@@ -140,11 +165,16 @@ class Facts:
     now_ms: int = 0
     directories: tuple[TightDirectory, ...] = ()
     crowded: tuple[CrowdedBroker, ...] = ()
+    certificates: tuple[EndingCertificate, ...] = ()
     #: Of the last days, the newest first.
     unclean: tuple[PastElection, ...] = ()
     unloaded: tuple[UnloadedCoordinators, ...] = ()
     #: Topics of coordinators with one replica, though there are more brokers.
     lone_internal_topics: tuple[str, ...] = ()
+    #: Those that failed first, and how many have in all; and why Kafka Connect cannot be asked.
+    connectors: tuple[TroubledConnector, ...] = ()
+    connectors_count: int = 0
+    connectors_error: str = ""
 
     @property
     def has_quorum(self) -> bool:

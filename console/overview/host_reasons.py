@@ -1,9 +1,18 @@
 """Troubles of disks and processes as sentences. Pure."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from console.common.figures import size
-from console.overview.health import Action, CrowdedBroker, Level, Reason, TightDirectory, TroubledProcess
+from console.overview.health import (
+    Action,
+    CrowdedBroker,
+    EndingCertificate,
+    Level,
+    Reason,
+    TightDirectory,
+    TroubledProcess,
+)
 
 _EVIDENCE_LENGTH_MAX = 160
 _PATH_LENGTH_MAX = 400
@@ -24,6 +33,22 @@ def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[Reason]:
         yield Reason(
             Level.WARNING, f"Broker {each.broker_id}", text, action, evidence, key=f"open files:{each.broker_id}"
         )
+
+
+def certificate_reasons(certificates: Iterable[EndingCertificate]) -> Iterable[Reason]:
+    for each in certificates:
+        ended = each.left_ms <= 0
+        tense = "has ended: nobody connects there any more" if ended else f"ends {_days(each.left_ms)}"
+        text = f"The certificate of broker {each.broker_id} for {each.listener} {tense}."
+        action = Action("Renew it: a keystore that changes on disk counts for the next connection", "processes")
+        evidence = f"it ends at {datetime.fromtimestamp(each.ends_at_ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
+        level, key = Level.CRITICAL if ended else Level.WARNING, f"certificate:{each.broker_id}:{each.listener}"
+        yield Reason(level, f"Broker {each.broker_id}", text, action, evidence, key=key)
+
+
+def _days(left_ms: int) -> str:
+    days = left_ms // 86_400_000
+    return "within a day" if days < 1 else f"in {days} day{'s' if days > 1 else ''}"
 
 
 def _offline(directory: TightDirectory) -> Reason:

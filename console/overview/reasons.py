@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from console.overview.client_reasons import group_reason, group_reasons
+from console.overview.connector_reasons import connector_reasons, silence_reasons
 from console.overview.coordinator_reasons import lone_topic_reasons, unloaded_reasons
 from console.overview.health import Action, Facts, Health, Level, Reason, TroubledPartition
-from console.overview.host_reasons import crowded_reasons, directory_reasons, process_reasons
+from console.overview.host_reasons import certificate_reasons, crowded_reasons, directory_reasons, process_reasons
 from console.overview.quiet import is_silent, quiet_of
 from console.overview.unclean_reason import unclean_reason
 
@@ -32,8 +33,7 @@ def assess(facts: Facts) -> Health:
 def _reasons(facts: Facts) -> Iterable[Reason]:
     yield from _zookeeper_reasons(facts)
     if facts.brokers_error:
-        text = f"The brokers cannot be asked: {facts.brokers_error}"
-        action = Action("See which brokers run and start one", "processes")
+        text, action = _brokers_silent(facts)
         yield Reason(Level.CRITICAL, "Brokers", text, action, key="brokers unreachable")
     elif facts.topics_error:
         text = f"The topics cannot be read: {facts.topics_error}"
@@ -51,9 +51,20 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     yield from lone_topic_reasons(facts.lone_internal_topics)
     yield from directory_reasons(facts.directories)
     yield from crowded_reasons(facts.crowded)
+    yield from certificate_reasons(facts.certificates)
     yield from process_reasons(each for each in facts.processes if each.broker_id not in facts.missing)
+    yield from silence_reasons(facts.connectors_error)
+    yield from connector_reasons(facts.connectors, facts.connectors_count)
     yield from group_reasons(facts.groups, facts.groups_count)
     yield from map(group_reason, facts.quiet_groups)
+
+
+def _brokers_silent(facts: Facts) -> tuple[str, Action]:
+    if facts.is_refused:
+        return facts.brokers_error, Action("Mend the client configuration: it is read again by itself")
+    return f"The brokers cannot be asked: {facts.brokers_error}", Action(
+        "See which brokers run and start one", "processes"
+    )
 
 
 def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:

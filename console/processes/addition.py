@@ -6,6 +6,7 @@ from pathlib import Path
 
 from console.plans.plan import Line, Plan
 from console.processes.kinds.spec import Spec
+from console.processes.secured import secured_properties
 
 ACTION = "add broker"
 METRICS_PORT_DISTANCE = 100
@@ -41,6 +42,8 @@ def addition_plan(spec: Spec, around: Preconditions) -> Plan:
         "metrics.listener": f"127.0.0.1:{spec['metrics_port']}" if spec["metrics_port"] else None,
         "zookeeper.connect": spec["zookeeper"],
     }
+    if spec.get("is_secure"):
+        values |= secured_properties(spec["port"])
     return Plan(
         action=ACTION,
         object_type="process",

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from django.conf import settings
 
+from console.processes.job_users import COUNTS_TOPIC, DEMO_JOB, DOCUMENTS_TOPIC, METRICS_TOPIC, REQUESTS_TOPIC
 from console.processes.kinds.spec import Spec
 from console.processes.models import ManagedProcess, WithdrawnProcess
+from console.processes.secured import FIRST_PROPERTIES
 from console.processes.setup import Setup
 
-STREAM_JOB = "access-counts"
 DEMO = "demo"
 ZOOKEEPER = "zookeeper"
 _DEMO_SOURCES = ("host-metrics", "console-access")
@@ -28,12 +29,12 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
         found.append(("zookeeper", ZOOKEEPER, spec))
     for number in range(1, setup.broker_count + 1):
         found.append(("broker", f"broker-{number}", broker_spec(setup, data, number)))
-    connect, stream = data / "connect", data / "streams" / STREAM_JOB
+    connect, stream = data / "connect", data / "streams" / DEMO_JOB
     if setup.demo or setup.documents:
         demo = demo_properties(setup, connect, settings.REQUEST_LOG_FILE)
         found.append(("connect", DEMO, {"directory": str(connect), "properties": demo}))
     if setup.demo:
-        found.append(("stream", STREAM_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
+        found.append(("stream", DEMO_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
     return found
 
 
@@ -72,7 +73,8 @@ def broker_spec(setup: Setup, data: Path, number: int) -> Spec:
         "log_dirs": [str(directory / "data")],
         "zookeeper": setup.zookeeper,
         "zookeeper_digest_file": settings.ZOOKEEPER_DIGEST_FILE,
-        "first_properties": first_broker_properties(setup.broker_count),
+        "is_secure": setup.is_secure,
+        "first_properties": first_broker_properties(setup.broker_count) | (FIRST_PROPERTIES if setup.is_secure else {}),
     }
 
 
@@ -108,16 +110,16 @@ def demo_properties(setup: Setup, directory: Path, request_log: Path) -> dict[st
     if setup.demo:
         pairs |= {
             "host-metrics.connector.class": "HostMetricsSource",
-            "host-metrics.topic": "host.metrics",
+            "host-metrics.topic": METRICS_TOPIC,
             "console-access.connector.class": "FileSource",
             "console-access.file": str(request_log),
-            "console-access.topic": "console.access",
+            "console-access.topic": REQUESTS_TOPIC,
             "console-access.json.key": "path",
         }
     if setup.documents:
         pairs["documents.connector.class"] = "FileSource"
         pairs["documents.file"] = ",".join(map(str, setup.documents))
-        pairs["documents.topic"] = "documents.lines"
+        pairs["documents.topic"] = DOCUMENTS_TOPIC
     return pairs
 
 
@@ -127,8 +129,8 @@ def stream_properties(setup: Setup, directory: Path) -> dict[str, str]:
         "bootstrap.servers": setup.bootstrap_servers,
         "checkpoint.dir": str(directory),
         "master": setup.spark_master,
-        "input.topic": "console.access",
-        "output.topic": "console.access.counts",
+        "input.topic": REQUESTS_TOPIC,
+        "output.topic": COUNTS_TOPIC,
         "group.by": "$.path,$.status",
         "time.field": "$.time_ms",
         # A batch costs a third of a second of CPU, however few records are in it.

@@ -11,6 +11,7 @@ from console.processes.embedded import broker_directory, first_broker_properties
 from console.processes.kinds.spec import Spec
 from console.processes.models import ManagedProcess
 from console.processes.readiness import port_answers
+from console.processes.secured import FIRST_PROPERTIES
 
 _META = "meta.properties"
 
@@ -65,7 +66,8 @@ def suggested_broker() -> dict[str, int | str]:
 def broker_spec_of(values: Spec) -> Spec:
     """The spec that the form's values stand for; ports and replicas follow the setup's rules."""
     broker_id, port = values["broker_id"], values["port"]
-    brokers = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER).count() + 1
+    others = [row.spec for row in ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER)]
+    is_secure = any(spec.get("is_secure") for spec in others)
     metrics_port = port + METRICS_PORT_DISTANCE
     return {
         "broker_id": broker_id,
@@ -76,7 +78,8 @@ def broker_spec_of(values: Spec) -> Spec:
         "rack": values["rack"],
         "zookeeper": ",".join(managed_zookeepers()) or settings.ZOOKEEPER,
         "zookeeper_digest_file": settings.ZOOKEEPER_DIGEST_FILE,
-        "first_properties": first_broker_properties(max(brokers, 1)),
+        "is_secure": is_secure,
+        "first_properties": first_broker_properties(len(others) + 1) | (FIRST_PROPERTIES if is_secure else {}),
     }
 
 

@@ -1,17 +1,22 @@
 """Properties files shared with an operator: we set the keys we own, every other line stays as it was written."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 
-def set_properties(path: Path, owned: dict[str, str], initial: dict[str, str] | None = None) -> None:
-    """Write `owned` into the file at `path`, and of `initial` what the file does not say yet.
+def set_properties(
+    path: Path, owned: dict[str, str], initial: dict[str, str] | None = None, removed: Collection[str] = ()
+) -> None:
+    """Write `owned` into the file at `path`, and of `initial` what the file does not say yet; `removed` are keys that
+    go.
 
     The file is whole at every moment and untouched if nothing changes.
     """
     old = path.read_text() if path.exists() else ""
     said = {line.partition("=")[0].strip() for line in old.splitlines()}
-    new = with_properties(old, owned | {key: value for key, value in (initial or {}).items() if key not in said})
+    given = {key: value for key, value in (initial or {}).items() if key not in said}
+    new = with_properties(old, owned | given, removed)
     if new != old:
         write_properties(path, new)
 
@@ -26,8 +31,8 @@ def write_properties(path: Path, text: str) -> None:
     os.replace(draft, path)
 
 
-def with_properties(text: str, owned: dict[str, str]) -> str:
-    """`text` with each owned key set once: where it stood first, else at the end."""
+def with_properties(text: str, owned: dict[str, str], removed: Collection[str] = ()) -> str:
+    """`text` with each owned key set once: where it stood first, else at the end; and without `removed`."""
     missing, lines, dropping = dict(owned), [], False
     for line in text.splitlines():
         continues = line.endswith("\\")
@@ -35,7 +40,7 @@ def with_properties(text: str, owned: dict[str, str]) -> str:
             dropping = continues
             continue
         key = line.partition("=")[0].strip()
-        if key not in owned:
+        if key not in owned and key not in removed:
             lines.append(line)
             continue
         if key in missing:

@@ -9,19 +9,43 @@ from console.processes.os_process import Identity
 
 
 def write_run_file(directory: Path, name: str, identity: Identity) -> None:
+    _write(directory, name, asdict(identity))
+
+
+def _write(directory: Path, name: str, told: dict[str, object]) -> None:
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = _path(directory, name)
     draft = path.with_suffix(".new")
-    draft.write_text(json.dumps(asdict(identity)))
+    draft.write_text(json.dumps(told))
     os.replace(draft, path)
 
 
 def read_run_file(directory: Path, name: str) -> Identity | None:
     """None if there is no such file, or not one of ours."""
     try:
-        return Identity(**json.loads(_path(directory, name).read_text()))
-    except (OSError, ValueError, TypeError):
+        told = json.loads(_path(directory, name).read_text())
+        return Identity(told["pid"], told["create_time"], told["token"])
+    except (OSError, ValueError, TypeError, KeyError):
         return None
+
+
+def note_end(directory: Path, name: str, identity: Identity, exit_status: int) -> None:
+    """Only one process ever learns how another ended. What it cannot write into the row now is here for whoever can."""
+    _write(directory, name, asdict(identity) | {"exit_status": exit_status})
+
+
+def noted_end(directory: Path, name: str, identity: Identity) -> int | None:
+    """How it ended, if somebody noted it."""
+    if read_run_file(directory, name) != identity:
+        return None
+    status = json.loads(_path(directory, name).read_text()).get("exit_status")
+    return status if isinstance(status, int) else None
+
+
+def forget_run(directory: Path, name: str, identity: Identity) -> None:
+    """Remove the file if it is still about `identity`."""
+    if read_run_file(directory, name) == identity:
+        remove_run_file(directory, name)
 
 
 def remove_run_file(directory: Path, name: str) -> None:

@@ -25,6 +25,8 @@ class Setup:
     demo: bool
     documents: tuple[Path, ...]
     spark_master: str
+    #: TLS, logins and access lists.
+    is_secure: bool = False
 
     def port_of_broker(self, number: int) -> int:
         return self.broker_port + number - 1
@@ -49,10 +51,15 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
         zookeeper or f"127.0.0.1:{zookeeper_port}",
         zookeeper_port,
         bootstrap_servers,
-        environment.get("BARNABAS_DEMO", "1").strip().lower() not in ("0", "false", "no", "off"),
+        _is_on(environment.get("BARNABAS_DEMO", "1")),
         tuple(_document(name) for name in _names(environment.get("BARNABAS_DOCUMENTS", ""))),
         spark_master,
+        bool(broker_count) and _is_on(environment.get("BARNABAS_SECURED", "0")),
     )
+
+
+def _is_on(text: str) -> bool:
+    return text.strip().lower() not in ("0", "false", "no", "off", "")
 
 
 def _number(environment: Mapping[str, str], name: str, default: int, at_least: int, at_most: int) -> int:

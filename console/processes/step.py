@@ -29,10 +29,10 @@ from console.processes.kinds import kind_named
 from console.processes.kinds.spec import SpecError, check_name
 from console.processes.log_files import bound_log
 from console.processes.models import ManagedProcess
-from console.processes.os_process import Identity
+from console.processes.os_process import Identity, Sighting
 from console.processes.presenters import TONES
 from console.processes.restarts import deaths_within
-from console.processes.run_files import remove_run_file, write_run_file
+from console.processes.run_files import forget_run, note_end, noted_end, write_run_file
 from console.processes.states import (
     Decision,
     Desired,
@@ -76,7 +76,7 @@ def step(name: str, look: ClusterLook | None = None) -> ManagedProcess:
         process = ManagedProcess.objects.get(name=name)
         before = _columns(process)
         identity = identity_of(process)
-        sighting = os_process.look(identity) if identity else os_process.GONE
+        sighting = _look_at(name, identity)
         now = timezone.localtime()
         facts = gather_facts(process, identity, sighting, now)
         decision = decide(facts)
@@ -86,7 +86,21 @@ def step(name: str, look: ClusterLook | None = None) -> ManagedProcess:
         if sighting.alive and identity:
             _measure(process, identity, now)
         _save(process, before, facts, decision)
+        if identity and not sighting.alive:
+            forget_run(run_files_of_processes(), name, identity)
     return process
+
+
+def _look_at(name: str, identity: Identity | None) -> Sighting:
+    """How it ended is in the run file until the row has it: a worker may be ended while the database is locked."""
+    if identity is None:
+        return os_process.GONE
+    sighting = os_process.look(identity)
+    if not sighting.alive:
+        if sighting.exit_status is None:
+            return replace(sighting, exit_status=noted_end(run_files_of_processes(), name, identity))
+        note_end(run_files_of_processes(), name, identity, sighting.exit_status)
+    return sighting
 
 
 def rests(process: ManagedProcess, look: ClusterLook) -> bool:
@@ -119,7 +133,6 @@ def _write_down(process: ManagedProcess, facts: Facts, decision: Decision, livin
         process.pid = process.create_time = process.terminated_at = None
         process.memory_bytes = process.cpu_seconds = process.cpu_percent = process.measured_at = None
         process.exit_status, process.ended_at = facts.exit_status, facts.now
-        remove_run_file(run_files_of_processes(), process.name)
 
 
 def _note(process: ManagedProcess, decision: Decision, facts: Facts) -> None:
@@ -167,7 +180,9 @@ def _spawn(process: ManagedProcess, facts: Facts, decision: Decision) -> Decisio
 
 
 def _argv(process: ManagedProcess) -> list[str]:
-    """Raises SpecError."""
+    """Raises SpecError, OSError."""
+    kind = kind_named(process.kind)
+    kind.refresh_files(kind.check(process.spec))
     return module_command("broker", *process.launch.arguments)
 
 

@@ -3,10 +3,16 @@
 import json
 
 from django import forms
+from django.conf import settings
+
+from console.clusters.models import Topic
+from console.records.by_schema import encode_for
 
 #: The console's own limit for a key or value; a topic's max.message.bytes may be lower, and the broker says so.
 RECORD_BYTES_MAX = 1_000_000
 HEADERS_MAX = 100
+#: Which of key and value are encoded by a schema.
+_BY_SCHEMA = {"schema": ("value",), "schemas": ("key", "value")}
 _AREA = {"rows": 2, "spellcheck": "false"}
 
 
@@ -26,9 +32,15 @@ class ProduceForm(forms.Form):
     )
     headers = forms.CharField(required=False, max_length=20_000, widget=forms.Textarea(_AREA))
 
-    def __init__(self, partition_count: int, *args, **kwargs):
+    def __init__(self, topic: Topic, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        choices = [("", "by key"), *((each, str(each)) for each in range(partition_count))]
+        self._topic = topic.name
+        if settings.SCHEMA_REGISTRY is not None:
+            self.fields["written_as"].choices += [
+                ("schema", "the value JSON, written by the topic's latest schema; the key text"),
+                ("schemas", "JSON both, written by the topic's latest schemas"),
+            ]
+        choices = [("", "by key"), *((each, str(each)) for each in range(topic.partition_count))]
         self.fields["partition"].choices = choices
 
     def clean_headers(self) -> tuple[tuple[str, bytes], ...]:
@@ -55,6 +67,11 @@ class ProduceForm(forms.Form):
         return fields
 
     def _bytes_of(self, name: str, text: str, written_as: str) -> bytes:
+        if name in _BY_SCHEMA.get(written_as, ()):
+            data, problem = encode_for(self._topic, name, text)
+            if problem:
+                self.add_error(name, problem)
+            return data
         data = text.encode()
         if written_as == "hex":
             try:

@@ -41,6 +41,8 @@ class Text:
     is_cut: bool = False
     note: str = ""
     tree: tuple[Line, ...] = ()
+    #: Of the schema it was decoded by, or should have been; 0: of none.
+    schema_id: int = 0
 
     @property
     def preview(self) -> str:

@@ -26,6 +26,7 @@ from console.records.reader_slots import SLOTS
 from console.records.reading import RecordPage, read_page
 from console.records.search_and_tail import search_for_file
 from console.records.text import TEXT_LENGTH_MAX, WHOLE_LENGTH_MAX
+from console.schemas.codec import PageDecoder
 
 #: Partitions offered one by one.
 PARTITIONS_OFFERED_MAX = 1_000
@@ -47,17 +48,17 @@ def record_list(request: HttpRequest, name: str) -> HttpResponse:
             count_reading(request.user, topic, {each.partition for each in page.records})
     if page is not None and wants_csv(request):
         return csv_response(request, f"records-{topic.name}", TITLES, record_rows(page.records, query.shown_as))
-    return _list_page(request, topic, query, page, error, ProduceForm(topic.partition_count))
+    return _list_page(request, topic, query, page, error, ProduceForm(topic))
 
 
 def _file_of_search(request: HttpRequest, topic: Topic, query: RecordQuery) -> HttpResponse:
     """All that is found, not only what the page shows; its name says if the search ended before it was through."""
     if no_slot := SLOTS.take(request.user.pk):
-        return _list_page(request, topic, query, None, no_slot, ProduceForm(topic.partition_count), status=429)
+        return _list_page(request, topic, query, None, no_slot, ProduceForm(topic), status=429)
     try:
         found, is_all = search_for_file(cluster_gateway(), topic.name, topic.partition_count, query)
     except GatewayError as refusal:
-        return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic.partition_count), status=503)
+        return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=503)
     finally:
         SLOTS.give_back(request.user.pk)
     partitions = range(topic.partition_count) if query.partition is None else (query.partition,)
@@ -88,7 +89,7 @@ def record_page(request: HttpRequest, name: str, partition: int, offset: int) ->
     context = {
         "topic": topic,
         "record": record,
-        "shown": ShownRecord(record, shown_as, WHOLE_LENGTH_MAX if is_whole else TEXT_LENGTH_MAX),
+        "shown": ShownRecord(record, shown_as, WHOLE_LENGTH_MAX if is_whole else TEXT_LENGTH_MAX, PageDecoder()),
         "is_whole": is_whole,
         "shown_as": shown_as,
         "views": SHOWN_AS,
@@ -101,7 +102,7 @@ def record_page(request: HttpRequest, name: str, partition: int, offset: int) ->
 @require_POST
 def produce(request: HttpRequest, name: str) -> HttpResponse:
     topic = access_records(request.user, name, Right.OPERATE)
-    form = ProduceForm(topic.partition_count, request.POST)
+    form = ProduceForm(topic, request.POST)
     if form.is_valid():
         values = {field: form.cleaned_data[field] for field in ("partition", "key", "value", "headers")}
         try:

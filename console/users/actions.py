@@ -46,14 +46,26 @@ def do_change_user(actor: User, user: User, plan: Plan, wanted: Standing, confir
             list(User.objects.select_for_update().values_list("pk"))
             if is_last_administrator(user) and (wanted.role != "admin" or not wanted.is_active):
                 raise RefusedError("LAST_ADMINISTRATOR", LAST_ADMINISTRATOR)
-            user.is_active = wanted.is_active
-            _give_role(user, wanted.role)
-            _write_rules(user, wanted.rules)
-            if not wanted.is_active:
-                _end_logins(user)
-            announce_rights(user.pk)
+            write_standing(user, wanted)
 
     carry_out(actor, plan, confirmation, change)
+
+
+def write_standing(user: User, wanted: Standing) -> None:
+    """Role, rules and whether the account may log in, within a transaction of the caller's, who audits it."""
+    user.is_active = wanted.is_active
+    _give_role(user, wanted.role)
+    _write_rules(user, wanted.rules)
+    if not wanted.is_active:
+        end_logins(user)
+    announce_rights(user.pk)
+
+
+def end_logins(user: User) -> None:
+    """Every session of `user`, within a transaction of the caller's; open pages are told."""
+    for each in logins_of(user):
+        each.delete()
+    announce_rights(user.pk)
 
 
 def do_reset_password(actor: User, user: User, plan: Plan, confirmation: Confirmation) -> str:
@@ -65,8 +77,7 @@ def do_reset_password(actor: User, user: User, plan: Plan, confirmation: Confirm
             user.set_password(made)
             user.save(update_fields=["password"])
             PasswordToChange.objects.get_or_create(user=user)
-            _end_logins(user)
-            announce_rights(user.pk)
+            end_logins(user)
 
     carry_out(actor, plan, confirmation, reset)
     return made
@@ -77,8 +88,7 @@ def do_end_logins(actor: User, user: User, plan: Plan, confirmation: Confirmatio
 
     def end() -> None:
         with transaction.atomic():
-            _end_logins(user)
-            announce_rights(user.pk)
+            end_logins(user)
 
     carry_out(actor, plan, confirmation, end)
 
@@ -106,11 +116,6 @@ def _give_role(user: User, role: str) -> None:
     user.groups.remove(*Group.objects.filter(name__in=ROLES))
     if role in ROLES:
         user.groups.add(Group.objects.get_or_create(name=role)[0])
-
-
-def _end_logins(user: User) -> None:
-    for each in logins_of(user):
-        each.delete()
 
 
 def _one_time_password() -> str:

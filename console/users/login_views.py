@@ -8,21 +8,24 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from console.access.identities import identity_of, opens_by_password
 from console.access.login_address import address_of
 from console.access.one_time import MUST_CHANGE
 from console.audit.record import record_event
 from console.audit.refusals import count_quietly
 from console.users.announce import announce_rights
 from console.users.known_browser import place_of_browser, remember_browser
+from console.users.next_address import next_address
 from console.users.throttle import begin_attempt, forget_failures, name_as_counted, place_of_address
 
 #: In the audit, whatever was typed.
 NO_ACCOUNT = "no such account"
+#: How long the login page tells who logged out that the provider's login goes on.
+_LEFT_SECONDS = 120
 
 
 @login_not_required
@@ -42,7 +45,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
         _count_failure(request, "wait to log in", name, address)
         return _login_page(request, AuthenticationForm(request), 429, wait_seconds)
     form = AuthenticationForm(request, data=request.POST)
-    if not form.is_valid():
+    if not form.is_valid() or not opens_by_password(form.get_user()):
         _count_failure(request, "fail to log in", name, address)
         return _login_page(request, form, 401)
     forget_failures(name, place)
@@ -50,8 +53,8 @@ def log_in(request: HttpRequest) -> HttpResponse:
     if hasattr(form.get_user(), "password_to_change"):
         request.session[MUST_CHANGE] = True
     request.session.clear_expired()
-    record_event(form.get_user(), "log in", "user", form.get_user().get_username())
-    response = redirect(_next_address(request))
+    record_event(form.get_user(), "log in", "user", form.get_user().get_username(), after=_by_which_way())
+    response = redirect(next_address(request, request.POST.get("next", "")))
     remember_browser(response, name)
     return response
 
@@ -66,22 +69,41 @@ def _count_failure(request: HttpRequest, action: str, name: str, place: str) -> 
 def log_out(request: HttpRequest) -> HttpResponse:
     person = request.user
     record_event(person, "log out", "user", person.get_username())
-    number = person.pk
+    number, is_linked = person.pk, identity_of(person) is not None
     logout(request)
     announce_rights(number)
-    return redirect("login")
+    response = redirect("login")
+    if is_linked and settings.SINGLE_SIGN_ON:
+        _remember_leaving(response)
+    return response
+
+
+def _remember_leaving(response: HttpResponse) -> None:
+    """The login page then tells of the provider's login, also if the page's socket was quicker to lead there."""
+    response.set_cookie(
+        settings.LEFT_COOKIE_NAME,
+        "1",
+        max_age=_LEFT_SECONDS,
+        path=settings.SESSION_COOKIE_PATH,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _by_which_way() -> dict[str, object] | None:
+    """Told where there are two."""
+    return {"by": "password"} if settings.SINGLE_SIGN_ON else None
 
 
 def _login_page(
     request: HttpRequest, form: AuthenticationForm, status: int = 200, wait_seconds: int = 0
 ) -> HttpResponse:
-    next_address = request.POST.get("next", request.GET.get("next", ""))
-    context = {"form": form, "wait_seconds": wait_seconds, "next": next_address}
+    wanted = request.POST.get("next", request.GET.get("next", ""))
+    context = {"form": form, "wait_seconds": wait_seconds, "next": wanted, "has_left": _has_left(request)}
+    context |= {"single_sign_on": settings.SINGLE_SIGN_ON}
     return render(request, "users/login.html", context, status=status)
 
 
-def _next_address(request: HttpRequest) -> str:
-    """Where the person wanted to go, if that is a page of this console."""
-    wanted = request.POST.get("next", "")
-    is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return wanted if is_ours else settings.LOGIN_REDIRECT_URL
+def _has_left(request: HttpRequest) -> bool:
+    return settings.LEFT_COOKIE_NAME in request.COOKIES

@@ -2,6 +2,7 @@
 
 from django.contrib.auth.models import User
 
+from console.access.identities import BY_SINGLE_SIGN_ON, may_have_password
 from console.plans.plan import Line, Plan
 from console.users.queries import Standing, is_last_administrator, logins_of, standing_of
 
@@ -74,6 +75,7 @@ def password_plan(user: User) -> Plan:
             "A password is made and shown once, on the next page. It has to be changed at the next login.",
             "All logins of the account end at once.",
         ),
+        obstacle="" if may_have_password(user) else BY_SINGLE_SIGN_ON,
     )
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from console.access.reach import Reach, Rule
 from console.access.roles import ROLES
 
-TITLES = ("user", "role", "active", "last_login", "rules")
+TITLES = ("user", "role", "active", "last_login", "rules", "provider", "identity", "name", "groups")
 #: Shown for somebody whose groups give nothing.
 NO_ROLE = "none"
 
@@ -34,8 +34,9 @@ class Standing:
 
 
 def people(search: str = "") -> QuerySet[User]:
-    found = User.objects.order_by("username").prefetch_related("groups", "name_rules")
-    return found.filter(username__icontains=search) if search else found
+    found = User.objects.order_by("username").select_related("identity").prefetch_related("groups", "name_rules")
+    named = Q(username__icontains=search) | Q(identity__shown_name__icontains=search)
+    return found.filter(named) if search else found
 
 
 def role_of(user: User) -> str:
@@ -48,6 +49,14 @@ def role_of(user: User) -> str:
 
 def standing_of(user: User) -> Standing:
     return Standing(role_of(user), user.is_active, tuple(sorted(each.rule for each in user.name_rules.all())))
+
+
+def wanted_of(user: User, typed: Standing) -> Standing:
+    """Of a linked account the provider's groups say what it may do; here it is said only whether it may log in."""
+    if getattr(user, "identity", None) is None:
+        return typed
+    now = standing_of(user)
+    return Standing(now.role, typed.is_active, now.rules)
 
 
 def administrators() -> QuerySet[User]:
@@ -68,4 +77,12 @@ def logins_of(user: User) -> list[Session]:
 def person_rows(users: Iterable[User]) -> Iterator[tuple[object, ...]]:
     for user in users:
         standing = standing_of(user)
-        yield (user.username, standing.role, user.is_active, user.last_login, "; ".join(map(str, standing.rules)))
+        what = (user.username, standing.role, user.is_active, user.last_login, "; ".join(map(str, standing.rules)))
+        yield (*what, *_origin_of(user))
+
+
+def _origin_of(user: User) -> tuple[object, ...]:
+    identity = getattr(user, "identity", None)
+    if identity is None:
+        return ("", "", "", "")
+    return (identity.provider, str(identity), identity.shown_name, "; ".join(identity.groups))

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -12,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
+from console.access.identities import BY_SINGLE_SIGN_ON, may_have_password
 from console.access.one_time import MUST_CHANGE
 from console.access.reach import Level, Resource
 from console.access.rights import Right, require
@@ -29,7 +31,7 @@ from console.users.actions import (
 from console.users.forms import CreateUserForm, StandingForm
 from console.users.plan import change_plan, creation_plan, end_logins_plan, password_plan
 from console.users.preview import cluster_words, preview
-from console.users.queries import TITLES, Standing, logins_of, people, person_rows, standing_of
+from console.users.queries import TITLES, Standing, logins_of, people, person_rows, standing_of, wanted_of
 from console.users.throttle import BROWSER, begin_attempt, forget_failures, name_as_counted
 
 PEOPLE_PER_PAGE = 50
@@ -76,14 +78,15 @@ def user_page(request: HttpRequest, number: int) -> HttpResponse:
     )
     if request.method != "POST" or not form.is_valid():
         return _user_page(request, person, form, {"preview": preview(now, now)}, 422 if form.errors else 200)
-    plan = change_plan(person, form.standing)
+    wanted = wanted_of(person, form.standing)
+    plan = change_plan(person, wanted)
     with refusable(409) as answer:
         if is_confirmed(request):
-            do_change_user(request.user, person, plan, form.standing, Confirmation.parse(request.POST))
+            do_change_user(request.user, person, plan, wanted, Confirmation.parse(request.POST))
             messages.success(request, f"{person.username} was changed." if plan.lines else "Nothing differs.")
             return redirect("user", person.pk)
-    context = {"plan": plan, "error": answer.error, "fields": form.fields_again, "preview": preview(now, form.standing)}
-    context |= {"cluster_then": cluster_words(form.standing)}
+    context = {"plan": plan, "error": answer.error, "fields": form.fields_again, "preview": preview(now, wanted)}
+    context |= {"cluster_then": cluster_words(wanted)}
     return _user_page(request, person, form, context, answer.status)
 
 
@@ -96,6 +99,7 @@ def _user_page(
         "resources": list(Resource),
         "levels": list(Level),
         "logins": len(logins_of(person)),
+        "may_have_password": may_have_password(person),
         "cluster_now": cluster_words(standing_of(person)),
     }
     return render(request, "users/user.html", context, status=status)
@@ -137,6 +141,8 @@ def _account_plan(request: HttpRequest, person: User, plan: Plan, verb: str, ans
 @require_http_methods(["GET", "HEAD", "POST"])
 def own_password(request: HttpRequest) -> HttpResponse:
     """For everybody who is logged in. Guessing the old one here is as slow as at the login."""
+    if not may_have_password(request.user):
+        raise PermissionDenied(BY_SINGLE_SIGN_ON)
     form = PasswordChangeForm(request.user, request.POST or None)
     name, place, wait_seconds = name_as_counted(request.user.get_username()), f"{BROWSER}own-{request.user.pk}", 0
     if request.method == "POST":

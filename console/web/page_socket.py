@@ -54,8 +54,13 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "history": [groups.HISTORY],
         "consumers": [],
         "consumer-pages": [],
+        "credentials": [groups.CREDENTIALS],
+        "quotas": [groups.QUOTAS],
+        "connectors": [groups.CONNECTORS],
+        "connector-pages": [groups.CONNECTORS],
         "streams": [groups.STREAMS],
         "processes": [groups.processes(Right.OPERATE in rights)],
+        "acls": [groups.ACLS],
         "other": [],
     }
     return [groups.HEARTBEAT, *by_page[kind]] if kind in by_page else None
@@ -63,12 +68,15 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
 
 def may_show(page: str, reach: Reach) -> bool:
     kind, _, name = page.partition(":")
+    if kind in ("credentials", "quotas", "acls"):
+        return reach.sees_all_names
     return kind != "topic" or Right.VIEW in reach.rights_on(Resource.TOPIC, name)
 
 
 class PageConsumer(PersonSocket):
     """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
-    consumer-pages, processes, streams, stream:<name>, zookeeper, or other."""
+    consumer-pages, connectors, connector-pages, credentials, quotas, acls, processes, streams, stream:<name>,
+    zookeeper, or other."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None

@@ -7,12 +7,19 @@ from collections.abc import Collection, Mapping
 
 from django.template.loader import render_to_string
 
-from console.access.reach import Reach
+from console.access.reach import Reach, Resource
+from console.access.read_only import why_read_only
+from console.access.rights import CLUSTER, Right
 from console.clusters.access import topics_within
 from console.clusters.models import Partition
+from console.connectors.access import connectors_within
+from console.connectors.queries import shown
 from console.consumers.access import groups_within
 from console.consumers.queries import with_topics_within
+from console.credentials.models import ScramUser
+from console.credentials.queries import with_quotas
 from console.placement.queries import matrix_rows
+from console.quotas.models import QuotaRow
 from console.topics.queries import with_groups
 from console.web.watched import Key
 
@@ -51,6 +58,39 @@ def _group_pages(keys: list[int], reach: Reach) -> dict[int, Parts]:
     return dict.fromkeys(groups_within(reach).filter(pk__in=keys).values_list("pk", flat=True), ())
 
 
+def _scram_rows(keys: list[int], reach: Reach) -> dict[int, Parts]:
+    users = with_quotas(ScramUser.objects.filter(pk__in=keys)) if reach.sees_all_names else []
+    template, offered = "credentials/partials/user-row.html", _offered(reach)
+    return {each.pk: (render_to_string(template, {"scram_user": each, **offered}),) for each in users}
+
+
+def _quota_rows(keys: list[int], reach: Reach) -> dict[int, Parts]:
+    rows = QuotaRow.objects.filter(pk__in=keys) if reach.sees_all_names else []
+    template, offered = "quotas/partials/quota-row.html", _offered(reach)
+    return {each.pk: (render_to_string(template, {"row": each, **offered}),) for each in rows}
+
+
+def _connector_rows(keys: list[int], reach: Reach) -> dict[int, Parts]:
+    rows = shown(connectors_within(reach).filter(pk__in=keys).defer("trace", "config"), reach)
+    return {
+        each.row.pk: (render_to_string("connectors/partials/connector-row.html", {"connector": each}),) for each in rows
+    }
+
+
+def _connector_pages(keys: list[int], reach: Reach) -> dict[int, Parts]:
+    return dict.fromkeys(connectors_within(reach).filter(pk__in=keys).values_list("pk", flat=True), ())
+
+
+def _offered(reach: Reach) -> dict[str, object]:
+    """What a row with buttons asks about who sees it, as `access/context.py` says it of a page."""
+    held, read_only = reach.rights_on(Resource.CLUSTER, CLUSTER), why_read_only()
+    return {
+        "can_operate": Right.OPERATE in held and not read_only,
+        "can_administer": Right.ADMINISTER in held,
+        "read_only": read_only,
+    }
+
+
 def _topic_pages(keys: list[int], partitions: Mapping[int, list[int]], reach: Reach) -> dict[int, Parts]:
     found: dict[int, Parts] = {}
     for topic in topics_within(reach).filter(pk__in=keys):
@@ -71,4 +111,8 @@ _RENDERERS = {
     "placement-row": _placement_rows,
     "group-row": _group_rows,
     "group-page": _group_pages,
+    "scram-row": _scram_rows,
+    "quota-row": _quota_rows,
+    "connector-row": _connector_rows,
+    "connector-page": _connector_pages,
 }

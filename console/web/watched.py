@@ -14,7 +14,11 @@ Key = tuple[str, int]
 
 #: The most rows a page may show: a hundred of the longest list, and what stands beside it.
 ROWS_MAX = 300
-_ROW_ID = re.compile(r"(topic-row|topic-page|placement-row|group-row|group-page)-([0-9]{1,18})")
+_KINDS = (
+    *("topic-row", "topic-page", "placement-row", "group-row", "group-page", "scram-row", "quota-row"),
+    *("connector-row", "connector-page"),
+)
+_ROW_ID = re.compile(rf"({'|'.join(_KINDS)})-([0-9]{{1,18}})")
 
 
 class LivePage(Protocol):

@@ -17,6 +17,7 @@ export function showAges() {
   const now = Date.now() - clockSkewMs;
   document.querySelectorAll("[data-age-of]").forEach((each) => {
     const tier = each.dataset.ageOf;
+    if (!(`${tier}AtMs` in heartbeat.dataset)) return;  // of these only the page itself knows
     const atMs = Number(heartbeat.dataset[`${tier}AtMs`]);
     const error = heartbeat.dataset[`${tier}Error`] || "";
     each.textContent = atMs ? `${inWords(now - atMs)} old` : "no data yet";

@@ -1,5 +1,7 @@
 """The cast and the stage: people with different rights, and a cluster in memory that the collector looks at."""
 
+from collections.abc import Iterator
+
 import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
@@ -7,9 +9,14 @@ from django.test import Client
 from broker.common.clock import ManualClock
 from console.access.models import NameRule
 from console.collector.collector import Collector
+from console.connectors import client as connect_client_module
+from console.connectors import declarations
+from console.connectors.configuration import ConnectSettings
 from console.gateway.fake import FakeGateway
 from console.gateway.fake_zookeeper import FakeZooKeeper
 from console.gateway.zookeeper import ZooKeeperView
+from console.live import audience
+from tests.console.connectors.lying_server import LyingServer
 
 PASSWORD = "correct-horse-battery"
 
@@ -19,6 +26,7 @@ def _on_its_own(settings, tmp_path):
     """No Redis, no file outside the test's directory, and passwords that cost nothing to hash."""
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     settings.REQUEST_LOG_FILE = tmp_path / "console-access.log"
+    settings.SCHEMA_REGISTRY = None
     settings.AUDIT_END_FILE = tmp_path / "audit-end"
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
@@ -144,6 +152,22 @@ def ensemble(settings, clock) -> FakeZooKeeper:
     """A ZooKeeper of one member in memory; views and actions reach it as they would reach the real one."""
     settings.ZOOKEEPER_GATEWAY = FakeZooKeeper(clock.now_ms)
     return settings.ZOOKEEPER_GATEWAY
+
+
+@pytest.fixture
+def connect(settings) -> Iterator[LyingServer]:
+    """A Kafka Connect without connectors, until a test has it say something else."""
+    connect_client_module._made.cache_clear()
+    declarations._made.cache_clear()
+    with LyingServer() as running:
+        settings.CONNECT = ConnectSettings((running.address,))
+        yield running
+
+
+@pytest.fixture
+def listeners(monkeypatch):
+    """Pages listen to everything; otherwise nobody does, and nothing is rendered for them."""
+    monkeypatch.setattr(audience, "get_channel_layer", lambda: None)
 
 
 @pytest.fixture

@@ -100,18 +100,17 @@ def test_data_that_cannot_be_kept_is_one_sentence(command):
     assert "Traceback" not in answer.stderr
 
 
+LONG = [("help", "up"), ("version",), ("showmigrations",), ("makemigrations", "--check"), ("no-such-command",)]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ("help",),
-        ("help", "up"),
         ("check",),
-        ("version",),
         ("down",),
         ("verify_audit",),
-        ("showmigrations",),
-        ("makemigrations", "--check"),
-        ("no-such-command",),
+        *(pytest.param(each, marks=pytest.mark.long) for each in LONG),
     ],
 )
 def test_who_only_asks_leaves_nothing_behind(tmp_path, arguments):

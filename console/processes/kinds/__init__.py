@@ -35,6 +35,10 @@ class ProcessKind(Protocol):
         """Write its configuration files. What an operator or the process itself wrote into them stays."""
         ...
 
+    def refresh_files(self, spec: Spec) -> None:
+        """Before each start: what is this host's in those files, and may be another since they were written."""
+        ...
+
     def what_is_missing(self, process: "ManagedProcess", pid: int, now_s: float) -> str:
         """What a living process lacks to count as running, in words; empty if nothing."""
         ...

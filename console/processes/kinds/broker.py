@@ -1,8 +1,8 @@
 """A broker, and its server.properties.
 
 Spec: `broker_id`, `port`, `metrics_port` (0: none), `directory` (where the properties file lies), `log_dirs`, `rack`,
-`zookeeper` (zookeeper.connect), `zookeeper_digest_file` (who it is there; empty: nobody) and `first_properties`: keys
-the file is given while it does not say them itself.
+`zookeeper` (zookeeper.connect), `zookeeper_digest_file` (who it is there; empty: nobody), `is_secure` (`secured`) and
+`first_properties`: keys the file is given while it does not say them itself.
 All other keys of the file are the operator's.
 """
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from console.common.secret_files import load_or_create_secret
+from console.gateway.server_properties import read_server_properties
 from console.processes.kinds.spec import (
     Launch,
     Spec,
@@ -23,11 +24,13 @@ from console.processes.kinds.spec import (
     read_pairs,
     read_port,
     read_secret_file,
+    read_switch,
     read_text,
     refuse_unknown,
 )
 from console.processes.properties_file import set_properties
 from console.processes.readiness import answer_of_ports, silence_of_ports
+from console.processes.secured import make_certificates, properties_to_remove, secured_properties
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
 
 if TYPE_CHECKING:
@@ -47,12 +50,15 @@ _FIELDS = {
     "rack",
     "zookeeper",
     "zookeeper_digest_file",
+    "is_secure",
     "first_properties",
 }
 #: Keys of the file that follow from those.
 _OWNED = {
+    "authorizer.class.name",
     "broker.id",
     "broker.rack",
+    "inter.broker.listener.name",
     "listeners",
     "log.dirs",
     "metrics.listener",
@@ -73,6 +79,7 @@ def check(spec: Mapping[str, object]) -> Spec:
         "rack": read_text(spec, "rack", ""),
         "zookeeper": read_text(spec, "zookeeper"),
         "zookeeper_digest_file": read_secret_file(spec, "zookeeper_digest_file", settings.ZOOKEEPER_DIGEST_FILE),
+        "is_secure": read_switch(spec, "is_secure"),
         "first_properties": _read_first_properties(spec),
     }
 
@@ -107,7 +114,16 @@ def launch(spec: Spec) -> Launch:
 def write_files(spec: Spec) -> None:
     if spec["zookeeper_digest_file"]:
         load_or_create_secret(Path(spec["zookeeper_digest_file"]), prefix="barnabas:")
-    set_properties(config_file(spec), properties(spec), spec["first_properties"])
+    path, removed = config_file(spec), set()
+    if spec["is_secure"]:
+        make_certificates()
+    elif path.exists():
+        removed = properties_to_remove(read_server_properties(path.read_text()))
+    set_properties(path, properties(spec), spec["first_properties"], removed)
+
+
+def refresh_files(_spec: Spec) -> None:
+    """Nothing in them may have changed."""
 
 
 def properties(spec: Spec) -> dict[str, str]:
@@ -120,6 +136,8 @@ def properties(spec: Spec) -> dict[str, str]:
     }
     if spec["zookeeper_digest_file"]:
         owned |= {"zookeeper.set.acl": "true", "zookeeper.digest.file": spec["zookeeper_digest_file"]}
+    if spec["is_secure"]:
+        owned |= secured_properties(spec["port"])
     if spec["metrics_port"]:
         owned["metrics.listener"] = f"127.0.0.1:{spec['metrics_port']}"
     if spec["rack"]:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from console.processes.job_users import SOURCES
+from console.processes.kinds.client_config import tell_client_config
 from console.processes.kinds.spec import Launch, Spec, read_directory, read_pairs, refuse_unknown
 from console.processes.properties_file import write_properties
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
@@ -41,6 +43,11 @@ def _file(spec: Spec) -> Path:
 def write_files(spec: Spec) -> None:
     lines = "".join(f"{key}={value}\n" for key, value in spec["properties"].items())
     write_properties(_file(spec), _HEADER + lines)
+    refresh_files(spec)
+
+
+def refresh_files(spec: Spec) -> None:
+    tell_client_config(_file(spec), SOURCES)
 
 
 def what_is_missing(_process: "ManagedProcess", _pid: int, _now_s: float) -> str:

@@ -62,6 +62,14 @@ def read_optional_port(spec: Mapping[str, object], name: str) -> int | None:
     return None if spec.get(name) is None else read_port(spec, name)
 
 
+def read_switch(spec: Mapping[str, object], name: str) -> bool:
+    """Off, if it is not there."""
+    value = spec.get(name, False)
+    if not isinstance(value, bool):
+        raise SpecError(f"{name} must be true or false, not {value!r}.")
+    return value
+
+
 def read_text(spec: Mapping[str, object], name: str, default: str | None = None) -> str:
     """One line of text, also in a properties file, where a backslash at its end would take in the next."""
     value = spec.get(name, default)

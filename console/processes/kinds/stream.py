@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from console.processes.job_users import user_of_stream
+from console.processes.kinds.client_config import tell_client_config
 from console.processes.kinds.spec import Launch, Spec, SpecError, read_directory, read_pairs, refuse_unknown
 from console.processes.properties_file import set_properties
 from console.processes.readiness import read_progress, silence_of_job
@@ -53,6 +55,11 @@ def _file(spec: Spec) -> Path:
 
 def write_files(spec: Spec) -> None:
     set_properties(_file(spec), spec["properties"])
+    refresh_files(spec)
+
+
+def refresh_files(spec: Spec) -> None:
+    tell_client_config(_file(spec), user_of_stream(Path(spec["directory"])))
 
 
 def what_is_missing(process: "ManagedProcess", pid: int, now_s: float) -> str:

@@ -118,6 +118,10 @@ def write_files(spec: Spec) -> None:
         load_or_create_secret(Path(spec["super_password_file"]))
 
 
+def refresh_files(_spec: Spec) -> None:
+    """Nothing in them may have changed."""
+
+
 def what_is_missing(process: "ManagedProcess", _pid: int, _now_s: float) -> str:
     silence = silence_of_ports(process.ports)
     if silence:

@@ -6,23 +6,30 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
 from console.clusters.models import Broker, Topic
+from console.connectors.models import Connector
 from console.consumers.models import ConsumerGroup
+from console.credentials.models import ScramUser
 from console.processes.models import ManagedProcess
 from console.web.wrong_method import PAGES
+from tests.console.connectors.lying_server import connector
 
-OPEN_TO_ALL = {"login", "healthz", "metrics"}
+#: Of single sign-on there is nothing without a provider: `tests/console/sso`.
+OPEN_TO_ALL = {"login", "healthz", "metrics", "sso-login", "sso-callback", "sso-logout"}
 #: What a value in an address stands for; an argument that is not here fails the test.
 ARGUMENTS = {
     "topic": {"name": "orders", "partition": 0, "offset": 0},
     "process": {"name": "broker-1"},
     "broker": {"broker_id": 1},
     "group": {"group": "readers"},
+    "schema": {"subject": "orders-value", "number": 1},
     "rolling": {"number": 1},
     "health": {"number": 1},
     "ensemble": {"number": 1},
     "user": {"number": 10_000},
+    "credential": {"number": 20_000},
     "decommission": {"name": "broker-1"},
     "stream": {"name": "counts", "job": "dedupe"},
+    "connector": {"name": "lines", "plugin": "org.example.FileSourceConnector", "task": 0, "deed": "pause"},
 }
 #: Addresses that change something when posted to, and the least role that may.
 CHANGES = {
@@ -43,6 +50,14 @@ CHANGES = {
     "move-partitions": "operator",
     "call-off-moves": "operator",
     "topic-configure": "operator",
+    "credential-create": "admin",
+    "credential-password": "admin",
+    "credential-delete": "admin",
+    "quota-change": "operator",
+    "schema-register": "operator",
+    "schema-defaults": "operator",
+    "schema-settings": "operator",
+    "schema-delete": "operator",
     "group-reset": "operator",
     "group-delete": "operator",
     "group-forget": "operator",
@@ -64,14 +79,24 @@ CHANGES = {
     "stream-reset": "operator",
     "stream-add": "admin",
     "stream-remove": "admin",
+    "connector-create": "admin",
+    "connector-configure": "admin",
+    "connector-delete": "admin",
+    "connector-do": "operator",
+    "connector-restart-task": "operator",
+    "connector-offsets": "operator",
+    "connector-reset-offsets": "operator",
     "health-quiet": "operator",
     "health-undo": "operator",
+    "acl-change": "admin",
     "rolling-restart": "operator",
     "rolling-restart-pause": "operator",
     "rolling-restart-resume": "operator",
     "rolling-restart-call-off": "operator",
 }
 FOR_OPERATORS = {
+    *("schema-register", "schema-defaults", "schema-settings", "schema-delete"),
+    "quota-change",
     "ensemble-change",
     "zookeeper-settings",
     "elect-leaders",
@@ -90,6 +115,10 @@ FOR_OPERATORS = {
     "process-remove",
     "process-add-broker",
     "stream-reset",
+    "connector-do",
+    "connector-restart-task",
+    "connector-offsets",
+    "connector-reset-offsets",
     "group-reset",
     "group-delete",
     "group-forget",
@@ -97,7 +126,10 @@ FOR_OPERATORS = {
 }
 FOR_READERS = {"topic-records", "topic-record"}
 FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
-    *("users", "user-create", "user", "user-password", "user-logins")
+    *("users", "user-create", "user", "user-password", "user-logins"),
+    *("credential-create", "credential-password", "credential-delete"),
+    *("acl-create", "acl-change"),
+    *("connector-choose", "connector-create", "connector-configure", "connector-delete"),
 }
 #: About oneself: for everybody who is logged in, without a role too.
 OWN = {"logout", "own-password"}
@@ -120,7 +152,7 @@ def address_of(name: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _objects(db, settings, cluster, ensemble):
+def _objects(db, settings, cluster, ensemble, connect):
     cluster.create_topic("orders", 1, 1)
     cluster.append("orders", 0, 1)
     cluster.commit("readers", "orders", 0, 0)
@@ -128,8 +160,12 @@ def _objects(db, settings, cluster, ensemble):
     Topic.objects.create(name="orders")
     Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
     User.objects.create_user("somebody", pk=10_000)
+    ScramUser.objects.create(name="alice", pk=20_000, mechanisms={"SCRAM-SHA-256": 4_096})
+    cluster.credentials.set_password("alice", "correct-horse", {"SCRAM-SHA-256": 4_096})
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME)
     ManagedProcess.objects.create(name="counts", kind="stream", host=settings.HOST_NAME)
+    connect.connectors["lines"] = connector("lines", file="/lines.txt")
+    Connector.objects.create(name="lines", kind="source", state="RUNNING", tasks=[[0, "RUNNING", "10.0.0.1:8083", ""]])
 
 
 def statuses(names, ask) -> dict[str, int]:

@@ -9,11 +9,13 @@ from broker.spark.ledger_names import DECISIONS_TOPIC
 from console.access.rights import NOT_EVERYTHING
 from console.clusters.models import Topic
 from console.consumers.models import ConsumerGroup
+from console.gateway.acl_views import AclRule
 from console.history.models import Change
 from console.overview.queries import overview_facts
 from console.processes.models import ManagedProcess
 from console.rolling_restart.models import RollingRestart
 from tests.console.access.test_every_address import CLOSED, FOR_ADMINISTRATORS, ROUTES, address_of
+from tests.console.connectors.lying_server import connector
 
 #: Topics whose records tell of other topics, groups and people.
 TOLD_BY_OTHERS = (
@@ -23,12 +25,14 @@ TOLD_BY_OTHERS = (
     "console.access",
     "console.access.counts",
 )
+LONG = [pytest.param(person, marks=pytest.mark.long) for person in ("tenant", "limited_reader")]
 HIDDEN, HIDDEN_GROUP, HIDDEN_PROCESS = "secret-plans", "secret-readers", "secret-job"
 
 
 @pytest.fixture(autouse=True)
-def _objects(cluster, ensemble, collect, settings, tmp_path):
+def _objects(cluster, ensemble, collect, settings, tmp_path, connect, collector):
     """orders and the hidden topic, both in trouble; `orders-readers` reads both, `spies` only the hidden one."""
+    _connectors(connect)
     for name in ("orders", HIDDEN):
         cluster.create_topic(name, 1, 3)
         cluster.append(name, 0, 10)
@@ -58,10 +62,35 @@ def _objects(cluster, ensemble, collect, settings, tmp_path):
         cluster.produce_record(name, 0, HIDDEN.encode(), HIDDEN_GROUP.encode(), (("process", HIDDEN_PROCESS.encode()),))
     collect()
     RollingRestart.objects.create(actor_name="x", state="failed", sentence=f"waits for {HIDDEN}-0")
+    collector.collect_connectors()
+    cluster.acls.has_authorizer = True
+    cluster.acls.create([AclRule("TOPIC", HIDDEN, "LITERAL", "User:alice", "ALLOW", "READ")])
+
+
+def _connectors(connect) -> None:
+    """`lines` is seen, and names what is not wherever it can; the other one is not seen."""
+    failed = ("FAILED", f"ConnectError: no good record at {HIDDEN}-0@1")
+    named = {"topics": f"orders,{HIDDEN}", "transforms.t.regex": f"to {HIDDEN}"}
+    named["errors.deadletterqueue.topic.name"] = HIDDEN
+    connect.connectors["lines"] = connector("lines", tasks=("RUNNING", failed), kind="sink", **named)
+    connect.connectors[HIDDEN_PROCESS] = connector(HIDDEN_PROCESS)
+    offset = {"partition": {"kafka_topic": HIDDEN, "kafka_partition": 0}, "offset": {"kafka_offset": 1}}
+    connect.answers["GET", "/connectors/lines/offsets"] = (200, {"offsets": [offset]})
+    connect.answers["GET", "/connectors/lines/topics"] = (200, {"lines": {"topics": ["orders", HIDDEN]}})
 
 
 def test_the_stage_shows_it_to_those_who_may(viewer, client_of):
-    pages = ("overview", "topics", "placement", "history", "consumers", "processes", "rolling-restart")
+    pages = (
+        "overview",
+        "topics",
+        "placement",
+        "history",
+        "consumers",
+        "processes",
+        "rolling-restart",
+        "acls",
+        "connectors",
+    )
     seen = {name: client_of(viewer).get(reverse(name)).content.decode() for name in pages}
     assert {name for name, text in seen.items() if "secret-" not in text} == set()
     assert Topic.objects.get(name=HIDDEN).under_replicated_count == 1
@@ -87,7 +116,7 @@ def addresses() -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("person", ["limited", "tenant", "limited_reader", "keeper"])
+@pytest.mark.parametrize("person", ["limited", *LONG, "keeper"])
 def test_no_address_shows_a_hidden_name(person, request, client_of):
     client = client_of(request.getfixturevalue(person))
     leaks = {}
@@ -114,6 +143,21 @@ def test_the_stage_has_logs_and_topics_that_tell(reader, client_of):
         assert HIDDEN in text.decode(), address
 
 
+def test_a_connector_tells_all_of_it_to_who_is_limited_nowhere(reader, client_of):
+    client = client_of(reader)
+    page = client.get("/connectors/lines/").content.decode()
+    assert page.count(HIDDEN) > 8
+    assert "no good record at" in page
+    assert client.get("/connectors/lines/+details/").content.decode().count(HIDDEN) >= 2
+
+
+def test_who_is_limited_sees_the_rest_of_a_connector_that_names_what_is_hidden(limited_reader, client_of):
+    page = client_of(limited_reader).get("/connectors/lines/").content.decode()
+    assert "1 that your rights do not reach" in page
+    assert "names a topic that your rights do not reach" in page
+    assert ">orders</a>" in page
+
+
 def test_who_is_limited_is_told_why_a_log_is_closed(keeper, client_of):
     for address in ("/processes/broker-1/", "/processes/broker-1/log"):
         assert NOT_EVERYTHING in client_of(keeper).get(address).content.decode()
@@ -133,8 +177,11 @@ def test_nobody_learns_by_searching_what_is_not_told(limited, client_of):
 def test_an_object_out_of_reach_is_refused_as_one_that_is_not_there(method, limited, client_of):
     client = client_of(limited)
     for name in CLOSED:
-        values = {"name": HIDDEN_PROCESS if name.startswith(("process", "stream")) else HIDDEN, "group": HIDDEN_GROUP}
-        values |= {"partition": 0, "offset": 0, "action": "stop"}
+        values = {
+            "name": HIDDEN_PROCESS if name.startswith(("process", "stream", "connector")) else HIDDEN,
+            "group": HIDDEN_GROUP,
+        }
+        values |= {"partition": 0, "offset": 0, "action": "stop", "task": 0, "deed": "pause"}
         arguments = ROUTES[name].pattern.converters
         if not {"name", "group"} & set(arguments):
             continue

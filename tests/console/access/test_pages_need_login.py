@@ -35,53 +35,55 @@ def _seen(cluster, collect):
     collect()
 
 
-@pytest.mark.parametrize("page", PAGES + OPERATOR_PAGES + ADMINISTRATOR_PAGES)
-def test_nobody_is_sent_to_the_login_and_back(page):
-    response = Client().get(page)
-
-    assert (response.status_code, response.url) == (302, f"/login/?next={quote(page)}")
+def statuses(client: Client, pages: list[str]) -> dict[str, int]:
+    return {page: client.get(page).status_code for page in pages}
 
 
-@pytest.mark.parametrize("page", [*PAGES, *OPERATOR_PAGES, *ADMINISTRATOR_PAGES, "/topics/unknown/"])
-def test_outsider_sees_nothing_and_reads_why(page, outsider, client_of):
-    response = client_of(outsider).get(page)
+def test_nobody_is_sent_to_the_login_and_back():
+    asked = {page: Client().get(page) for page in PAGES + OPERATOR_PAGES + ADMINISTRATOR_PAGES}
 
-    assert response.status_code == 403
-    assert b"role" in response.content
-    assert b"orders" not in response.content
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_reader_sees_the_pages(page, reader, client_of):
-    assert client_of(reader).get(page).status_code == 200
+    assert {page: (answer.status_code, answer.url) for page, answer in asked.items()} == {
+        page: (302, f"/login/?next={quote(page)}") for page in asked
+    }
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_viewer_sees_all_of_them_but_records(page, viewer, client_of):
-    assert client_of(viewer).get(page).status_code == (403 if "+records" in page else 200)
+def test_outsider_sees_nothing_and_reads_why(outsider, client_of):
+    client = client_of(outsider)
+    for page in [*PAGES, *OPERATOR_PAGES, *ADMINISTRATOR_PAGES, "/topics/unknown/"]:
+        response = client.get(page)
+        assert response.status_code == 403, page
+        assert b"role" in response.content, page
+        assert b"orders" not in response.content, page
 
 
-@pytest.mark.parametrize("page", OPERATOR_PAGES + ADMINISTRATOR_PAGES)
-def test_viewer_is_refused_what_changes_things(page, viewer, client_of):
-    assert client_of(viewer).get(page).status_code == 403
+def test_reader_sees_the_pages(reader, client_of):
+    assert statuses(client_of(reader), PAGES) == dict.fromkeys(PAGES, 200)
 
 
-@pytest.mark.parametrize("page", ADMINISTRATOR_PAGES)
-def test_administrator_sees_the_audit_and_operator_does_not(page, operator, administrator, client_of):
-    assert client_of(operator).get(page).status_code == 403
-    assert client_of(administrator).get(page).status_code == 200
+def test_viewer_sees_all_of_them_but_records(viewer, client_of):
+    expected = {page: 403 if "+records" in page else 200 for page in PAGES}
+    assert statuses(client_of(viewer), PAGES) == expected
 
 
-@pytest.mark.parametrize("page", PAGES + OPERATOR_PAGES)
-def test_pages_hold_no_inline_script_or_style_and_forbid_it(page, operator, client_of):
-    response = client_of(operator).get(page)
+def test_viewer_is_refused_what_changes_things(viewer, client_of):
+    refused = OPERATOR_PAGES + ADMINISTRATOR_PAGES
+    assert statuses(client_of(viewer), refused) == dict.fromkeys(refused, 403)
 
-    assert "script-src 'self'" in response["Content-Security-Policy"]
-    assert "unsafe" not in response["Content-Security-Policy"]
-    text = response.content.decode()
-    assert "<style" not in text
-    assert " style=" not in text
-    assert "<script>" not in text
+
+def test_administrator_sees_the_audit_and_operator_does_not(operator, administrator, client_of):
+    assert statuses(client_of(operator), ADMINISTRATOR_PAGES) == dict.fromkeys(ADMINISTRATOR_PAGES, 403)
+    assert statuses(client_of(administrator), ADMINISTRATOR_PAGES) == dict.fromkeys(ADMINISTRATOR_PAGES, 200)
+
+
+def test_pages_hold_no_inline_script_or_style_and_forbid_it(operator, client_of):
+    client = client_of(operator)
+    for page in PAGES + OPERATOR_PAGES:
+        response = client.get(page)
+        assert "script-src 'self'" in response["Content-Security-Policy"], page
+        assert "unsafe" not in response["Content-Security-Policy"], page
+        text = response.content.decode()
+        for inline in ("<style", " style=", "<script>"):
+            assert inline not in text, page
 
 
 def test_unknown_address_says_so(viewer, client_of):

@@ -1,11 +1,19 @@
 import pytest
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.core.exceptions import PermissionDenied
+from django.core.management import call_command
 
 from console.access.rights import ROLES, Right, has_right, require
 
 
 def test_every_role_exists_as_a_group(db):
+    assert set(Group.objects.values_list("name", flat=True)) == set(ROLES)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_was_emptied_has_its_roles():
+    call_command("flush", interactive=False)
+
     assert set(Group.objects.values_list("name", flat=True)) == set(ROLES)
 
 

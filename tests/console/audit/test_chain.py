@@ -54,7 +54,9 @@ def test_an_untouched_chain_is_whole(links):
         {"seal": "0" * 64},
         {"previous_seal": "0" * 64},
         {"actor_number": 8, "account": 8},
+        {"actor_identity": "7 of https://elsewhere.example"},
         {"version": 1},
+        {"version": 2},
     ],
     ids=lambda change: next(iter(change)),
 )
@@ -108,6 +110,14 @@ def test_rows_sealed_before_the_account_was_are_followed_by_those_that_are():
 
     assert check(links).broken is None
     assert check([replace(old[0], version=VERSION), *links[1:]], links).broken.row_id == 1
+
+
+def test_a_row_from_before_identities_were_sealed_has_none():
+    """One written into it afterwards would not be in its seal."""
+    old = chain_of(2, version=2)
+    assert check(old).broken is None
+    forged = [replace(old[0], actor_identity="7 of https://elsewhere.example"), old[1]]
+    assert check(forged, old).broken.row_id == 1
 
 
 def test_a_row_that_points_at_another_account_is_named(links):

@@ -12,6 +12,7 @@ def pushed(monkeypatch):
     return sent
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_part_is_pushed_once_and_again_when_it_reads_differently(cluster, collect, collector, pushed):
     cluster.create_topic("orders", 1, 1)
     collect()
@@ -25,6 +26,7 @@ def test_a_part_is_pushed_once_and_again_when_it_reads_differently(cluster, coll
     assert {name for name, _ in pushed} == {groups.broker(1)}
 
 
+@pytest.mark.usefixtures("listeners")
 def test_pages_that_list_partitions_fetch_themselves_when_a_leader_moved(cluster, collect, collector, pushed):
     cluster.create_topic("orders", 1, 2)
     collect()

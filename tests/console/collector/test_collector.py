@@ -75,6 +75,7 @@ def test_growth_becomes_records_per_second(cluster, collect, clock):
     assert cluster_state().rate_history == [15.0]
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_changed_topic_is_told_of_with_its_changed_partitions_only(cluster, collect, clock, told):
     cluster.create_topic("orders", 3, 1)
     collect()
@@ -90,6 +91,7 @@ def test_a_changed_topic_is_told_of_with_its_changed_partitions_only(cluster, co
     assert told[-1]["pages"] == []
 
 
+@pytest.mark.usefixtures("listeners")
 def test_every_look_is_told_of_and_numbered_also_a_quiet_one(cluster, collect, told):
     cluster.create_topic("orders", 3, 1)
     for _ in range(3):
@@ -111,6 +113,7 @@ def test_a_quiet_cluster_pushes_nothing(cluster, collector, clock, pushed):
     assert pushed == []
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_new_topic_makes_the_lists_fetch_themselves(cluster, collect, told):
     cluster.create_topic("orders", 1, 1)
     collect()
@@ -118,6 +121,7 @@ def test_a_new_topic_makes_the_lists_fetch_themselves(cluster, collect, told):
     assert told[0]["pages"] == ["topics", "placement"]
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_deleted_topic_is_gone_and_its_page_is_told(cluster, collect, told):
     cluster.create_topic("orders", 1, 1)
     collect()
@@ -139,6 +143,7 @@ def test_a_topic_created_again_under_its_name_replaces_the_old_one(cluster, coll
     assert list(Partition.objects.values_list("partition", "next_offset")) == [(0, 0)]
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_missing_broker_reaches_the_overview_with_its_consequences(cluster, collect, pushed):
     cluster.create_topic("orders", 3, 1)
     collect()
@@ -203,6 +208,7 @@ def test_an_error_that_cannot_be_stored_does_not_end_the_tier(caplog):
     assert "the error could not be stored" in caplog.text
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_new_collector_goes_on_from_the_stored_rows(cluster, collect, zookeeper, clock, told):
     cluster.create_topic("orders", 3, 1)
     collect()
@@ -230,7 +236,10 @@ class CountingCollector:
     def __init__(self):
         self.looked = {
             name: threading.Event()
-            for name in ("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat")
+            for name in (
+                *("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat"),
+                *("credentials", "quotas", "connectors"),
+            )
         }
         self.attention = Attention(lambda: True)
 
@@ -249,6 +258,15 @@ class CountingCollector:
 
     def collect_requests(self) -> None:
         self.looked["requests"].set()
+
+    def collect_credentials(self) -> None:
+        self.looked["credentials"].set()
+
+    def collect_connectors(self) -> None:
+        self.looked["connectors"].set()
+
+    def collect_quotas(self) -> None:
+        self.looked["quotas"].set()
 
     def collect_groups(self) -> None:
         self.looked["groups"].set()

@@ -375,6 +375,7 @@ def rows_of_groups(sent: list[dict]) -> dict:
     return [each for each in sent if each["tier"] == "groups"][-1]["rows"]
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_moved_lag_tells_of_the_group_and_of_the_topic_it_reads(cluster, collect, monkeypatch):
     cluster.commit("readers", "orders", 0, 0)
     collect()
@@ -397,6 +398,7 @@ def test_a_group_with_a_name_too_long_to_store_does_no_harm_to_others(cluster, c
     assert list(ConsumerGroup.objects.values_list("name", flat=True)) == ["readers"]
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_new_group_tells_the_list_to_look_again(cluster, collect, monkeypatch):
     sent: list[dict] = []
     monkeypatch.setattr("console.live.changes.send_message", lambda _group, message: sent.append(message))

@@ -23,3 +23,23 @@ def test_a_command_line_is_read_back_as_what_was_meant():
 def test_no_page_can_show_a_command_or_an_option_that_does_not_exist(name, option):
     with pytest.raises(KeyError):
         shell_command(name, "h1:9092", {option: True})
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "option"),
+    [
+        ("kafka-topics", {"list": True}, "command-config"),
+        ("kafka-leader-election", {"all-topic-partitions": True, "election-type": "preferred"}, "admin.config"),
+        ("kafka-console-consumer", {"topic": "t"}, "consumer.config"),
+    ],
+)
+def test_a_command_line_names_the_file_by_which_the_console_itself_reaches_the_cluster(
+    settings, tmp_path, monkeypatch, name, options, option
+):
+    monkeypatch.chdir(tmp_path)
+    settings.CLIENT_CONFIG = str(tmp_path / "data" / "client.properties")
+    assert "client.properties" not in shell_command(name, "h1:9092", options)
+    settings.CLIENT_CONFIG_IS_NAMED = True
+    line = shell_command(name, "h1:9092", options)
+    assert f"--{option} data/client.properties" in line
+    assert parse(load(name), shlex.split(line)[1:])[1] == []

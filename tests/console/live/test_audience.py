@@ -1,7 +1,7 @@
 """Nothing is rendered for nobody, and whoever comes later is shown what is true then."""
 
 import pytest
-from channels.layers import InMemoryChannelLayer
+from channels.layers import BaseChannelLayer, InMemoryChannelLayer
 
 from console.clusters.models import ClusterState
 from console.collector import announce
@@ -97,9 +97,19 @@ def test_looks_are_numbered_also_while_nobody_listens(monkeypatch):
 
 
 def test_a_layer_that_cannot_be_asked_may_have_listeners(monkeypatch):
-    monkeypatch.setattr(audience, "get_channel_layer", InMemoryChannelLayer)
+    monkeypatch.setattr(audience, "get_channel_layer", BaseChannelLayer)
 
     assert audience.listened(["topics"]) == {"topics"}
+
+
+async def test_a_layer_in_memory_knows_which_groups_somebody_listens_to(monkeypatch):
+    layer = InMemoryChannelLayer()
+    monkeypatch.setattr(audience, "get_channel_layer", lambda: layer)
+    await layer.group_add(groups.HEARTBEAT, "page")
+    assert audience.listened([groups.HEARTBEAT, groups.HISTORY]) == {groups.HEARTBEAT}
+
+    await layer.group_discard(groups.HEARTBEAT, "page")
+    assert audience.listened([groups.HEARTBEAT, groups.HISTORY]) == frozenset()
 
 
 async def test_redis_knows_which_groups_somebody_listens_to(layer):

@@ -17,6 +17,7 @@ def row(db):
     return {"topic": Topic(pk=7, name="orders", partition_count=3)}
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_partial_is_sent_when_the_transaction_commits(row, sent, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks() as callbacks:
         push_partial("topics", "topics/partials/topic-row.html", row)

@@ -86,6 +86,7 @@ def test_the_samples_come_as_a_file(cluster, look, viewer, client_of):
     assert row.keys() == {"time", "records_per_second", "bytes_per_second", "records_not_read"}
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_new_sample_is_pushed_once_for_each_span(cluster, collect, clock, monkeypatch):
     sent = []
     monkeypatch.setattr("console.collector.announce.send_now", sent.extend)

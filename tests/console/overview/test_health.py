@@ -86,6 +86,14 @@ def test_unreachable_brokers_come_with_their_error_and_no_guess_about_the_contro
     ]
 
 
+def test_a_cluster_that_does_not_let_the_console_in_is_told_as_it_said_it():
+    error = "The cluster does not let the console in: the broker at h:1 does not let us in: no."
+    (reason,) = assess(facts(brokers_error=error, is_refused=True, controller_id=None)).reasons
+
+    assert (reason.level, reason.text) == (Level.CRITICAL, error)
+    assert "client configuration" in reason.action.text
+
+
 def test_losing_a_minority_of_zookeeper_is_a_warning_and_a_majority_is_critical():
     one = assess(facts(zookeeper_count=3, zookeeper_errors={"a:2181": "does not answer"}))
     two = assess(facts(zookeeper_count=3, zookeeper_errors={"a:2181": "does not answer", "b:2181": "has no quorum"}))

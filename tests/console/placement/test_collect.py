@@ -135,6 +135,7 @@ def test_the_oldest_of_many_moves_are_forgotten(cluster, watch):
     assert Reassignment.objects.count() == KEPT
 
 
+@pytest.mark.usefixtures("listeners")
 def test_progress_is_pushed_to_the_placement_page(cluster, collector, collect, monkeypatch):
     collect()
     sent: list[tuple[str, str]] = []

@@ -74,6 +74,7 @@ def test_an_outsider_sees_nothing(outsider, client_of):
     assert b"orders" not in response.content
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_move_is_told_of_as_a_row_of_the_matrix_and_records_are_not(cluster, collect, clock, monkeypatch):
     sent: list[tuple[str, str]] = []
     told: list[list[int]] = []

@@ -37,6 +37,13 @@ def test_plan_shows_every_key_that_is_written_and_how_to_go_back():
     assert "remove it" in plan.undo
 
 
+def test_plan_of_a_secured_broker_shows_what_protects_it():
+    after = addition_plan(SPEC | {"is_secure": True}, around()).after
+    assert after["listeners"] == "SASL_SSL://127.0.0.1:9095"
+    assert "AclAuthorizer" in after["authorizer.class.name"]
+    assert after["ssl.keystore.location"].endswith("broker.pem")
+
+
 @pytest.mark.parametrize(
     ("given", "obstacle"),
     [

@@ -7,10 +7,13 @@ import pytest
 
 from broker.__main__ import COMMANDS
 from broker.config.broker import read_broker_config
+from broker.config.properties import parse_properties
 from broker.spark.config import read_stream_config
 from broker.zookeeper.digest_file import read_digest
+from console.gateway.server_properties import read_server_properties
 from console.processes.kinds import KINDS, START_ORDER
 from console.processes.kinds.spec import SpecError
+from console.processes.secured import FIRST_PROPERTIES
 
 OWN = ("secrets", "run", "jobs")
 SPECS = {
@@ -174,3 +177,66 @@ def test_stream_job_keeps_what_an_operator_added_to_its_file(tmp_path):
     KINDS["stream"].write_files(spec)
     config = read_stream_config((tmp_path / "stream.properties").read_text())
     assert (config.job, config.driver_memory) == ("dedupe", "700m")
+
+
+@pytest.mark.parametrize("kind", ["connect", "stream"])
+def test_a_client_of_the_cluster_is_told_the_consoles_client_configuration_by_its_path(kind, tmp_path, settings):
+    settings.CLIENT_CONFIG, settings.CLIENT_CONFIG_IS_NAMED = str(tmp_path / "client.properties"), False
+    own = {"connectors": "", "job": "dedupe", "client.config": "/of/another"}
+    spec = KINDS[kind].check({"directory": str(tmp_path / kind), "properties": own})
+    file = tmp_path / kind / f"{kind}.properties"
+
+    KINDS[kind].write_files(spec)
+    assert parse_properties(file.read_text())["client.config"] == ""
+    Path(settings.CLIENT_CONFIG).write_text("sasl.password=sesame\n")
+    KINDS[kind].refresh_files(spec)
+    assert parse_properties(file.read_text())["client.config"] == settings.CLIENT_CONFIG
+    assert "sesame" not in file.read_text() + str(spec)
+    Path(settings.CLIENT_CONFIG).unlink()
+    KINDS[kind].refresh_files(spec)
+    assert parse_properties(file.read_text())["client.config"] == ""
+
+
+@pytest.fixture
+def secured(tmp_path, settings):
+    settings.SECRETS_DIR, settings.TLS_DIR = tmp_path / "secrets", tmp_path / "secrets" / "tls"
+    return {**SPECS["broker"], "directory": str(tmp_path), "is_secure": True, "first_properties": FIRST_PROPERTIES}
+
+
+def test_a_secured_broker_has_a_certificate_logins_and_access_lists(tmp_path, settings, secured):
+    KINDS["broker"].write_files(KINDS["broker"].check(secured))
+    said = read_server_properties((tmp_path / "server.properties").read_text())
+    assert (said["listeners"], said["inter.broker.listener.name"]) == ("SASL_SSL://127.0.0.1:9092", "SASL_SSL")
+    assert said["authorizer.class.name"] == "kafka.security.authorizer.AclAuthorizer"
+    for key in ("ssl.keystore.location", "ssl.truststore.location"):
+        assert Path(said[key]).is_relative_to(settings.TLS_DIR)
+        assert Path(said[key]).read_text().startswith("-----BEGIN ")
+    assert stat.S_IMODE(Path(said["ssl.keystore.location"]).stat().st_mode) == 0o600
+
+
+def test_a_certificate_that_is_good_is_kept_from_start_to_start(settings, secured):
+    spec = KINDS["broker"].check(secured)
+    KINDS["broker"].write_files(spec)
+    before = (settings.TLS_DIR / "broker.pem").read_bytes()
+    KINDS["broker"].write_files(spec)
+    assert (settings.TLS_DIR / "broker.pem").read_bytes() == before
+
+
+def test_a_broker_that_is_secured_no_more_keeps_nothing_of_it_that_counts(tmp_path, secured):
+    path = tmp_path / "server.properties"
+    KINDS["broker"].write_files(KINDS["broker"].check(secured))
+    KINDS["broker"].write_files(KINDS["broker"].check(secured | {"is_secure": False, "first_properties": {}}))
+    said = read_server_properties(path.read_text())
+    assert said["listeners"] == "PLAINTEXT://127.0.0.1:9092"
+    assert not said.keys() & {"authorizer.class.name", "inter.broker.listener.name", "ssl.keystore.location"}
+
+
+def test_what_an_operator_has_secured_by_hand_stays(tmp_path, secured):
+    path = tmp_path / "server.properties"
+    path.write_text("authorizer.class.name=kafka.security.authorizer.AclAuthorizer\nssl.keystore.location=/etc/k.pem\n")
+    KINDS["broker"].write_files(KINDS["broker"].check(secured | {"is_secure": False, "first_properties": {}}))
+    said = read_server_properties(path.read_text())
+    assert (said["authorizer.class.name"], said["ssl.keystore.location"]) == (
+        "kafka.security.authorizer.AclAuthorizer",
+        "/etc/k.pem",
+    )

@@ -33,3 +33,7 @@ def test_file_that_is_right_already_is_not_written(tmp_path):
     before = path.stat().st_mtime_ns, path.stat().st_ino
     set_properties(path, {"a": "1"})
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == before
+
+
+def test_what_is_to_go_goes_with_the_lines_that_belong_to_it():
+    assert with_properties("a=1\nb=2,\\\n  3\nc=4\n", {"a": "9"}, {"b"}) == "a=9\nc=4\n"

@@ -12,6 +12,16 @@ def test_nothing_set_is_three_brokers_and_everything_embedded():
     assert [setup.metrics_port_of_broker(number) for number in (1, 2, 3)] == [9192, 9193, 9194]
 
 
+@pytest.mark.parametrize(("said", "is_secure"), [("1", True), ("true", True), ("0", False), ("", False)])
+def test_it_is_secured_if_somebody_says_so(said, is_secure):
+    assert read_setup({"BARNABAS_SECURED": said}, "local[2]").is_secure is is_secure
+
+
+def test_brokers_from_elsewhere_are_secured_by_whom_they_belong_to():
+    environment = {"BARNABAS_SECURED": "1", "BARNABAS_BROKERS": "0", "BARNABAS_BOOTSTRAP_SERVERS": "kafka:9092"}
+    assert not read_setup(environment, "local[2]").is_secure
+
+
 def test_zookeeper_from_elsewhere_is_not_started_here():
     setup = read_setup({"BARNABAS_ZOOKEEPER": "zk1:2181,zk2:2181/kafka"}, "local[2]")
     assert (setup.zookeeper, setup.zookeeper_port) == ("zk1:2181,zk2:2181/kafka", None)

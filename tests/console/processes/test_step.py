@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import psutil
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from console.clusters.models import ClusterState
@@ -164,6 +165,24 @@ def test_process_lost_from_the_row_is_found_by_its_run_file(make_process):
     ManagedProcess.objects.filter(pk=row.pk).update(pid=None, create_time=None, run_token="", observed=Observed.STOPPED)
     found = step.step(row.name)
     assert (found.pid, found.run_token) == (row.pid, row.run_token)
+
+
+def test_how_a_process_ended_outlives_the_worker_that_saw_it_and_could_not_write_it_down(make_process, monkeypatch):
+    row = start(make_process(restart=Policy.NEVER))
+    os.kill(row.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, row.pid, os.WEXITED | os.WNOWAIT)  # a step that finds it alive would fail to save, too
+
+    def locked(*_) -> None:
+        raise OperationalError("database is locked")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(step, "_save", locked)
+        with pytest.raises(OperationalError):
+            until(row.name, Observed.EXITED)
+    os_process._children.clear()  # the next worker is the parent of nobody
+    row = until(row.name, Observed.EXITED)
+    assert "killed by signal 9 (SIGKILL)" in row.sentence
+    assert read_run_file(run_files_of_processes(), row.name) is None
 
 
 def test_start_of_a_running_process_changes_nothing(make_process):

@@ -118,6 +118,7 @@ def test_pages_show_since_when_and_by_whom(viewer, client_of):
         assert "by ada: the disk is being replaced" in client_of(viewer).get(reverse(page)).content.decode()
 
 
+@pytest.mark.usefixtures("listeners")
 def test_pushed_rows_have_no_live_buttons(admin, monkeypatch):
     sent = []
     monkeypatch.setattr(push, "send_now", sent.extend)
@@ -129,6 +130,7 @@ def test_pushed_rows_have_no_live_buttons(admin, monkeypatch):
     assert not any("hx-post" in html for _, html in sent)
 
 
+@pytest.mark.usefixtures("listeners")
 def test_rows_pushed_to_operators_have_live_buttons(monkeypatch):
     sent = []
     monkeypatch.setattr(push, "send_now", sent.extend)

@@ -129,6 +129,7 @@ def test_a_disk_says_when_it_is_full(cluster, clock, collector, viewer, client_o
     assert "not filling" in text
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_look_pushes_rows_and_disks(cluster, clock, collector, monkeypatch):
     collector.collect_sizes()
     sent: list[tuple[str, str]] = []

@@ -52,8 +52,8 @@ def test_the_list_says_who_may_do_what(admin, viewer, outsider):
 
 def test_the_list_is_a_file_too(admin, viewer):
     lines = b"".join(admin.get(reverse("users") + "?format=csv").streaming_content).decode().splitlines()
-    assert lines[0] == '"user","role","active","last_login","rules"'
-    assert '"viewer","viewer","yes","",""' in lines
+    assert lines[0] == '"user","role","active","last_login","rules","provider","identity","name","groups"'
+    assert '"viewer","viewer","yes","","","","","",""' in lines
 
 
 def test_a_person_is_created_with_a_password_that_is_shown_once(admin):

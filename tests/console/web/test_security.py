@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from asgiref.testing import ApplicationCommunicator
@@ -17,10 +18,35 @@ from console.clusters.models import Topic
 from console.consumers.models import ConsumerGroup
 from console.web.request_limits import BODY_BYTES_MAX, RequestLimits
 from tests.console.access.test_every_address import CLOSED, _objects, address_of  # noqa: F401
+from tests.console.connectors.lying_server import connector
 from tests.console.websocket import Websocket
 
 EVIL = "\"'><img src=x onerror=alert(1)>{{ 7*7 }}=1+1"
 MARKUP = "<img src=x"
+
+
+CONNECTOR_PAGES = [
+    "connector", *(f"connector-{each}" for each in ("details", "configure", "delete", "offsets", "reset-offsets"))
+]  # fmt: skip
+
+
+def hostile_connector(connect) -> None:
+    """Everything that a worker may say says it."""
+    config = {"file": EVIL, EVIL: EVIL, "topics": EVIL}
+    connect.connectors[EVIL] = connector(EVIL, EVIL, tasks=((EVIL, EVIL), ("FAILED", f"{EVIL}Error: {EVIL}")), **config)
+    address = f"/connectors/{quote(EVIL, safe='')}"
+    connect.answers["GET", address] = (200, connect.connectors[EVIL]["info"])
+    connect.answers["GET", f"{address}/status"] = (200, connect.connectors[EVIL]["status"])
+    offsets = {"offsets": [{"partition": {EVIL: EVIL}, "offset": {EVIL: EVIL}}]}
+    connect.answers["GET", f"{address}/offsets"] = (200, offsets)
+    connect.answers["GET", f"{address}/topics"] = (403, {"error_code": 403, "message": EVIL})
+    connect.answers["GET", "/"] = (200, {"version": EVIL, "kafka_cluster_id": EVIL})
+    connect.answers["GET", "/connector-plugins"] = (200, [{"class": f"a.{EVIL}", "type": "sink", "version": EVIL}])
+    key = {"name": EVIL, "type": EVIL, "group": EVIL, "documentation": EVIL, "default_value": EVIL, "importance": EVIL}
+    connect.answers["GET", "/connector-plugins/FileSourceConnector/config"] = (200, [key])
+    value = {"name": EVIL, "recommended_values": [EVIL], "errors": [EVIL]}
+    checked = {"configs": [{"definition": key, "value": value}]}
+    connect.answers["PUT", "/connector-plugins/FileSourceConnector/config/validate"] = (200, checked)
 
 
 def scope(method: str = "POST", path: str = "/login/", headers: tuple = (), query: bytes = b"") -> dict:
@@ -85,15 +111,20 @@ def test_every_page_is_closed_to_frames_caches_and_foreign_files(administrator, 
     assert weak == {}
 
 
-def test_names_and_records_written_by_others_are_text_on_every_page(administrator, client_of, cluster, collect):
+def test_names_and_records_written_by_others_are_text_on_every_page(
+    administrator, client_of, cluster, collect, connect, collector
+):
     cluster.produce_record("orders", 0, EVIL.encode(), EVIL.encode(), ((EVIL, EVIL.encode()),))
     cluster.commit(EVIL, "orders", 0, 0)
+    hostile_connector(connect)
     collect()
+    collector.collect_connectors()
     assert ConsumerGroup.objects.filter(name=EVIL).exists()
     client = client_of(administrator)
     client.post(reverse("own-password"), {"old_password": EVIL})
     addresses = [address_of(name) for name in CLOSED]
     addresses += [reverse(name, args=[EVIL]) for name in ("group", "group-reset", "group-delete")]
+    addresses += [reverse(name, args=[EVIL]) for name in CONNECTOR_PAGES]
     addresses += [f"{each}?search={EVIL}&page={EVIL}&sort={EVIL}&kind={EVIL}&since={EVIL}" for each in addresses]
     seen = {address: client.get(address).content.decode() for address in addresses}
 

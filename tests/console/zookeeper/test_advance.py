@@ -209,6 +209,7 @@ def test_who_may_call_a_change_off(person, status, request, managed, begin, clie
     assert change.is_called_off is (status == 302)
 
 
+@pytest.mark.usefixtures("listeners")
 def test_each_step_is_pushed_to_those_who_look(managed, begin, monkeypatch, django_capture_on_commit_callbacks):
     managed(1)
     begin(Kind.GROW)

@@ -76,6 +76,7 @@ def test_the_members_are_a_file(three, collect, viewer, client_of):
     assert '"2","127.0.0.1:2182","leader"' in lines[2]
 
 
+@pytest.mark.usefixtures("listeners")
 def test_a_change_is_pushed_to_those_who_look(three, collect, monkeypatch):
     sent = []
     monkeypatch.setattr("console.collector.announce.send_now", lambda messages: sent.extend(messages))

@@ -140,6 +140,7 @@ def broker(ensemble_of_one, tmp_path):
         process.stop()
 
 
+@pytest.mark.long
 def test_an_ensemble_is_changed_and_loses_its_leader_under_a_running_broker(ensemble_of_one, broker):
     ensemble = ensemble_of_one
     session = ensemble.gateway.look("/brokers/ids/1").ephemeral_owner

@@ -13,6 +13,7 @@ from console.launch.first_user import Credentials
 from console.launch.interrupts import Interrupted, Interrupts
 from console.launch.progress import Progress
 from console.launch.running import claim_data_dir
+from console.launch.secure import kcat_file
 from console.launch.up import Stack
 from console.processes.setup import Setup, SetupError, read_setup
 
@@ -22,7 +23,8 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *_args, **_options) -> None:
-        logging.getLogger("console").setLevel(logging.ERROR)  # a page that misses a push is no news here
+        for quiet in ("console", "kazoo"):  # a page that misses a push is no news here, nor a session that ends
+            logging.getLogger(quiet).setLevel(logging.ERROR)
         progress, interrupts = Progress(self.stdout._out), Interrupts()
         try:
             setup = read_setup(os.environ, settings.SPARK_MASTER)
@@ -51,7 +53,8 @@ def tell(progress: Progress, setup: Setup, credentials: Credentials) -> None:
     progress.fact("console", f"http://127.0.0.1:{settings.CONSOLE_PORT}/")
     progress.fact("user, password", f"{credentials.username}   {credentials.password}")
     progress.fact("bootstrap servers", setup.bootstrap_servers)
-    progress.fact("try", f"kcat -b {first} -C -t host.metrics -o end" if setup.demo else f"kcat -b {first} -L")
+    secured = f" -F {shorten(kcat_file())}" if setup.is_secure else ""
+    progress.fact("try", f"kcat -b {first}{secured} " + ("-C -t host.metrics -o end" if setup.demo else "-L"))
     progress.fact("stop", "Ctrl-C")
     progress.note("")
 

@@ -1,4 +1,4 @@
-"""A group's name in an address. Kafka allows any text there, also `/`, `.`, `..` and nothing at all."""
+"""The name of a group, a subject or a connector in an address: any text, also `/`, `.`, `..` and nothing at all."""
 
 from urllib.parse import quote, unquote
 
@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 _NOTHING = "+nameless"
 
 
-class GroupNameConverter:
+class AnyNameConverter:
     """Quoted once more than the address itself, so that a slash in the name stays part of it."""
 
     regex = "[^/]+"

@@ -1,0 +1,41 @@
+"""Files of the configuration that an administrator owns: secrets nobody else may read, rules nobody else may write."""
+
+import os
+import stat
+from pathlib import Path
+
+_SECRET_BYTES_MAX = 4_096
+_RULES_BYTES_MAX = 1024 * 1024
+
+
+class FileError(Exception):
+    """One sentence for the operator; never of what is in the file."""
+
+
+def read_secret(path: Path, what: str = "the secret") -> str:
+    """The one line of a file of mode 600, which is `what`. Raises FileError."""
+    text = _read(path, 0o077, "can be read by others; chmod 600 it", _SECRET_BYTES_MAX).strip()
+    if not text or not text.isascii() or not text.isprintable():
+        raise FileError(f"{path} must hold one line, {what}.")
+    return text
+
+
+def read_rules_text(path: Path) -> str:
+    """Who may write the rules can be whoever the rules say: raises FileError if that is everybody."""
+    return _read(path, 0o022, "can be written by others; chmod go-w it", _RULES_BYTES_MAX)
+
+
+def _read(path: Path, forbidden: int, complaint: str, bytes_max: int) -> str:
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise FileError(f"{path} is no file.")
+            if status.st_mode & forbidden:
+                raise FileError(f"{path} {complaint}.")
+            content = file.read(bytes_max + 1)
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}.") from error
+    if len(content) > bytes_max:
+        raise FileError(f"{path} is larger than {bytes_max} bytes.")
+    return content.decode("utf-8", "replace")

@@ -1,0 +1,27 @@
+"""Looks that cost somebody else more the more there is: after each comes a rest many times as long as it took."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+#: At most a twentieth of the time is spent looking.
+REST_FACTOR = 20
+
+
+class Rests:
+    """For one thread."""
+
+    def __init__(self, clock_ms: Callable[[], int]):
+        self._now_ms = clock_ms
+        self._until_ms = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self._now_ms() >= self._until_ms
+
+    @contextmanager
+    def after(self) -> Iterator[None]:
+        """Around the look; there is no rest after one that failed."""
+        began_ms = self._now_ms()
+        yield
+        now_ms = self._now_ms()
+        self._until_ms = now_ms + REST_FACTOR * (now_ms - began_ms)

@@ -1,0 +1,160 @@
+"""How the console reaches its cluster: by which brokers, and by which client configuration (`settings.CLIENT_CONFIG`).
+
+The file is read again whenever it was written: a new password counts for the next question, without a restart. What is
+in it goes into clients and nowhere else.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.connection import BrokerConnection
+from broker.client.errors import AccessRefused, ClosedAtOnce, LoginRefused
+from broker.client.security.errors import ClientConfigError
+from broker.client.security.file import read_own_security
+from broker.client.security.librdkafka import librdkafka_settings
+from broker.client.security.properties import PLAINTEXT, ClientSecurity
+from broker.common.errors import BarnabasError
+from broker.protocol.messages.metadata import MetadataRequest
+from console.gateway.errors import REFUSED, UNUSABLE, ClientRefusedError, GatewayError
+
+#: Who is refused asks why, no more often than this: brokers count failed logins.
+_ASK_WHY_EVERY_S = 10.0
+#: A broker lets those wait whose logins failed, and librdkafka's have.
+_WHY_TIMEOUT_S = 8.0
+_ADMIN = {
+    "client.id": "barnabas-console",
+    "reconnect.backoff.ms": 100,
+    "reconnect.backoff.max.ms": 1_000,
+    "allow.auto.create.topics": False,
+    "log_level": 0,
+}
+
+
+class ClusterClient:
+    """Threads may share it. Whatever is wrong with the file is a ClientRefusedError, in one sentence."""
+
+    def __init__(self, bootstrap_servers: str, config_file: str = "", *, is_required: bool = True):
+        """A file that is not required may be missing: connections are plain then."""
+        self.bootstrap_servers = bootstrap_servers
+        self._file = config_file
+        self._is_required = is_required
+        self._lock = threading.Lock()
+        self._stamp: tuple[int, int] | None = None
+        self._security = PLAINTEXT
+        self._admin: tuple[ClientSecurity, AdminClient] | None = None
+        self._why: tuple[float, GatewayError | None] = (-_ASK_WHY_EVERY_S, None)
+
+    @property
+    def config_file(self) -> str:
+        """Empty while none is in use."""
+        return self._file if self._file and (self._is_required or Path(self._file).exists()) else ""
+
+    def security(self) -> ClientSecurity:
+        with self._lock:
+            return self._read_again()
+
+    def settings(self, more: Mapping[str, Any]) -> dict[str, Any]:
+        """For a client of confluent-kafka; it holds secrets."""
+        try:
+            return {"bootstrap.servers": self.bootstrap_servers, **more, **librdkafka_settings(self.security())}
+        except ClientConfigError as error:
+            raise self._unusable(error) from error
+
+    def admin(self) -> AdminClient:
+        """The same until the file is another."""
+        security = self.security()
+        settings = self.settings(_ADMIN) if self._admin is None or self._admin[0] != security else {}
+        with self._lock:
+            if self._admin is None or (settings and self._admin[0] != security):
+                self._admin = security, self._made(settings)
+            return self._admin[1]
+
+    def _made(self, settings: dict[str, Any]) -> AdminClient:
+        try:
+            return AdminClient(settings)
+        except KafkaException as error:
+            raise self._unusable(ClientConfigError(error.args[0].str())) from error
+
+    def cluster(self, timeout_seconds: float) -> Cluster:
+        servers = parse_bootstrap_servers(self.bootstrap_servers)
+        return Cluster(servers, timeout_s=timeout_seconds, client_id="barnabas-console", security=self.security())
+
+    def connection(self, host: str, port: int, timeout_seconds: float) -> BrokerConnection:
+        """Raises BarnabasError, as BrokerConnection does."""
+        return BrokerConnection(
+            host, port, timeout_s=timeout_seconds, client_id="barnabas-console", security=self.security()
+        )
+
+    def why_refused(self, timeout_seconds: float) -> GatewayError | None:
+        """Why nobody answers, if it is that the cluster does not let the console in; None if it is something else.
+
+        librdkafka does not say: it tries again without an end.
+        """
+        now_s = time.monotonic()
+        with self._lock:
+            if now_s - self._why[0] < _ASK_WHY_EVERY_S:
+                return self._why[1]
+            self._why = now_s, self._why[1]
+        found = self._ask_why(max(timeout_seconds, _WHY_TIMEOUT_S))
+        with self._lock:
+            self._why = now_s, found
+        return found
+
+    def _ask_why(self, timeout_seconds: float) -> GatewayError | None:
+        refusal: BarnabasError | None = None
+        for host, port in parse_bootstrap_servers(self.bootstrap_servers):
+            try:
+                with self.connection(host, port, timeout_seconds) as connection:
+                    connection.ask(MetadataRequest(topics=[]))
+                    return None
+            except (AccessRefused, ClosedAtOnce) as error:
+                refusal = error
+                if isinstance(error, LoginRefused):
+                    break
+            except ClientConfigError as error:
+                return self._unusable(error)
+            except (BarnabasError, GatewayError):
+                continue
+        return ClientRefusedError(f"{REFUSED} {refusal}. {self._what_to_do()}") if refusal else None
+
+    def _what_to_do(self) -> str:
+        if self.config_file:
+            return f"Put {self._file} right; it is read again by itself."
+        return (
+            f"Write a client's properties into {self._file or 'the file that BARNABAS_CLIENT_CONFIG names'}, mode 600."
+        )
+
+    def _read_again(self) -> ClientSecurity:
+        stamp = self._stamp_now()
+        if stamp is None:
+            if self._file and self._is_required:
+                raise self._unusable(ClientConfigError(f"there is no file {self._file}"))
+            self._stamp, self._security = None, PLAINTEXT
+        elif stamp != self._stamp:
+            try:
+                self._security = read_own_security(self._file)
+            except ClientConfigError as error:
+                raise self._unusable(error) from error
+            self._stamp = stamp
+            self._why = (-_ASK_WHY_EVERY_S, None)
+        return self._security
+
+    def _stamp_now(self) -> tuple[int, int] | None:
+        """With the mode, so that one that was closed to others is looked at again."""
+        try:
+            found = os.stat(self._file) if self._file else None
+        except OSError:
+            return None
+        return (found.st_mtime_ns, found.st_mode) if found else None
+
+    @staticmethod
+    def _unusable(error: ClientConfigError) -> ClientRefusedError:
+        return ClientRefusedError(f"{UNUSABLE} {error}.")
