@@ -2,6 +2,7 @@
 #
 #   make up DEMO=0                        without demo traffic
 #   make up DOCUMENTS="a.txt b.txt"       with text files as a source
+#   make up SECURE=1                      TLS, logins and access lists
 #
 # Everything else is set by environment variables named BARNABAS_…; README.md lists them.
 
@@ -40,7 +41,7 @@ $(VENV)/bin/python:
 	  rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu install python3-venv." >&2; exit 1; }
 
 up: setup ## Start everything and stay in the foreground; Ctrl-C stops everything
-	@$(if $(DEMO),BARNABAS_DEMO="$(DEMO)") $(if $(DOCUMENTS),BARNABAS_DOCUMENTS="$(DOCUMENTS)") exec $(VENV)/bin/python manage.py up
+	@$(if $(DEMO),BARNABAS_DEMO="$(DEMO)") $(if $(DOCUMENTS),BARNABAS_DOCUMENTS="$(DOCUMENTS)") $(if $(SECURE),BARNABAS_SECURED="$(SECURE)") exec $(VENV)/bin/python manage.py up
 
 down: ## End what runs here, also what a killed terminal left
 	@[ -x $(VENV)/bin/python ] || { echo "Nothing is installed here, so nothing is running."; exit 0; }; \
@@ -51,8 +52,12 @@ wheel: setup ## Build dist/barnabas-….whl
 	@rm -rf build && $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist . && \
 	  rm -rf build barnabas.egg-info && ls dist
 
+# Files lie in memory where it has room: half of a gate would be waiting for fsync. What a disk does is test-all's business.
 test: setup-test lint bytecode ## Run every check and the tests of the gate, some minutes
-	$(PYTEST) -m "not long"
+	@room=$$(df --output=avail /dev/shm 2>/dev/null | tail -n 1); \
+	  where=$$([ "$${room:-0}" -gt 8000000 ] && ! grep -q ' /dev/shm [^ ]* [^ ]*noexec' /proc/mounts && echo /dev/shm || echo "$${TMPDIR:-/tmp}"); \
+	  place=$$(mktemp -d --tmpdir="$$where" bt.XXXXXX) && export TMPDIR="$$place" && \
+	  if $(PYTEST) --basetemp="$$place/t" -m "not long"; then rm -rf -- "$$place"; else echo "What failed tests left is in $$place"; exit 1; fi
 
 test-all: setup-test lint bytecode ## Run every check and every test, also those that take long
 	$(PYTEST) --hypothesis-profile full

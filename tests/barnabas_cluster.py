@@ -49,6 +49,7 @@ class BrokerProcess:
     metrics_port: int
     directory: Path
     zookeeper_connect: str
+    #: `{port}` in a value is the broker's.
     overrides: dict[str, str] = field(default_factory=dict)
     #: What is started; `--config FILE` is put behind it.
     command: Sequence[str] = (sys.executable, "-m", "broker", "server")
@@ -80,7 +81,7 @@ class BrokerProcess:
             "offsets.topic.num.partitions": 5,
             "transaction.state.log.num.partitions": 5,
             "metrics.listener": f"{self.host}:{self.metrics_port}",
-            **self.overrides,
+            **{key: value.replace("{port}", str(self.port)) for key, value in self.overrides.items()},
         }
         config = self.directory / "server.properties"
         config.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))

@@ -1,6 +1,8 @@
 """What every test stands on, set before Django reads it, and which worker has which tests: tests/README.md says why."""
 
+import gc
 import os
+import re
 import shutil
 import tempfile
 
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.examples import newest_of
 from tests.zookeeper_server import running_zookeeper
 
 _data_directory = tempfile.mkdtemp(prefix="barnabas-test-")
@@ -26,11 +29,13 @@ settings.register_profile("full", deadline=None)
 settings.load_profile("gate")
 
 #: What starts many processes, by the worker it runs in, one test after the other. Products and faults are alone with
-#: each other; clusters of brokers, which mostly wait, stand beside them, and so do Spark and what each has once.
+#: each other; clusters of brokers, which mostly wait, stand beside them in two halves by name, and so do Spark and what
+#: each has once.
 _CROWDED = {
-    "products": ("browser/", "chaos/", "faults/"),
-    "clusters": ("interop/",),
-    "engines": ("broker/spark/", "conformance/", "console/zookeeper/test_real_ensemble.py"),
+    "products": r"browser/|chaos/|faults/",
+    "clusters": r"interop/test_[a-l]",
+    "other clusters": r"interop/|broker/connect/herder/",
+    "engines": r"broker/spark/|conformance/|console/(zookeeper/test_real_ensemble|acls/test_secured_cluster)\.py",
 }
 #: Of all others those that take longest, so that no worker begins with one when the others are through.
 _LONGEST = (
@@ -43,8 +48,8 @@ _LONGEST = (
     "console/access/test_hidden_names.py",
     "console/processes/test_worker.py",
 )
-#: A worker more than there are cores: who has a cluster waits half of the time.
-_WORKERS_MAX = 4
+#: Two workers more than there are cores: who has a cluster, or a page to look at, waits most of the time.
+_WORKERS_MAX = 6
 
 
 @pytest.fixture(scope="session")
@@ -66,12 +71,26 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log) -> ByFile:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    return min(_WORKERS_MAX, (os.cpu_count() or 1) + 1)
+    return min(_WORKERS_MAX, (os.cpu_count() or 1) + 2)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long begins first."""
-    items.sort(key=lambda item: _turn_of(item.nodeid))
+def pytest_collection(session: pytest.Session) -> None:
+    """Nothing of what is collected is garbage."""
+    gc.disable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes long begins first. Of a table, the gate takes some cases."""
+    of_tables = [item for item in items if item.get_closest_marker("versions")]
+    left = set(of_tables) - set(newest_of(of_tables, lambda item: item.nodeid))
+    config.hook.pytest_deselected(items=list(left))
+    items[:] = sorted((item for item in items if item not in left), key=lambda item: _turn_of(item.nodeid))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """It is there to the end: no collection during the tests has to walk through it."""
+    gc.freeze()
+    gc.enable()
 
 
 def _turn_of(nodeid: str) -> int:
@@ -83,7 +102,7 @@ def _turn_of(nodeid: str) -> int:
 
 def _crowd_of(nodeid: str) -> str | None:
     path = nodeid.removeprefix("tests/")
-    return next((crowd for crowd, places in _CROWDED.items() if path.startswith(places)), None)
+    return next((crowd for crowd, places in _CROWDED.items() if re.match(places, path)), None)
 
 
 def pytest_unconfigure() -> None:

@@ -1,9 +1,13 @@
 """How much is tried: the gate takes a quarter of the examples, rounds and looks that `make test-all` takes."""
 
 import itertools
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from hypothesis import settings
+
+T = TypeVar("T")
 
 
 def is_full() -> bool:
@@ -17,3 +21,10 @@ def examples(full: int) -> int:
 def some(places: Iterable[int]) -> Iterable[int]:
     """Of the steps at which something may die, the bytes where something may tear: every fifth, all in the full run."""
     return places if is_full() else itertools.islice(places, 0, None, 5)
+
+
+def newest_of(cases: Iterable[T], name: Callable[[T], str]) -> list[T]:
+    """Of cases whose names end with an API and its version, each API in its newest; all in the full run."""
+    if is_full():
+        return list(cases)
+    return list({re.sub(r"[ -]\d+]$", "", name(case)): case for case in cases}.values())

@@ -23,6 +23,8 @@ ROOT = Path(__file__).parent.parent.parent
 THEMES, WIDTHS = ("light", "dark"), (1280, 390)
 SCREENSHOTS = ROOT / "tests" / "output" / "screenshots"
 PASSWORD = "a password for tests"
+#: Set in the environment: the product of every journey is started as `make up SECURE=1` does.
+IS_SECURED = bool(os.environ.get("SECURED"))
 _UP_DEADLINE_S = 90
 _STOP_DEADLINE_S = 60
 #: By how many pixels a page is wider than its window.
@@ -48,6 +50,15 @@ class Product:
     def said(self) -> str:
         return self.output.read_text()
 
+    @property
+    def client(self) -> dict[str, str]:
+        """Settings of librdkafka: on a secured cluster those that the product has written for kcat."""
+        settings = {"bootstrap.servers": self.bootstrap_servers}
+        if IS_SECURED:
+            lines = (self.data / "secrets" / "kcat.conf").read_text().splitlines()
+            settings |= dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+        return settings
+
     def manage(self, *arguments: str) -> subprocess.CompletedProcess:
         command = [sys.executable, "manage.py", *arguments]
         return subprocess.run(
@@ -67,6 +78,7 @@ def start_product(directory: Path, *, demo: bool = True, documents: str = "") ->
         "BARNABAS_ZOOKEEPER_PORT": str(_zookeeper_port()),
         "BARNABAS_DEMO": "1" if demo else "0",
         "BARNABAS_DOCUMENTS": documents,
+        **({"BARNABAS_SECURED": "1"} if IS_SECURED else {}),
     }
     output = directory / "up.log"
     with output.open("w") as log:

@@ -1,5 +1,6 @@
 """What pages are looked at with: short names and long ones, a group that lags, records."""
 
+from console.gateway.acl_views import AclRule, Denials
 from console.gateway.fake import FakeGateway, wall_ms
 from console.gateway.fake_zookeeper import FakeZooKeeper
 
@@ -15,7 +16,34 @@ def small_cluster() -> FakeGateway:
             cluster.produce_record(name, 0, b"a-key", b'{"number": %d}' % number, (("header", b"value"),))
     for group in GROUPS:
         cluster.commit(group, "orders", 0, 2)
+    cluster.credentials.set_password("alice", "correct-horse", {"SCRAM-SHA-256": 4_096, "SCRAM-SHA-512": 8_192})
+    guard(cluster)
     return cluster
+
+
+def guard(cluster: FakeGateway) -> None:
+    """Rules of each sort, and somebody who was denied something."""
+    acls = cluster.acls
+    acls.has_authorizer, acls.own_principal, acls.super_users = True, "User:console", frozenset({"User:root"})
+    acls.users = ("User:alice", "User:bob", "User:console")
+    long = "User:CN=a-service-with-a-name-that-is-quite-long,OU=a-department-that-is-also-long,O=Example"
+    acls.create(
+        [
+            AclRule("CLUSTER", "kafka-cluster", "LITERAL", "User:console", "ALLOW", "ALL"),
+            AclRule("TOPIC", "*", "LITERAL", "User:console", "ALLOW", "ALL"),
+            AclRule("TOPIC", "orders", "PREFIXED", "User:alice", "ALLOW", "READ"),
+            AclRule("TOPIC", "orders", "LITERAL", "User:bob", "DENY", "WRITE", "10.0.0.1"),
+            AclRule("TOPIC", "payments", "LITERAL", "User:bob", "ALLOW", "WRITE"),
+            AclRule("GROUP", "readers", "LITERAL", "User:alice", "ALLOW", "READ"),
+            *(AclRule("TOPIC", name, "LITERAL", long, "ALLOW", "ALTER_CONFIGS") for name in TOPICS),
+            AclRule("TOPIC", "*", "LITERAL", "User:*", "DENY", "DELETE"),
+        ]
+    )
+    at_ms = 1_780_000_000_000
+    acls.denied = (
+        Denials("User:bob", 1_234, at_ms, "User:bob", "10.0.0.1", "WRITE", "TOPIC", "orders"),
+        Denials(long, 3, at_ms, long, "10.0.0.2", "DESCRIBE", "TOPIC", TOPICS[1]),
+    )
 
 
 def small_ensemble() -> FakeZooKeeper:

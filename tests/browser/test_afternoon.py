@@ -30,18 +30,18 @@ def product(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def admin(product) -> AdminClient:
-    return AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    return AdminClient({**product.client})
 
 
 @pytest.fixture(scope="module")
 def orders(product, admin):
     """Three partitions of 100 records, and a group that has read 40 of each and has no member any more."""
     admin.create_topics([NewTopic(TOPIC, 3, 3, config={"min.insync.replicas": "2"})])[TOPIC].result(30)
-    producer = Producer({"bootstrap.servers": product.bootstrap_servers})
+    producer = Producer({**product.client})
     for number in range(3 * RECORDS):
         producer.produce(TOPIC, f"order {number}", partition=number % 3)
     assert producer.flush(30) == 0
-    consumer = Consumer({"bootstrap.servers": product.bootstrap_servers, "group.id": GROUP})
+    consumer = Consumer({**product.client, "group.id": GROUP})
     consumer.commit(offsets=[TopicPartition(TOPIC, each, READ) for each in range(3)], asynchronous=False)
     consumer.close()
 

@@ -29,7 +29,11 @@ def console(tmp_path_factory):
         yield port
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["prefix taken off", "prefix left on"])
+@pytest.fixture(
+    scope="module",
+    params=[True, pytest.param(False, marks=pytest.mark.long)],
+    ids=["prefix taken off", "prefix left on"],
+)
 def outside(request, console):
     """The console's address as people know it."""
     with ReverseProxy(console, PREFIX, strips=request.param) as proxy:

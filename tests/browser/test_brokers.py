@@ -17,7 +17,7 @@ TOPIC = "journey.requests"
 @pytest.fixture
 def topic(product):
     """Led by broker 1, from which the others fetch."""
-    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    admin = AdminClient({**product.client})
     admin.create_topics([NewTopic(TOPIC, 1, replica_assignment=[[1, 2, 3]])])[TOPIC].result(30)
 
 
@@ -44,7 +44,7 @@ def test_requests_appear_on_the_open_page_without_reload(page, product, topic):
     page.evaluate("window.stillTheSamePage = true")
     counted = page.locator("#broker-requests")
     before = counted.inner_text()
-    producer = Producer({"bootstrap.servers": product.bootstrap_servers})
+    producer = Producer({**product.client})
     for number in range(30):
         producer.produce(TOPIC, b"{}", str(number))
     assert producer.flush(30) == 0
@@ -54,6 +54,7 @@ def test_requests_appear_on_the_open_page_without_reload(page, product, topic):
     expect(page.locator("#broker-process").get_by_role("link", name="broker-1")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_change_of_one_broker_is_drift_on_the_others_until_it_is_put_back(page, product):
     change(page, product, "16000")
     page.goto(f"{product.console}/brokers/2/settings/?only=drift")
@@ -76,6 +77,7 @@ def test_the_open_page_of_a_narrow_screen_is_in_view_among_the_others(page, prod
     assert box["x"] + box["width"] <= 390
 
 
+@pytest.mark.long
 def test_pages_of_brokers_fit_both_widths_in_both_themes(chromium, product):
     paths = {
         "overview": "/",

@@ -18,14 +18,14 @@ RECORDS = 200
 
 @pytest.fixture(scope="module")
 def topic(product):
-    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    admin = AdminClient({**product.client})
     admin.create_topics([NewTopic(TOPIC, 3, 3)])[TOPIC].result(30)
     produce(product, RECORDS)
     return TOPIC
 
 
 def produce(product, count: int) -> None:
-    producer = Producer({"bootstrap.servers": product.bootstrap_servers})
+    producer = Producer({**product.client})
     for number in range(count):
         for partition in range(3):
             producer.produce(TOPIC, f"payment {number}", partition=partition)
@@ -36,12 +36,12 @@ def produce(product, count: int) -> None:
 def night_batch(product, topic):
     """A group of nobody that has read a part."""
     group = "journey.night-batch"
-    consumer = Consumer({"bootstrap.servers": product.bootstrap_servers, "group.id": group})
+    consumer = Consumer({**product.client, "group.id": group})
     places = [TopicPartition(topic, partition, 50 * (partition + 1)) for partition in range(3)]
     consumer.commit(offsets=places, asynchronous=False)
     consumer.close()
     yield group
-    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    admin = AdminClient({**product.client})
     admin.delete_consumer_groups([group])[group].result(30)
 
 
@@ -59,7 +59,7 @@ def billing(product, topic):
 
 def _read_on(product, group: str, stop: threading.Event) -> None:
     settings = {
-        "bootstrap.servers": product.bootstrap_servers,
+        **product.client,
         "group.id": group,
         "client.id": "billing-service",
         "auto.offset.reset": "earliest",

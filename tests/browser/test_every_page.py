@@ -6,13 +6,17 @@ from tests.barnabas_cluster import await_true
 from tests.browser.conftest import DEADLINE_MS, screenshot, session_of
 from tests.browser.web_process import web_process
 from tests.console.access.test_every_address import CHANGES, CLOSED, FOR_OPERATORS, address_of
+from tests.console.connectors.lying_server import LyingServer, connector
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 WORLD = """
 from console.consumers.models import ConsumerGroup, GroupPartition
+from console.connectors.models import Connector
+from console.credentials.models import ScramUser
 from console.history.models import Change
 from console.clusters.models import Broker
 from console.processes.models import ManagedProcess
+from console.quotas.models import QuotaRow
 from console.rolling_restart.models import RollingRestart
 from console.clusters.models import Partition, Topic
 from django.conf import settings
@@ -26,14 +30,34 @@ for name in ("readers", "a.group.with.a.name.that.is.quite.long." * 5):
     seen = {"committed": 2, "next_offset": 5, "lag": 3, "verdict": "ok"}
     GroupPartition.objects.create(group=group, topic="orders", partition=0, **seen)
 ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME)
+ScramUser.objects.create(name="alice", pk=20_000, mechanisms={"SCRAM-SHA-256": 4_096, "SCRAM-SHA-512": 8_192})
+ScramUser.objects.create(name="CN=a-user-with-a-name-that-is-quite-long," * 5, mechanisms={"SCRAM-SHA-256": 4_096})
+used = {"user": "alice", "client_id": "", "ip": "", "who": "user alice", "broker_id": 1, "key": "producer_byte_rate"}
+for words in ("user alice", "user CN=a-user-with-a-name-that-is-quite-long, client id " + "another-long-name-" * 5):
+    seen = [{**used, "limit": 1_000_000, "rate": 1_200_000.5, "wait_ms": 170}]
+    limits = {"producer_byte_rate": 1_000_000.0, "consumer_byte_rate": 2_000_000.0, "request_percentage": 12.5}
+    QuotaRow.objects.create(
+        digest=words[:60], path="users/alice", words=words, rank=3, values=limits, uses=seen,
+        use_counts={"producer_byte_rate": 2},
+    )
+for name in ("lines", "a-connector-with-a-name-that-is-quite-long-" * 5):
+    failed = "ConnectError: no good record at orders-0@1" + " and so on" * 30
+    tasks = [[0, "FAILED", "a-host-with-a-long-name.of.a.domain:8083", failed], [1, "RUNNING", "10.0.0.1:8083", ""]]
+    Connector.objects.create(
+        name=name, kind="sink", state="RUNNING", class_name="org.example.FileSinkConnector", tasks=tasks, task_count=2,
+        running_count=1, failed_count=1, topics=["orders"], dead_letters="orders", group="readers", worker="10.0.0.1",
+        failed_since_ms=1_780_000_000_000, config={"file": "/a/path/that/is/quite/long" * 9, "a.password": "hidden"},
+    )
 RollingRestart.objects.create(actor_name="admin", sentence="Begins.")
 somebody = User.objects.create_user("somebody", pk=10_000)
 somebody.name_rules.create(resource="topic", pattern="orders-*", level="operator")
 """
 #: Not pages: parts that a page fetches, and what only takes a post.
-PARTS = {"process-log", "process-question", "process-no-question"}
+PARTS = {"process-log", "process-question", "process-no-question", "connector-details"}
 PAGES = [name for name in CLOSED if name not in PARTS and (name not in CHANGES or name in FOR_OPERATORS)]
 PAGES += ["user", "user-create", "user-password", "user-logins", "own-password"]
+PAGES += ["connector-create", "connector-configure", "connector-delete"]
+PAGES += ["credential-create", "credential-password", "credential-delete"]
 
 PHONE, DESK = (390, "light"), (1280, "dark")
 #: The script that makes them reachable has run.
@@ -83,8 +107,13 @@ LOOK = """() => {
 
 @pytest.fixture(scope="module")
 def console(tmp_path_factory):
-    with web_process(tmp_path_factory.mktemp("pages"), WORLD, DJANGO_SETTINGS_MODULE="tests.browser.settings") as port:
-        yield f"http://127.0.0.1:{port}"
+    with LyingServer() as connect:
+        connect.connectors["lines"] = connector("lines", file="/lines.txt")
+        offsets = [{"partition": {"filename": "/lines.txt" * 20}, "offset": {"position": 5}}]
+        connect.answers["GET", "/connectors/lines/offsets"] = (200, {"offsets": offsets})
+        named = {"DJANGO_SETTINGS_MODULE": "tests.browser.settings", "BARNABAS_CONNECT": connect.address}
+        with web_process(tmp_path_factory.mktemp("pages"), WORLD, **named) as port:
+            yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="module")

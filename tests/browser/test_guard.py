@@ -80,6 +80,7 @@ def test_a_stop_that_takes_writers_down_is_asked_anew_until_the_name_is_typed(pa
     expect(page.locator("#process-broker-2")).to_contain_text("stop requested")
 
 
+@pytest.mark.long
 def test_a_group_is_retired_where_health_says_why(page, console):
     page.goto(console)
     page.get_by_role("link", name="Acknowledge or mute…").first.click()
@@ -91,6 +92,7 @@ def test_a_group_is_retired_where_health_says_why(page, console):
     expect(page.locator("#health")).to_contain_text("1 group retired")
 
 
+@pytest.mark.long
 def test_pages_of_the_guard_can_be_looked_at(page, console):
     pages = {
         "overview": "/",
@@ -110,6 +112,7 @@ def test_pages_of_the_guard_can_be_looked_at(page, console):
             assert page.evaluate(WIDER) <= 0, (name, theme, width)
 
 
+@pytest.mark.long
 def test_an_unclean_election_counts_until_it_is_acknowledged(page, console):
     page.goto(f"{console}/health/")
     page.get_by_role("row", name="Unclean election in orders").get_by_role("link").click()

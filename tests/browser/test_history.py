@@ -40,6 +40,7 @@ def test_a_stopped_broker_is_found_in_the_history(page, product, chromium):
     take_pictures(chromium, product, "page", pages)
 
 
+@pytest.mark.long
 def test_a_row_changed_in_the_database_is_named_by_verification(page, product, chromium):
     page.goto(f"{product.console}/processes/demo/")
     for state in ("off", "on"):  # two rows at least

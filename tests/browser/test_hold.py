@@ -46,6 +46,7 @@ def page(chromium, console):
     context.close()
 
 
+@pytest.mark.long
 def test_a_push_that_comes_before_an_older_page_stands_after_it(page, console):
     sockets, fetched = [], []
     page.route_web_socket(re.compile("page=topics"), lambda socket: sockets.append(socket))

@@ -21,7 +21,7 @@ IS_IN_VIEW = """id => {
 @pytest.fixture
 def topic(product):
     name = "journey.orders"
-    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    admin = AdminClient({**product.client})
     created = admin.create_topics([NewTopic(name, 3, 3)])[name]
     if created.exception(30) is not None:
         assert created.exception().args[0].name() == "TOPIC_ALREADY_EXISTS"
@@ -46,7 +46,7 @@ def test_an_address_nobody_knows_says_so_once(page, product):
 
 
 def produce(product, topic: str, partition: int, count: int) -> None:
-    producer = Producer({"bootstrap.servers": product.bootstrap_servers})
+    producer = Producer({**product.client})
     for number in range(count):
         producer.produce(topic, f"order {number}", f"key {number}", partition=partition)
     assert producer.flush(30) == 0

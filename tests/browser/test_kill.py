@@ -18,7 +18,7 @@ TOPIC = "journey.kill"
 @pytest.fixture
 def topic(product):
     """Three partitions, each led by its first replica."""
-    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    admin = AdminClient({**product.client})
     topic = NewTopic(TOPIC, 3, replica_assignment=[[1, 2, 3], [2, 3, 1], [3, 1, 2]])
     admin.create_topics([topic])[TOPIC].result(30)
 

@@ -17,9 +17,9 @@ CREATED = "journey.created"
 @pytest.fixture
 def topic(product):
     """One partition of one replica with some megabytes in it, so that a throttled copy takes a while."""
-    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    admin = AdminClient({**product.client})
     admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(30)
-    producer = Producer({"bootstrap.servers": product.bootstrap_servers, "linger.ms": 20})
+    producer = Producer({**product.client, "linger.ms": 20})
     for _ in range(1_600):
         producer.produce(TOPIC, b"x" * 10_000, partition=0)
     assert producer.flush(30) == 0
@@ -97,6 +97,7 @@ def plan_move(page, product, target: int, throttle: str = "") -> None:
     expect(page.get_by_text("--reassignment-json-file")).to_be_visible()
 
 
+@pytest.mark.long
 def test_the_cluster_is_drained_on_paper_and_its_retention_read(page, product, chromium):
     page.goto(f"{product.console}/placement/")
     page.get_by_role("link", name="Move partitions…").click()

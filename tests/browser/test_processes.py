@@ -35,6 +35,7 @@ def test_a_process_that_dies_is_started_again_and_the_page_says_why(page, produc
     take_pictures(chromium, product, "page", {"processes": "/processes/", "process": "/processes/broker-1/"})
 
 
+@pytest.mark.long
 def test_a_process_that_is_never_restarted_stays_dead_until_somebody_starts_it(page, product):
     go(page, product, "/processes/demo/")
     page.get_by_role("button", name="Turn auto-restart off").click()
@@ -46,6 +47,7 @@ def test_a_process_that_is_never_restarted_stays_dead_until_somebody_starts_it(p
     expect(page.locator("[data-cell=state]")).to_have_text("healthy")
 
 
+@pytest.mark.long
 def test_a_broker_is_added_by_plan_and_removed_again(page, product, chromium):
     go(page, product, "/processes/")
     page.get_by_role("link", name="Add a broker…").click()
@@ -85,7 +87,7 @@ def test_a_broker_that_holds_replicas_is_drained_before_it_goes(page, product, c
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Add broker").click()
     expect(page.locator("[data-cell=state]")).to_have_text("registered")
-    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    admin = AdminClient({**product.client})
     on_the_fourth = NewTopic("journey.leaving", 2, replica_assignment=[[4, 1], [2, 4]])
     await_true(lambda: is_created(admin, on_the_fourth), "the controller knows broker 4 and makes the topic")
     expect(page.locator("[data-cell=state]")).to_have_text("healthy")

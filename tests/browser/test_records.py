@@ -14,7 +14,7 @@ SCRIPT = "<img src=x onerror=\"document.title='run'\">"
 
 
 def produce(product, values) -> None:
-    producer = Producer({"bootstrap.servers": product.bootstrap_servers, "linger.ms": 20})
+    producer = Producer({**product.client, "linger.ms": 20})
     for number, value in enumerate(values):
         producer.produce(TOPIC, value, f"customer-{number % 7}", headers={"trace": f"t-{number}"})
     assert producer.flush(30) == 0
@@ -89,6 +89,7 @@ def test_a_record_is_produced_seen_live_and_found_by_search(page, product, chrom
     )
 
 
+@pytest.mark.long
 def test_pages_of_messages_lead_back_to_the_oldest(page, product):
     page.goto(f"{product.console}/topics/{TOPIC}/+records/?limit=200")
     rows = page.locator("#record-rows tr")

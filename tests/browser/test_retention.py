@@ -19,16 +19,16 @@ RECORDS_PER_DAY = 40
 @pytest.fixture
 def topic(product):
     """Six days of records, about a segment for each, and a group that has read one day."""
-    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    admin = AdminClient({**product.client})
     configs = {"segment.bytes": "45000", "retention.ms": str(7 * DAY_MS)}
     admin.create_topics([NewTopic(TOPIC, 2, 3, config=configs)])[TOPIC].result(30)
-    producer = Producer({"bootstrap.servers": product.bootstrap_servers, "linger.ms": 50})
+    producer = Producer({**product.client, "linger.ms": 50})
     now_ms = time.time_ns() // 1_000_000
     for days_ago in (6, 5, 4, 3, 2, 1):
         for _ in range(RECORDS_PER_DAY):
             producer.produce(TOPIC, b"x" * 1_000, partition=0, timestamp=now_ms - days_ago * DAY_MS)
         assert producer.flush(30) == 0
-    consumer = Consumer({"bootstrap.servers": product.bootstrap_servers, "group.id": "journey.slow"})
+    consumer = Consumer({**product.client, "group.id": "journey.slow"})
     consumer.commit(offsets=[TopicPartition(TOPIC, 0, RECORDS_PER_DAY)], asynchronous=False)
     consumer.close()
     return TOPIC

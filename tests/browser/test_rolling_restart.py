@@ -22,8 +22,8 @@ QUIET_S = 60
 class Load:
     """A producer that wants acks of all replicas, and a consumer that reads along."""
 
-    def __init__(self, bootstrap_servers: str):
-        self.servers = bootstrap_servers
+    def __init__(self, client: dict[str, str]):
+        self.client = client
         self.delivered: list[int] = []
         self.failures: list[str] = []
         self.read: set[int] = set()
@@ -31,7 +31,7 @@ class Load:
         self.is_all_delivered = threading.Event()
 
     def produce(self) -> None:
-        producer = Producer({"bootstrap.servers": self.servers, "acks": "all", "linger.ms": 5})
+        producer = Producer({**self.client, "acks": "all", "linger.ms": 5})
 
         def note(error, message) -> None:
             if error:
@@ -49,7 +49,7 @@ class Load:
         self.is_all_delivered.set()
 
     def consume(self) -> None:
-        settings = {"bootstrap.servers": self.servers, "group.id": TOPIC, "auto.offset.reset": "earliest"}
+        settings = {**self.client, "group.id": TOPIC, "auto.offset.reset": "earliest"}
         consumer = Consumer(settings)
         consumer.subscribe([TOPIC])
         last_read_at = time.monotonic()
@@ -66,8 +66,8 @@ class Load:
 
 
 @contextmanager
-def under_load(bootstrap_servers: str):
-    load = Load(bootstrap_servers)
+def under_load(client: dict[str, str]):
+    load = Load(client)
     producing, consuming = threading.Thread(target=load.produce), threading.Thread(target=load.consume)
     producing.start()
     consuming.start()
@@ -81,7 +81,7 @@ def under_load(bootstrap_servers: str):
 
 @pytest.fixture
 def topic(product):
-    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    admin = AdminClient({**product.client})
     admin.create_topics([NewTopic(TOPIC, 3, replication_factor=3)])[TOPIC].result(30)
 
 
@@ -99,7 +99,7 @@ def test_three_brokers_are_restarted_under_load_and_no_client_notices(page, prod
     take_pictures(chromium, product, "plan", {"rolling": "/processes/+rolling-restart/"})
     pids = pids_of_brokers(page, product)
     page.goto(f"{product.console}/processes/+rolling-restart/")
-    with under_load(product.bootstrap_servers) as load:
+    with under_load(product.client) as load:
         accept_gaps(page)
         page.get_by_role("button", name="Restart 3 brokers").click()
         running = page.locator("#rolling-restart")

@@ -17,10 +17,11 @@ CHANGED_MS = 120_000
 
 
 def make_topic(product, name: str) -> None:
-    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    admin = AdminClient({**product.client})
     admin.create_topics([NewTopic(name, 1, replication_factor=3)], request_timeout=60)[name].result(60)
 
 
+@pytest.mark.long
 def test_a_topic_is_found_among_the_znodes_and_leads_back_to_its_page(page, product, chromium):
     make_topic(product, TOPIC)
     page.goto(f"{product.console}/zookeeper/")

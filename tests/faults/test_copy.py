@@ -4,11 +4,12 @@ import pytest
 
 from tests.faults.copy.checker import check_copy
 from tests.faults.copy.run import run_copy
+from tests.faults.own_process import in_own_process
 
 
 @pytest.mark.timeout(300)
 def test_copy_under_kills_of_brokers_and_copiers_equals_its_input(tmp_path):
-    run = run_copy(tmp_path, 15, seed=12)
+    run = in_own_process(run_copy, tmp_path, 15, seed=12)
     assert run.violations == [], f"seed {run.seed}, in {tmp_path}"
     assert run.copied > 1_000
     assert run.aborted > 10

@@ -4,11 +4,25 @@ import pytest
 
 from tests.barnabas_cluster import running_cluster
 
+LISTENERS = {
+    "listeners": "PLAINTEXT://127.0.0.1:{port},PARTNERS://127.0.0.1:0,MEMBERS-1://127.0.0.1:0,CONTROL://127.0.0.1:0",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,PARTNERS:PLAINTEXT,MEMBERS-1:PLAINTEXT,CONTROL:PLAINTEXT",
+    "inter.broker.listener.name": "MEMBERS-1",
+    "control.plane.listener.name": "CONTROL",
+}
+#: Everybody here may do everything, and rules are kept.
+RULES_OF_ACCESS = {
+    "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
+
 
 @pytest.fixture(scope="package")
 def cluster(tmp_path_factory, zookeeper):
     """Three brokers that every client of this folder talks to; tests keep apart by topic and group names."""
-    with running_cluster(tmp_path_factory.mktemp("interop"), brokers=3, zookeeper=zookeeper) as running:
+    directory = tmp_path_factory.mktemp("interop")
+    overrides = LISTENERS | RULES_OF_ACCESS
+    with running_cluster(directory, brokers=3, overrides=overrides, zookeeper=zookeeper) as running:
         yield running
 
 

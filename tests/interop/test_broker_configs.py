@@ -162,6 +162,7 @@ def test_connections_from_one_address_are_limited_while_the_broker_runs(cluster,
     change(admin, 1, "max.connections.per.ip.overrides", "", AlterConfigOpType.DELETE)
 
 
+@pytest.mark.long
 def test_a_restarted_broker_goes_by_what_was_set_before(cluster, name, admin, kafka_python):
     admin.create_topics([NewTopic(name, 2, 1)])[name].result(30)
     on_first = partition_of(admin, name, 1)

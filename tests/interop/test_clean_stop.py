@@ -83,6 +83,7 @@ def test_clients_see_no_error_while_brokers_are_restarted_one_by_one(cluster):
     assert {(index, offset, value) for (index, offset), value in found.items()} == load.acknowledged
 
 
+@pytest.mark.long
 def test_all_brokers_stop_together_without_waiting_for_each_other(cluster):
     cluster.stop_brokers()
     assert all(broker.process.returncode == 0 for broker in cluster.brokers)

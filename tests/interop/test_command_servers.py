@@ -61,6 +61,7 @@ def test_a_broker_that_the_console_runs_is_left_to_the_console(shell, properties
     assert "page Processes" in refused.err
 
 
+@pytest.mark.long
 def test_a_plain_zookeeper_properties_makes_a_server_and_its_stop_ends_it(shell, tmp_path):
     (port,) = free_ports(1)
     (tmp_path / "zookeeper.properties").write_text(

@@ -116,6 +116,13 @@ class Machine:
         """By the number that it has there."""
         subprocess.run([*self._enter, "kill", "-9", pid], check=True)
 
+    def edit_worker(self, name: str) -> None:
+        """Where the brokers are, where REST listens and the offsets lie, because other tests run beside this one."""
+        path = self.home / "config" / name
+        text = path.read_text().replace("localhost:9092", self._known["bootstrap"])
+        text = re.sub(r"(?m)^offset\.storage\.file\.filename=.*", "offset.storage.file.filename=connect.offsets", text)
+        path.write_text(f"{text}listeners=http://127.0.0.1:{free_ports(1)[0]}\n")
+
     def edit(self, name: str, number: int) -> None:
         """What a person changes in a broker's file."""
         path = self.home / "config" / name
@@ -261,17 +268,20 @@ def test_positions_of_a_group_are_told_by_both_generations(machine, name):
 
 
 @needs_own_processes
-def test_connect_says_that_it_is_not_there_yet(machine):
-    answered = machine.type("002:168a")
-    assert (answered.status, answered.out) == (1, "")
-    assert "There are no Connect workers yet" in answered.err
-
-
-@needs_own_processes
-@needs("002:168b", "002:154a")
-def test_what_is_in_the_topic_of_the_connector_is_shown(machine):
-    machine.type("002:154a", stdin='{"payload":"foo"}\n', topic="connect-test")
-    machine.shows("002:168b", ['{"payload":"foo"}'])
+def test_lines_of_a_file_go_through_connect_into_another(machine):
+    machine.edit_worker("connect-standalone.properties")
+    (machine.home / "test.txt").write_text("foo\nbar\n")
+    copy = machine.home / "test.sink.txt"
+    worker = machine.leave_running("002:168a")
+    try:
+        await_true(lambda: copy.exists() and copy.read_text() == "foo\nbar\n", "both lines arrive", _DEADLINE_S)
+        schema = '{"schema":{"type":"string","optional":false},"payload":'
+        machine.shows("002:168b", [f'{schema}"foo"}}', f'{schema}"bar"}}'])
+        with (machine.home / "test.txt").open("a") as file:
+            file.write("another\n")
+        await_true(lambda: copy.read_text() == "foo\nbar\nanother\n", "what is added arrives, too", _DEADLINE_S)
+    finally:
+        worker.leave()
 
 
 @needs_own_processes
@@ -293,6 +303,7 @@ def _leader(described: Typed) -> str:
     return described.out.splitlines()[1].split()[5]
 
 
+@pytest.mark.long
 @needs_own_processes
 def test_all_brokers_are_stopped_and_one_is_left_running_again(machine):
     assert machine.type("000:501") == (0, "", "")

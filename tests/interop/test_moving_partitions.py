@@ -127,6 +127,7 @@ def test_partitions_move_while_a_producer_writes(cluster, admin, name):
     await_true(lambda: (hosts(cluster, name, 0), hosts(cluster, name, 1)) == ([3, 4], [2, 3]), "the old are deleted")
 
 
+@pytest.mark.long
 def test_move_survives_the_death_of_the_controller(cluster, admin, name):
     create(cluster, name, [1, 2])
     controller = cluster.broker(admin.describe_cluster()["controller_id"])
@@ -168,6 +169,7 @@ def test_impossible_targets_are_refused(cluster, admin, name):
         }
 
 
+@pytest.mark.long
 def test_preferred_leader_leads_again_after_an_election(cluster, name):
     create(cluster, name, [3, 2])
     broker = cluster.broker(3)

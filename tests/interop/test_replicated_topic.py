@@ -145,6 +145,7 @@ def first_offset(broker, topic) -> int:
     return low
 
 
+@pytest.mark.long
 def test_too_few_in_sync_replicas_refuse_acks_all_and_nothing_else(whole):
     create(whole, "careful", **{"min.insync.replicas": "3"})
     dead = whole.broker(min(ALL - {leader_of(whole, "careful")}))

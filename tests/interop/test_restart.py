@@ -73,6 +73,7 @@ def test_acknowledged_records_survive_the_restart_of_every_broker(cluster, name,
     assert stored(cluster, name, 4, 3_500) == written | more
 
 
+@pytest.mark.long
 def test_a_broker_that_is_not_registered_answers_nobody(cluster):
     """Words to its earlier life would reach it: it could lead with a log that has lost its end meanwhile."""
     broker = cluster.brokers[1]
@@ -115,6 +116,7 @@ def test_a_producer_rides_out_a_kill_and_writes_nothing_twice(cluster, name):
     assert stored(cluster, name, 2, 2_000) == written
 
 
+@pytest.mark.long
 def test_committed_offsets_survive_the_kill_of_their_coordinator(cluster, name):
     create_topic(cluster, name, partitions=1)
     acknowledged(cluster, name, 100)
@@ -130,6 +132,7 @@ def test_committed_offsets_survive_the_kill_of_their_coordinator(cluster, name):
     successor.close()
 
 
+@pytest.mark.long
 def test_a_topic_deleted_while_a_broker_is_away_is_deleted_when_it_returns(cluster, name):
     admin = create_topic(cluster, name, partitions=2)
     acknowledged(cluster, name, 10)

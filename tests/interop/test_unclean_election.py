@@ -42,6 +42,7 @@ def allow_unclean_election(cluster) -> None:
     admin.incremental_alter_configs([resource])[resource].result(20)
 
 
+@pytest.mark.long
 def test_stale_replica_leads_only_when_the_topic_allows_it_and_the_other_then_follows(cluster):
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     admin.create_topics([NewTopic("t", 1, replica_assignment=[[1, 2]])])["t"].result(20)

@@ -11,8 +11,13 @@ from kazoo.security import OPEN_ACL_UNSAFE
 
 from broker.cli import retention_preview
 from broker.common.errors import StartupError
+from broker.zookeeper.acls import SENSITIVE_PATHS, is_sensitive
 from broker.zookeeper.quota import Amount, encode_limits, limits_path, used_path
+from console.gateway.acl_views import AclRule
+from console.gateway.first_user import NewUser, admit_users
 from tests.barnabas_cluster import await_true, running_cluster
+from tests.interop.outsider import all_paths, allowed
+from tests.typed import typed
 
 
 @pytest.fixture
@@ -100,6 +105,7 @@ def test_everything_a_cluster_writes_is_its_own_and_the_next_controller_may_chan
             assert "secret of the brokers" not in broker.log_path.read_text()
 
 
+@pytest.mark.long
 def test_a_cluster_that_began_open_is_its_own_after_its_brokers_were_restarted_one_by_one(
     tmp_path, own_znodes, as_owner
 ):
@@ -143,3 +149,74 @@ def test_a_preview_of_retention_is_told_to_who_can_read_the_secret(tmp_path, own
         digest = own_znodes["zookeeper.digest.file"]
         assert retention_preview.main([*asked, "--zookeeper-digest-file", digest]) == 0
         assert "t: cleanup.policy delete" in capsys.readouterr().out
+
+
+#: Everything that is kept in ZooKeeper for security.
+_SECURED = {
+    "listeners": "SASL_PLAINTEXT://127.0.0.1:{port}",
+    "security.inter.broker.protocol": "SASL_PLAINTEXT",
+    "sasl.enabled.mechanisms": "SCRAM-SHA-256",
+    "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
+    "super.users": "User:admin",
+    "delegation.token.secret.key": "secret of the tokens",
+}
+_LOGIN = {
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "SCRAM-SHA-256",
+    "sasl.username": "admin",
+    "sasl.password": "sesame",
+}
+
+
+def test_an_outsider_reads_no_secret_and_changes_nothing(tmp_path, own_znodes, as_owner):
+    (tmp_path / "password").write_text("super secret\n")
+    login = tmp_path / "admin.properties"
+    login.write_text("".join(f"{name}={text}\n" for name, text in _LOGIN.items()))
+    login.chmod(0o600)
+    with running_cluster(
+        tmp_path / "cluster", overrides=own_znodes | _SECURED, super_password_file=tmp_path / "password"
+    ) as cluster:
+        connect, digest = cluster.zookeeper.connect, own_znodes["zookeeper.digest.file"]
+        rule = AclRule("TOPIC", "orders", "LITERAL", "User:alice", "ALLOW", "READ")
+        prefix = AclRule("TOPIC", "audit-", "PREFIXED", "User:alice", "DENY", "READ")
+        users = [NewUser("admin", "sesame"), NewUser("alice", "opened", (rule, prefix))]
+        assert admit_users(connect, digest, users, "SCRAM-SHA-256") == ""
+        asked = ("--bootstrap-server", cluster.bootstrap_servers, "--command-config", str(login))
+        await_true(lambda: typed("kafka-topics", *asked, "--list").status == 0, "the first login")
+        for command, *words in (
+            ("kafka-topics", "--create", "--topic", "orders", "--partitions", "2"),
+            ("kafka-delegation-tokens", "--create", "--max-life-time-period", "-1"),
+            *(
+                ("kafka-configs", "--alter", "--entity-type", kind, "--entity-name", name, "--add-config", pair)
+                for kind, name, pair in (
+                    ("users", "alice", "producer_byte_rate=1000000"),
+                    ("clients", "app", "consumer_byte_rate=1000000"),
+                    ("topics", "orders", "retention.ms=100000"),
+                    ("brokers", "1", "background.threads=5"),
+                )
+            ),
+        ):
+            told = typed(command, *asked, *words)
+            assert told.status == 0, (command, words, told)
+        owner, operator = as_owner(cluster), as_owner(cluster, "super:super secret")
+        await_true(lambda: operator.exists(used_path("/config")), "the quotas")
+        paths = list(all_paths(operator))
+        kept = {root: [path for path in paths if path.startswith(f"{root}/")] for root in SENSITIVE_PATHS}
+        assert all(below or owner.exists(root) for root, below in kept.items())
+        for wanted in ("/config/users/alice", "/config/clients/app", "/kafka-acl/Topic/orders", "/config/brokers/1"):
+            assert wanted in paths
+        assert kept["/delegation_token/tokens"]
+        assert "/kafka-acl-extended/prefixed/Topic/audit-" in paths
+        outsider = as_owner(cluster, None)
+        may = {path: allowed(outsider, path) for path in paths}
+        assert {path: found for path, found in may.items() if found - {"read", "list"}} == {}
+        assert {path: found for path, found in may.items() if is_sensitive(path) and found} == {}
+        secrets = [content(owner, path) for below in kept.values() for path in below]
+        secrets.append(content(owner, "/barnabas/secret"))
+        readable = b"\n".join(content(outsider, path) for path, found in may.items() if "read" in found)
+        assert not [secret for secret in secrets if len(secret) > 20 and secret in readable]
+        for word in (b"stored_key", b"server_key", b"hmac", b"secret of the"):
+            assert word not in readable
+        for path in ("/theirs", "/theirs/too"):
+            operator.create(path, b"", acl=OPEN_ACL_UNSAFE)
+        assert allowed(outsider, "/theirs/too") == {"read", "list", "write", "delete", "add", "open"}

@@ -48,6 +48,7 @@ def test_a_broker_serves_on_and_stops_cleanly_while_zookeeper_is_gone(cluster):
     assert was_left_clean(cluster.broker(1))
 
 
+@pytest.mark.long
 def test_a_broker_stops_cleanly_while_zookeeper_hangs(cluster):
     cluster.zookeeper.suspend()
     assert stop_took_s(cluster.broker(1)) < 15
@@ -93,6 +94,7 @@ async def test_a_broker_whose_session_ran_out_is_registered_again_and_leads_agai
     observer.close()
 
 
+@pytest.mark.long
 def test_a_broker_told_to_stop_while_it_waits_for_zookeeper_stops(cluster):
     port, metrics_port = free_ports(2)
     directory = cluster.broker(1).directory.parent / "broker-2"

@@ -14,8 +14,13 @@ SUPPORT = {
     "config_resources",
     "current_leader",
     "deduplicate",
+    "fetched_topics",
     "ask_controller",
+    "authorization",
+    "acl_request",
     "broker_loggers",
+    "without_listener",
+    "delegation_token_request",
 }
 
 

@@ -1,0 +1,149 @@
+"""The demo's users as `make up SECURE=1` makes them in ZooKeeper: enough for what they run, and for nothing else."""
+
+from threading import Event
+
+import pyarrow as pa
+import pytest
+from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from broker.client.coordinators import Coordinators
+from broker.client.leaders import Leaders
+from broker.client.transactions import init_producer
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.connect.topics import ensure_topic
+from broker.records.batch import Compression
+from broker.spark.client_settings import cluster_of, read_sink_settings
+from broker.spark.cluster import create_topic, latest_offsets, partitions_of
+from broker.spark.ledger import Ledger
+from broker.spark.ledger_names import LEDGER_PREFIX
+from broker.spark.record_encoding import Rows
+from broker.spark.task_producer import TaskProducer
+from console.gateway.first_user import NewUser, admit_users
+from console.processes.job_users import (
+    COUNTS_TOPIC,
+    DOCUMENTS_TOPIC,
+    METRICS_TOPIC,
+    REQUESTS_TOPIC,
+    SOURCES,
+    STREAMS,
+    job_users,
+)
+from tests.barnabas_cluster import await_true, running_cluster
+from tests.secure_broker import written
+
+MECHANISM = "SCRAM-SHA-256"
+_SECURED = {
+    "listeners": "SASL_PLAINTEXT://127.0.0.1:{port}",
+    "security.inter.broker.protocol": "SASL_PLAINTEXT",
+    "sasl.enabled.mechanisms": MECHANISM,
+    "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
+    "super.users": "User:console",
+}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory, zookeeper):
+    owner = NewUser("console", "of console")
+    users = [NewUser(each.name, f"of {each.name}", each.rules) for each in job_users(True, True)]
+    with running_cluster(tmp_path_factory.mktemp("users"), overrides=_SECURED, zookeeper=zookeeper) as running:
+        for _ in range(2):  # at each start
+            assert admit_users(running.zookeeper.connect, "", [owner, *users], MECHANISM) == ""
+        await_true(lambda: knows_all(running), "users and rules have reached the broker")
+        yield running
+
+
+def login(cluster, user: str) -> dict[str, str]:
+    said = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": MECHANISM}
+    own = {"sasl.username": user, "sasl.password": f"of {user}"}
+    return {"bootstrap.servers": cluster.bootstrap_servers, **said, **own}
+
+
+def knows_all(cluster) -> bool:
+    """The rules of `streams` are written last."""
+    try:
+        AdminClient(login(cluster, "console")).list_topics(timeout=2)
+        return _code(lambda: init_producer(coordinators(cluster), f"{LEDGER_PREFIX}probe", 60_000)) is None
+    except Exception:
+        return False
+
+
+def _code(act) -> object:
+    try:
+        act()
+    except Exception as error:
+        return error
+    return None
+
+
+def stream_cluster(cluster):
+    said = login(cluster, STREAMS)
+    options = {f"kafka.{name}": text for name, text in said.items() if "password" not in name}
+    file = written(cluster.brokers[0].directory / "streams.properties", f"sasl.password={said['sasl.password']}\n")
+    return cluster_of(read_sink_settings(options | {"kafka.client.config": file}))
+
+
+def coordinators(cluster) -> Coordinators:
+    return Coordinators(stream_cluster(cluster))
+
+
+def delivered(cluster, user: str, topic: str) -> KafkaError | None:
+    said: list[KafkaError | None] = []
+    producer = Producer(login(cluster, user) | {"message.timeout.ms": 8_000})
+    producer.produce(topic, b"x", on_delivery=lambda error, _message: said.append(error))
+    producer.flush(20)
+    return said[0]
+
+
+@pytest.mark.parametrize("topic", [METRICS_TOPIC, REQUESTS_TOPIC, DOCUMENTS_TOPIC])
+def test_sources_make_their_topics_and_write_into_them(cluster, topic):
+    admin = AdminClient(login(cluster, SOURCES))
+    ensure_topic(admin, topic, 1, Event())
+    assert set(admin.list_topics(timeout=10).topics) >= {topic}
+    assert delivered(cluster, SOURCES, topic) is None
+
+
+def test_sources_do_nothing_else(cluster):
+    owner = AdminClient(login(cluster, "console"))
+    owner.create_topics([NewTopic("orders", 1, 1)])["orders"].result(20)
+    assert delivered(cluster, SOURCES, "orders").code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
+    admin = AdminClient(login(cluster, SOURCES))
+    for refused in (
+        lambda: admin.create_topics([NewTopic("theirs", 1, 1)])["theirs"].result(20),
+        lambda: admin.delete_topics([METRICS_TOPIC])[METRICS_TOPIC].result(20),
+    ):
+        with pytest.raises(KafkaException) as error:
+            refused()
+        assert error.value.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
+
+
+def test_the_stream_job_writes_a_batch_exactly_once_and_the_next_driver_takes_over(cluster):
+    admin = AdminClient(login(cluster, STREAMS))
+    for topic, configs in ((REQUESTS_TOPIC, {}), (COUNTS_TOPIC, {"cleanup.policy": "compact"})):
+        create_topic(admin, topic, 1, configs)
+    assert latest_offsets(admin, partitions_of(admin, [REQUESTS_TOPIC]), committed_only=True)
+    found = stream_cluster(cluster)
+    asked, name = Coordinators(found), f"{LEDGER_PREFIX}query"
+    ledger = Ledger(name, found, asked)
+    for batch, run in enumerate(("first driver", "second driver")):
+        await_true(lambda run=run: _code(lambda: ledger.enter(run)) is None, "the driver takes over")
+        producer = init_producer(asked, ledger.free_id(0, batch), 60_000)
+        rows = Rows(pa.array([b"k"], pa.binary()), pa.array([b"v"], pa.binary()), None)
+        TaskProducer(Leaders(found), asked, producer, Compression.NONE).write({TopicPartition(COUNTS_TOPIC, 0): rows})
+        ledger.decide(run, batch, [producer])
+        ledger.finish(batch)
+        ledger.sweep(run)
+    assert ledger.enter("second driver").batch == 1
+
+
+def test_the_stream_job_does_nothing_else(cluster):
+    ensure_topic(AdminClient(login(cluster, SOURCES)), METRICS_TOPIC, 1, Event())
+    for topic in (METRICS_TOPIC, REQUESTS_TOPIC):
+        assert delivered(cluster, STREAMS, topic).code() in (
+            KafkaError.TOPIC_AUTHORIZATION_FAILED,
+            KafkaError._UNKNOWN_TOPIC,
+        )
+    assert METRICS_TOPIC not in AdminClient(login(cluster, STREAMS)).list_topics(timeout=10).topics
+    refused = _code(lambda: init_producer(coordinators(cluster), "another", 60_000))
+    assert refused.code is ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
