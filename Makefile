@@ -13,7 +13,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest --numprocesses au
 STAMPS := $(VENV)/stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test up down wheel test test-all bytecode faults fuzz chaos simulate bench bench-console bench-streams lint clean-data lock
+.PHONY: help setup setup-test up down wheel test test-all bytecode faults fuzz chaos simulate bench bench-console bench-streams lint clean-data lock again
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ test: setup-test lint bytecode ## Run every check and the tests of the gate, som
 	  where=$$([ "$${room:-0}" -gt 8000000 ] && ! grep -q ' /dev/shm [^ ]* [^ ]*noexec' /proc/mounts && echo /dev/shm || echo "$${TMPDIR:-/tmp}"); \
 	  place=$$(mktemp -d --tmpdir="$$where" bt.XXXXXX) && export TMPDIR="$$place" && \
 	  if $(PYTEST) --basetemp="$$place/t" -m "not long"; then rm -rf -- "$$place"; else echo "What failed tests left is in $$place"; exit 1; fi
+
+again: setup-test ## Try the few tests that failed last once more, alone; names what passes then
+	@$(VENV)/bin/python -m tests.second_chance --durations=3
 
 test-all: setup-test lint bytecode ## Run every check and every test, also those that take long
 	$(PYTEST) --hypothesis-profile full

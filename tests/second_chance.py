@@ -1,0 +1,43 @@
+"""A test that failed once among thousands, on a machine with two cores, is tried again alone; `make again` does it.
+
+What races a clock it should not have raced then passes, and is named, so that somebody mends it. Two things get no second
+chance: more than a few failures, and a room whose tests judge whether data was lost, where once is enough.
+"""
+
+import json
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+_FAILED_LAST = Path(".pytest_cache/v/cache/lastfailed")
+#: More than these are a defect and no bad luck.
+MOST = 3
+ONCE_IS_ENOUGH = ("tests/faults/", "tests/simulation/", "tests/fuzz/", "tests/chaos/")
+
+
+def refused(failed: Collection[str]) -> str | None:
+    """Why what failed is not tried again, or None where it is."""
+    if not failed:
+        return "Nothing is known to have failed."
+    if len(failed) > MOST:
+        return f"{len(failed)} tests failed: that is no bad luck."
+    judges = [each for each in failed if each.startswith(ONCE_IS_ENOUGH)]
+    return f"{judges[0]} judges data: once is enough." if judges else None
+
+
+def main(arguments: list[str]) -> int:
+    """The exit status of the second run, 1 where there is none; arguments are pytest's."""
+    failed = sorted(json.loads(_FAILED_LAST.read_text())) if _FAILED_LAST.exists() else []
+    if reason := refused(failed):
+        print(reason, file=sys.stderr)
+        return 1
+    status = pytest.main([*arguments, *failed])
+    if status == 0:
+        print("Passed at the second try, and to be mended: " + ", ".join(failed), file=sys.stderr)
+    return int(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
