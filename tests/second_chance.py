@@ -1,7 +1,7 @@
 """A test that failed once among thousands, on a machine with two cores, is tried again alone; `make again` does it.
 
-What races a clock it should not have raced then passes, and is named, so that somebody mends it. Two things get no second
-chance: more than a few failures, and a room whose tests judge whether data was lost, where once is enough.
+What races a clock it should not have raced then passes, and is named, so that somebody mends it. More than a few
+failures get no second chance, nor do rooms whose tests judge whether data was lost: there once is enough.
 """
 
 import json
