@@ -2,6 +2,8 @@
 memory stays bounded, nothing is made outside the broker's directories, and its log tells of nothing that an operator
 must fear.
 
+What stands before locked doors besides gets in nowhere.
+
 python -m tests.faults hostile
 """
 
@@ -9,8 +11,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+
 from broker.common.limits import HELD_ANSWER_BYTES_MAX
-from tests.bench.attacks import ATTACKS, Aim, attacked
+from tests.bench.attacks import AT_DOORS, ATTACKS, Aim, AttackEnded, attacked
+from tests.bench.attacks.doors import PASSWORD, USER, make_doors, settings_of
 from tests.bench.raw import RawConnection, paced, produce_frame
 from tests.fuzz.victim import TOPICS, Victim, running_victim, summary_of
 
@@ -19,6 +24,7 @@ _ALONE_S = 2.0
 #: That thousands of connections are gone at once is part of the attack.
 _AFTERWARDS_S = 0.5
 _REQUEST_MEMORY_BYTES = 64_000_000
+_SETTINGS = {"queued.max.request.bytes": str(_REQUEST_MEMORY_BYTES)}
 #: What a broker holds by itself, the limits, and one of the largest requests.
 _RSS_MAX_MB = (120_000_000 + HELD_ANSWER_BYTES_MAX + _REQUEST_MEMORY_BYTES + 104_857_600) / 1e6
 #: Machines are shared, and a process waits for its turn: what takes longer than this is no matter of turns.
@@ -55,14 +61,26 @@ class Survived(NamedTuple):
 
 def run_attacks(directory: Path, seconds: float, names: Iterable[str] = tuple(ATTACKS)) -> Iterator[Survived]:
     """Each attack in turn on one broker, for `seconds` each; what one leaves behind the next finds."""
-    with running_victim(directory, queued_max_request_bytes=str(_REQUEST_MEMORY_BYTES)) as victim:
+    with running_victim(directory, _SETTINGS) as victim:
         for name in names:
             yield _under_attack(victim, name, seconds)
 
 
-def _under_attack(victim: Victim, name: str, seconds: float) -> Survived:
+def run_attacks_at_doors(directory: Path, seconds: float, names: Iterable[str] = tuple(AT_DOORS)) -> Iterator[Survived]:
+    """The same on a broker whose other listeners want a certificate or a login."""
+    doors = make_doors(directory / "doors")
+    with running_victim(directory, {**_SETTINGS, **settings_of(doors)}) as victim:
+        kind = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
+        credential = UserScramCredentialUpsertion(USER, kind, PASSWORD.encode())
+        admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{victim.broker.port}"})
+        admin.alter_user_scram_credentials([credential])[USER].result(20)
+        for name in names:
+            yield _under_attack(victim, name, seconds, str(doors))
+
+
+def _under_attack(victim: Victim, name: str, seconds: float, doors: str = "") -> Survived:
     topic, stalls_before = TOPICS[0], len(victim.stalls())
-    aim = Aim("127.0.0.1", victim.broker.port, topic, victim.broker.zookeeper_connect, str(victim.outside))
+    aim = Aim("127.0.0.1", victim.broker.port, topic, victim.broker.zookeeper_connect, str(victim.outside), doors)
     connection = RawConnection("127.0.0.1", victim.broker.port)
     connection.send(produce_frame(topic, b"x" * 1_000, records=200))
     connection.answers(1)
@@ -74,7 +92,7 @@ def _under_attack(victim: Victim, name: str, seconds: float) -> Survived:
             latencies = paced(connection, request, _REQUESTS_PER_SECOND, seconds)
         paced(connection, request, _REQUESTS_PER_SECOND, _AFTERWARDS_S)
         connection.close()
-    except ConnectionError as error:
+    except (ConnectionError, AttackEnded) as error:
         return Survived(name, 0, _p99(alone), 0.0, 0.0, 0.0, 0.0, [str(error), *victim.violations_afterwards()], [])
     stalls, p99_ms, rss_mb = victim.stalls()[stalls_before:], _p99(latencies), victim.rss_peak_mb
     violations, slow = victim.violations_afterwards(), []

@@ -10,8 +10,9 @@ import socket
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import psutil
@@ -134,16 +135,15 @@ class Victim:
 
 
 @contextlib.contextmanager
-def running_victim(directory: Path, **overrides: str) -> Iterator[Victim]:
-    """`overrides` of the broker's configuration, with underscores for dots."""
+def running_victim(directory: Path, settings: Mapping[str, str] = MappingProxyType({})) -> Iterator[Victim]:
+    """`settings` of the broker, besides those that keep it small."""
     outside = directory / "outside"
     (outside / "victim-0").mkdir(parents=True)
     (outside / "victim-0" / "notes.txt").write_text("keep me")
     stalls = directory / "stalls.jsonl"
     command = [sys.executable, "-m", "tests.fuzz.watched_broker", str(stalls)]
     configuration = {"log.retention.bytes": "20000000", "log.retention.check.interval.ms": "5000"}
-    configuration |= {key.replace("_", "."): value for key, value in overrides.items()}
-    with running_cluster(directory / "cluster", overrides=configuration, command=command) as cluster:
+    with running_cluster(directory / "cluster", overrides={**configuration, **settings}, command=command) as cluster:
         _make_topics(cluster.bootstrap_servers)
         yield Victim(cluster, outside, stalls)
 

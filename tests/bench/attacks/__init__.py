@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tests.bench.attacks import bombs, connections, fetches, groups, largest, strangers, wide, znodes
+from tests.bench.attacks import bombs, connections, fetches, groups, intruders, largest, strangers, wide, znodes
 from tests.bench.attacks.aim import Aim
 
 Attack = Callable[[Aim], Iterator[None]]
@@ -26,11 +26,17 @@ ATTACKS: dict[str, Attack] = {
     **groups.ATTACKS,
     **znodes.ATTACKS,
 }
+#: Of a broker with `doors`.
+AT_DOORS: dict[str, Attack] = intruders.ATTACKS
+
+
+class AttackEnded(SystemExit):
+    """By itself: it could not go on, or it got in."""
 
 
 @contextlib.contextmanager
 def attacked(name: str, aim: Aim) -> Iterator[None]:
-    """While the body runs the attack does."""
+    """While the body runs the attack does. Raises AttackEnded."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.bench.attacks", name, *map(str, aim)],
         cwd=Path(__file__).parents[3],
@@ -39,10 +45,10 @@ def attacked(name: str, aim: Aim) -> Iterator[None]:
     )
     try:
         if process.stdout.readline().strip() != "ready":
-            raise SystemExit(f"the attack “{name}” did not begin")
+            raise AttackEnded(f"the attack “{name}” did not begin")
         yield
         if process.poll() is not None:
-            raise SystemExit(f"the attack “{name}” ended early with {process.returncode}")
+            raise AttackEnded(f"the attack “{name}” ended early: {process.stdout.read().strip() or process.returncode}")
     finally:
         process.kill()
         process.wait()

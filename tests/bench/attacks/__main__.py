@@ -3,18 +3,22 @@
 import resource
 import sys
 
-from tests.bench.attacks import ATTACKS, Aim
+from tests.bench.attacks import AT_DOORS, ATTACKS, Aim
+from tests.bench.attacks.intruders import Broken
 
 
 def main() -> None:
-    name, host, port, topic, zookeeper, outside = sys.argv[1:]
+    name, host, port, *rest = sys.argv[1:]
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    steps = ATTACKS[name](Aim(host, int(port), topic, zookeeper, outside))
+    steps = {**ATTACKS, **AT_DOORS}[name](Aim(host, int(port), *rest))
     next(steps)
     print("ready", flush=True)
-    for _ in steps:
-        pass
+    try:
+        for _ in steps:
+            pass
+    except Broken as broken:
+        sys.exit(print(broken, flush=True) or 1)
 
 
 if __name__ == "__main__":

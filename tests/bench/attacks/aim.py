@@ -23,6 +23,8 @@ class Aim(NamedTuple):
     #: Where its ZooKeeper listens, and a directory that must stay as it is; empty where nobody knows.
     zookeeper: str = ""
     outside: str = "/nowhere"
+    #: What `doors.Doors` reads: where one has to prove who one is.
+    doors: str = ""
 
 
 def request(message: Message, version: int, client_id: str | None = None) -> bytes:
@@ -64,8 +66,11 @@ class Line:
         answer = self.take()
         return None if answer is None else answer_of(message.api, version, answer)
 
-    def come_again(self) -> None:
+    def close(self) -> None:
         self._socket.close()
+
+    def come_again(self) -> None:
+        self.close()
         self._socket = self._connected()
 
     def _connected(self) -> socket.socket:

@@ -1,4 +1,4 @@
-"""The rows of the fault matrix; their numbers are those of the matrix, and 27 is one more."""
+"""The rows of the fault matrix; their numbers are those of the matrix, and 27 and 28 are more."""
 
 from tests.faults.matrix import (
     broker_rows,
@@ -107,5 +107,6 @@ _ALL = (
         overrides=throwing_row.RESTLESS,
         told=throwing_row.TOLD,
     ),
+    Row(28, "intruders at locked doors", alone=hostile_row.attack_doors),
 )
 ROWS: dict[int, Row] = {row.number: row for row in _ALL}
