@@ -1,5 +1,6 @@
 // Is the page live? Shows the state of the websocket, catches up after a gap, and polls while there is none.
 import { refreshRegions } from "./regions.js";
+import { reload } from "./reload.js";
 import { showAges } from "./ages.js";
 
 const SILENCE_MS = 25000; // the server says something at least every 10 s
@@ -31,7 +32,7 @@ document.addEventListener("htmx:wsOpen", (event) => {
 
 document.addEventListener("htmx:wsClose", (event) => {
   const code = event.detail.event.code;
-  if (code === 4401 || code === 4409) { location.reload(); return; }
+  if (code === 4401 || code === 4409) { reload(); return; }
   if (code in CLOSED) { isOver = true; show("off", CLOSED[code]); return; }
   downSince ||= Date.now();
   show("waiting", "reconnecting");

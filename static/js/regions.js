@@ -3,6 +3,7 @@
 
 import { rememberFocus, returnFocus } from "./focus.js";
 import { holdDuring, whenReleased } from "./hold.js";
+import { reload } from "./reload.js";
 
 const PATIENCE_MS = 10000; // pushes wait no longer for a page that does not come
 let running = false;
@@ -24,10 +25,10 @@ export async function refreshRegions(ids = null) {
 async function fetchRegions(ids) {
   const asked = { headers: { Accept: "text/html", "X-Refresh": "1" }, cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) };
   const response = await fetch(location.href, asked);
-  if (response.redirected && new URL(response.url).pathname === `${document.body.dataset.root}login/`) { location.reload(); return; }
+  if (response.redirected && new URL(response.url).pathname === `${document.body.dataset.root}login/`) { reload(); return; }
   const isRefused = document.querySelector("[data-refused]") !== null;
   if (response.status === 404 || (response.ok && isRefused)) {
-    if (response.ok === isRefused) location.reload(); // the thing is gone, or is there by now
+    if (response.ok === isRefused) reload(); // the thing is gone, or is there by now
     return;
   }
   if (!response.ok) return;
