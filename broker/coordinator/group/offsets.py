@@ -49,6 +49,7 @@ from broker.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
+from broker.records.record import INT64_MAX
 
 AnyCommitRequest = OffsetCommitRequest | TxnOffsetCommitRequest
 AnyCommitPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
@@ -291,15 +292,19 @@ class Offsets:
     def _propose(
         self, request: AnyCommitRequest, of: TopicPartition, partition: AnyCommitPartition, turn: Turn
     ) -> None:
-        retention_ms = getattr(request, "retention_time_ms", _BROKER_DECIDES)
         committed = CommittedOffset(
             offset=partition.committed_offset,
             leader_epoch=partition.committed_leader_epoch,
             metadata=partition.committed_metadata or "",
             commit_timestamp_ms=turn.wall_ms,
-            expire_timestamp_ms=NO_TIMESTAMP if retention_ms == _BROKER_DECIDES else turn.wall_ms + retention_ms,
+            expire_timestamp_ms=_expiry(turn.wall_ms, getattr(request, "retention_time_ms", _BROKER_DECIDES)),
         )
         turn.append(encode_offset_key(OffsetKey(request.group_id, of)), encode_offset_value(committed))
+
+
+def _expiry(wall_ms: int, retention_ms: int) -> int:
+    """A time that is in the past or beyond all time is one that can be written."""
+    return NO_TIMESTAMP if retention_ms == _BROKER_DECIDES else min(max(wall_ms + retention_ms, 0), INT64_MAX)
 
 
 def _metadata_length(committed: dict[str, dict[int, CommittedOffset]], topic: str, partition: int) -> int:

@@ -106,6 +106,14 @@ def test_retention_chosen_by_an_old_client_is_kept_with_its_offset():
     assert committed.expire_timestamp_ms == WALL_AHEAD_MS + 1_000
 
 
+@pytest.mark.parametrize(("retention_ms", "expires_ms"), [(2**63 - 1, 2**63 - 1), (-(2**63), 0)])
+def test_a_retention_that_leads_out_of_time_is_one_to_its_end(retention_ms, expires_ms):
+    world = World()
+    assert world.commit("g", "-", {T0: 7}, version=4, retention_time_ms=retention_ms).errors == {T0: ErrorCode.NONE}
+    ((_, committed),) = world.coordinator.offsets.of_group("g")
+    assert committed.expire_timestamp_ms == expires_ms
+
+
 def test_commit_that_cannot_be_appended_changes_nothing():
     world = World()
     world.commit("g", "-", {T0: 1})
