@@ -13,6 +13,7 @@ COMMANDS = {
     "connect": "copy records from sources into topics",
     "connect-worker": "run a Connect worker",
     "registry": "run a schema registry",
+    "probe": "write to every broker and read it back, again and again",
     "stream": "run a Spark stream job",
     "stream-jobs": "tell which stream jobs there are, and their parameters",
     "stream-template": "write the beginning of a stream job of one's own",

@@ -1,0 +1,75 @@
+"""A probe beside three real brokers: each trouble is named, on the right broker and on no other, and passes again."""
+
+import signal
+
+import pytest
+
+from tests.barnabas_cluster import await_true, running_cluster
+from tests.broker.probe.running import running_probe
+
+#: By its own clock a probe notices within so long.
+NOTICED_MS = 5_000
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory, zookeeper):
+    overrides = {"min.insync.replicas": "2", "default.replication.factor": "3"}
+    directory = tmp_path_factory.mktemp("probed")
+    with running_cluster(directory, brokers=3, overrides=overrides, zookeeper=zookeeper) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def probe(cluster, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("probe")
+    with running_probe(directory, cluster.bootstrap_servers) as running:
+        running.await_reading(brokers=3)
+        yield running
+
+
+def assert_only_blamed(probe, broker_id):
+    await_true(lambda: broker_id in probe.blamed(), f"broker {broker_id} is blamed")
+    blamed = probe.blamed()
+    assert set(blamed) == {broker_id}
+    assert blamed[broker_id]["noticed_after_ms"] <= NOTICED_MS
+
+
+def assert_well_again(probe):
+    await_true(lambda: not probe.blamed(), "nobody is blamed")
+    probe.await_reading(brokers=3)
+    await_true(lambda: not probe.status()["troubled"], "no partition is in trouble")
+    assert [probe.total(each) for each in ("lost", "duplicated", "reordered")] == [0, 0, 0]
+
+
+def test_every_broker_leads_a_partition_and_nothing_is_wrong_with_any(probe):
+    assert sorted(probe.leads().values()) == [1, 1, 1]
+    assert probe.blamed() == {} and probe.total("lost") == 0
+    assert 'barnabas_probe_written_total{broker="1",partition=""}' in probe.get("/metrics")
+    assert probe.get("/healthz") == "ok\n"
+
+
+def test_a_killed_broker_is_named_and_no_other_and_is_well_when_it_is_back(cluster, probe):
+    broker = cluster.brokers[1]
+    broker.kill()
+    assert_only_blamed(probe, broker.broker_id)
+    broker.start()
+    broker.await_healthy()
+    assert_well_again(probe)
+
+
+def test_a_suspended_broker_is_named_and_not_those_that_wait_for_it(cluster, probe):
+    broker = cluster.brokers[2]
+    broker.process.send_signal(signal.SIGSTOP)
+    try:
+        assert_only_blamed(probe, broker.broker_id)
+    finally:
+        broker.process.send_signal(signal.SIGCONT)
+    assert_well_again(probe)
+
+
+def test_a_probe_that_starts_again_calls_no_record_of_before_lost(cluster, probe, tmp_path):
+    with running_probe(tmp_path, cluster.bootstrap_servers) as other:
+        other.await_reading(brokers=3)
+        assert other.status()["run"] != probe.status()["run"]
+        assert [other.total(each) for each in ("lost", "duplicated", "reordered")] == [0, 0, 0]
+        assert other.stop() == 0
