@@ -130,6 +130,7 @@ INSTALLED_APPS = [
     "console.connectors",
     "console.processes",
     "console.history",
+    "console.charts",
     "console.operations",
     "console.rolling_restart",
     "console.decommission",

@@ -14,6 +14,8 @@ from dataclasses import asdict
 from django.db import close_old_connections
 
 from console.brokers.collect import BrokerCollector
+from console.charts.collect import INTERVAL_SECONDS as CHARTS_INTERVAL_SECONDS
+from console.charts.collect import ChartCollector
 from console.clusters import store
 from console.clusters.broker_rows import BrokerRow, ReplicaCounts, broker_rows, count_replicas
 from console.clusters.topic_rows import TopicChanges, compare, topic_rows, total_rate
@@ -87,6 +89,7 @@ class Collector:
         self._retention, self._retention_pages = RetentionSweep(gateway, clock_ms), RetentionAnnouncer()
         self._credentials, self._quotas = CredentialCollector(gateway, clock_ms), QuotaCollector(gateway, clock_ms)
         self._connectors = ConnectorCollector(clock_ms)
+        self._charts = ChartCollector(clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
         self._cluster_id, self._controller_id = state.cluster_id, state.controller_id
@@ -178,6 +181,14 @@ class Collector:
     def collect_connectors(self) -> None:
         if self._connectors.look():
             self.attention.pay()
+
+    def collect_charts(self) -> None:
+        """Of what the other tiers have seen."""
+        self._charts.look()
+
+    def finish(self) -> None:
+        """When no tier runs any more."""
+        self._charts.write(self._now_ms())
 
     def collect_groups(self) -> None:
         """After the first look at the topics: a lag is counted from the ends of their logs."""
@@ -302,6 +313,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
             ("users", CREDENTIALS_INTERVAL_SECONDS, collector.collect_credentials, None),
             ("quotas", QUOTAS_INTERVAL_SECONDS, collector.collect_quotas, None),
             ("connectors", CONNECTORS_INTERVAL_SECONDS, collector.collect_connectors, None),
+            ("charts", CHARTS_INTERVAL_SECONDS, collector.collect_charts, None),
         )
     ]
     threads = [threading.Thread(target=tier.run, args=(stop,), name=tier.name, daemon=True) for tier in tiers]
@@ -311,3 +323,4 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
     attention.pay()  # whoever pauses for long sees that it is over
     for thread in threads:
         thread.join(timeout=5)
+    Tier("finish", 0.0, collector.finish).run_once()

@@ -149,6 +149,12 @@ def utc_time(at_ms: int) -> str:
 
 
 @register.filter
+def utc_minute(at_ms: int) -> str:
+    """As `utc_time`, of any day."""
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M UTC}"
+
+
+@register.filter
 def facts(values: dict[str, object]) -> str:
     """A small dictionary on one line: `partition_count 3, replication_factor 1`."""
     return ", ".join(f"{name} {value}" for name, value in values.items())

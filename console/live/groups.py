@@ -14,6 +14,8 @@ ACLS = "acls"
 #: Which rows are others now: each web process listens once, for all its pages.
 CHANGES = "changes"
 STREAMS = "streams"
+#: Every page of charts, told that there are new points.
+CHARTS = "charts"
 #: The lists of Kafka's users and of quotas, told that somebody changed them here.
 CREDENTIALS = "credentials"
 QUOTAS = "quotas"

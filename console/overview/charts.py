@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from console.access.reach import EVERYTHING, Reach, Resource
+from console.charts.time_chart import Series, TimeChart, time_chart
 from console.clusters.models import ClusterSample
 from console.common.figures import byte_size, grouped, rate
 from console.consumers.access import groups_within
 from console.consumers.models import ConsumerGroup, LagSample
 from console.overview.samples import newest_sample_ms
-from console.overview.time_chart import Series, TimeChart, time_chart
 
 #: Word in the address → how much of the past; the first is what the page opens with.
 SPANS = {"1h": 3_600_000, "6h": 6 * 3_600_000}

@@ -2,6 +2,7 @@
 import "./present.js";
 import "./active.js";
 import "./ages.js";
+import "./charts.js";
 import "./connection.js";
 import "./flash.js";
 import "./focus.js";

@@ -1,14 +1,18 @@
 """Every address there is, taken from the routes themselves: a new one cannot be forgotten here."""
 
+from dataclasses import asdict
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
+from console.clusters import store
 from console.clusters.models import Broker, Topic
 from console.connectors.models import Connector
 from console.consumers.models import ConsumerGroup
 from console.credentials.models import ScramUser
+from console.gateway.zookeeper import ZooKeeperView
 from console.processes.models import ManagedProcess
 from console.web.wrong_method import PAGES
 from tests.console.connectors.lying_server import connector
@@ -26,6 +30,7 @@ ARGUMENTS = {
     "health": {"number": 1},
     "ensemble": {"number": 1},
     "user": {"number": 10_000},
+    "server": {"address": "127.0.0.1:2181"},
     "credential": {"number": 20_000},
     "decommission": {"name": "broker-1"},
     "stream": {"name": "counts", "job": "dedupe"},
@@ -159,6 +164,8 @@ def _objects(db, settings, cluster, ensemble, connect):
     ConsumerGroup.objects.create(name="readers", state="Empty", coordinator=1, verdict="ok")
     Topic.objects.create(name="orders")
     Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
+    store.ensure_state()
+    store.update_state(zookeeper=[asdict(ZooKeeperView("127.0.0.1:2181"))])
     User.objects.create_user("somebody", pk=10_000)
     ScramUser.objects.create(name="alice", pk=20_000, mechanisms={"SCRAM-SHA-256": 4_096})
     cluster.credentials.set_password("alice", "correct-horse", {"SCRAM-SHA-256": 4_096})

@@ -238,10 +238,11 @@ class CountingCollector:
             name: threading.Event()
             for name in (
                 *("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat"),
-                *("credentials", "quotas", "connectors"),
+                *("credentials", "quotas", "connectors", "charts"),
             )
         }
         self.attention = Attention(lambda: True)
+        self.is_finished = False
 
     def collect_cluster(self) -> None:
         self.looked["cluster"].set()
@@ -267,6 +268,12 @@ class CountingCollector:
 
     def collect_quotas(self) -> None:
         self.looked["quotas"].set()
+
+    def collect_charts(self) -> None:
+        self.looked["charts"].set()
+
+    def finish(self) -> None:
+        self.is_finished = True
 
     def collect_groups(self) -> None:
         self.looked["groups"].set()
@@ -297,6 +304,7 @@ def test_every_tier_runs_and_all_end_when_told():
     thread.join(5)
 
     assert not thread.is_alive()
+    assert collector.is_finished
     assert {"brokers", "topics", "zookeeper"}.isdisjoint(each.name for each in threading.enumerate())
 
 

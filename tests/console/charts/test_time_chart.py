@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.overview.time_chart import COLUMNS, HEIGHT, Series, nice_top, time_chart
+from console.charts.time_chart import COLUMNS, HEIGHT, Series, nice_top, time_chart
 
 MINUTE = 60_000
 SPAN = COLUMNS * MINUTE

@@ -1,0 +1,1 @@
+"""What numbers were over the last month, in three resolutions, and charts of them."""

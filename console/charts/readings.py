@@ -1,0 +1,70 @@
+"""What the tables say now of everything that is charted."""
+
+from collections.abc import Iterator
+
+from django.db.models import Sum
+
+from console.brokers.latency import WAITING
+from console.brokers.models import BrokerReport
+from console.charts.measures import API, BROKER, CLUSTER, GROUP, SERVER, TOPIC, Reading
+from console.clusters.models import Broker, Topic
+from console.clusters.queries import cluster_state
+from console.consumers.models import ConsumerGroup
+
+
+def readings() -> Iterator[Reading]:
+    """The cluster's first: whenever it was looked at, everything else was."""
+    yield _cluster()
+    yield from _topics()
+    yield from _brokers()
+    yield from _groups()
+    yield from _servers()
+
+
+def _cluster() -> Reading:
+    state = cluster_state()
+    brokers = Broker.objects.filter(is_registered=True)
+    sums = Topic.objects.aggregate(out_of_sync=Sum("under_replicated_count"), leaderless=Sum("leaderless_count"))
+    return Reading(
+        CLUSTER,
+        "",
+        (
+            state.records_per_second,
+            brokers.aggregate(bytes=Sum("bytes_per_second"))["bytes"],
+            ConsumerGroup.objects.aggregate(lag=Sum("lag"))["lag"],
+            sums["out_of_sync"],
+            sums["leaderless"],
+            brokers.count(),
+        ),
+    )
+
+
+def _topics() -> Iterator[Reading]:
+    columns = ("name", "records_per_second", "read_per_second", "size_bytes", "under_replicated_count")
+    for name, *values in Topic.objects.order_by().values_list(*columns).iterator():
+        yield Reading(TOPIC, name, tuple(values))
+
+
+def _brokers() -> Iterator[Reading]:
+    columns = ("broker_id", "records_per_second", "bytes_per_second", "size_bytes", "leader_count", "out_of_sync_count")
+    there = {}
+    for broker_id, is_registered, *values in Broker.objects.values_list(columns[0], "is_registered", *columns[1:]):
+        there[broker_id] = is_registered
+        yield Reading(BROKER, str(broker_id), tuple(values) if is_registered else (None,) * len(values))
+    for report in BrokerReport.objects.only("broker_id", "requests"):
+        for each in report.requests if there.get(report.broker_id) else ():
+            if each["api"] not in WAITING and each.get("per_second"):
+                values = (each["per_second"], each.get("p50_ms"), each.get("p95_ms"), each.get("p99_ms"))
+                yield Reading(API, f"{report.broker_id}/{each['api']}", values)
+
+
+def _groups() -> Iterator[Reading]:
+    for group in ConsumerGroup.objects.only("name", "lag", "behind_since_ms", "arriving_per_second", "member_count"):
+        values = (group.lag, group.behind_ms, group.arriving_per_second, group.member_count)
+        yield Reading(GROUP, group.name, values)
+
+
+def _servers() -> Iterator[Reading]:
+    for each in cluster_state().zookeeper:
+        values = (each.get("latency_ms"), each.get("connection_count"), each.get("znode_count"))
+        yield Reading(SERVER, each["address"], (None,) * len(values) if each.get("error") else values)

@@ -1,0 +1,80 @@
+"""In which resolutions the past is kept, and how a run of values is packed into a row. Pure.
+
+A value is written where it differs from the one before, so what stands still costs nothing: NOT_WRITTEN says "as
+before", UNKNOWN that nobody knew. Single floats: seven figures are more than a chart shows.
+"""
+
+import math
+import zlib
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+NOT_WRITTEN, UNKNOWN = math.nan, -math.inf
+_HOUR_MS = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """`step_ms` lie between two points, a row has `length` of them and is kept for `kept_ms` after its last."""
+
+    number: int
+    step_ms: int
+    length: int
+    kept_ms: int
+
+    @property
+    def row_ms(self) -> int:
+        return self.step_ms * self.length
+
+    def row_of(self, at_ms: int) -> int:
+        """When the row begins that has this moment."""
+        return at_ms - at_ms % self.row_ms
+
+
+#: The finest is for what happens now, the second for yesterday beside today, the third for a month beside the last.
+TIERS = (
+    Tier(0, 15_000, 120, 3 * _HOUR_MS),
+    Tier(1, 2 * 60_000, 180, 50 * _HOUR_MS),
+    Tier(2, 30 * 60_000, 168, 62 * 24 * _HOUR_MS),
+)
+FINEST = TIERS[0]
+
+
+def tier_for(span_ms: int, *, back_ms: int = 0) -> Tier:
+    """The finest that still has all of `span_ms`, seen from `back_ms` after its end."""
+    return next((each for each in TIERS if each.kept_ms >= span_ms + back_ms), TIERS[-1])
+
+
+class Row:
+    """The points of one series in one row of a tier, a run of values for each of its columns."""
+
+    __slots__ = ("columns", "length")
+
+    def __init__(self, width: int, length: int):
+        self.length = length
+        self.columns = [array("f", [NOT_WRITTEN]) * length for _ in range(width)]
+
+    def write(self, index: int, values: Sequence[float]) -> None:
+        for column, value in zip(self.columns, values, strict=True):
+            column[index] = value
+
+    def points(self) -> Iterator[tuple[int, tuple[float, ...]]]:
+        """(index, its columns) of what was written."""
+        for index, values in enumerate(zip(*self.columns, strict=True)):
+            if not math.isnan(values[0]):
+                yield index, values
+
+    def pack(self) -> bytes:
+        return zlib.compress(b"".join(each.tobytes() for each in self.columns), 1)
+
+    @classmethod
+    def unpack(cls, packed: bytes, width: int, length: int) -> "Row":
+        """What was packed with fewer columns does not know the others."""
+        row = cls(width, length)
+        data, size = zlib.decompress(packed), 4 * length
+        known = len(data) // size
+        for number in range(width):
+            unknown = array("f", [UNKNOWN]) * length
+            row.columns[number] = array("f", data[number * size : (number + 1) * size]) if number < known else unknown
+        return row
