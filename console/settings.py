@@ -131,6 +131,7 @@ INSTALLED_APPS = [
     "console.processes",
     "console.history",
     "console.charts",
+    "console.probe",
     "console.operations",
     "console.rolling_restart",
     "console.decommission",

@@ -159,7 +159,7 @@ class Book:
         """Partitions that fail for a while, each with the blamed brokers among its replicas: none explain it."""
         blamed = self.watch.blamed.keys()
         return [
-            {"partition": each.index, "since_ms": at_ms - since, "error": followed.error, "blamed": _in(blamed, each)}
+            {"partition": each.index, "for_ms": at_ms - since, "error": followed.error, "blamed": _in(blamed, each)}
             for each in self.topology.partitions
             if (followed := self.partitions[each.index]) and (since := followed.failing_since_ms) is not None
             if at_ms - since >= TROUBLED_MS
@@ -172,7 +172,11 @@ class Book:
             "now_ms": now_ms,
             "brokers": {str(broker): self._standing(broker) for broker in self._addresses},
             "partitions": {
-                str(each.index): {"leader": each.leader, "replicas": each.replicas, "waiting": self._waiting(each.index)}
+                str(each.index): {
+                    "leader": each.leader,
+                    "replicas": each.replicas,
+                    "waiting": self._waiting(each.index),
+                }
                 for each in self.topology.partitions
             },
             "troubled": self.troubled(at_ms),

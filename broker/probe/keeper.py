@@ -33,6 +33,9 @@ _LOOK_EVERY_S = 1.0
 #: A step is given so long to come true; replicas that move are given longer.
 _REST_S = 4.0
 _MOVE_REST_S = 30.0
+#: Who may not do it is not asked again and again: each refusal is in the authorizer's log.
+_REFUSED_REST_S = 600.0
+_REFUSED = {ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.TOPIC_AUTHORIZATION_FAILED}
 #: An answer that says that all is as it was asked for.
 _DONE = {ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.ELECTION_NOT_NEEDED}
 
@@ -88,6 +91,8 @@ class Keeper:
                 raise ApiError(code, f"{self._desk.topic}: {told or code.meaning}")
 
     def _tell(self, error: BarnabasError) -> None:
+        if isinstance(error, ApiError) and error.code in _REFUSED:
+            self._rests_until_ms = self._desk.at_ms() + 1000 * _REFUSED_REST_S
         if str(error) != self._last_error:
             self._last_error = str(error)
             _log.warning("the topic cannot be kept spread", topic=self._desk.topic, reason=str(error))
@@ -110,12 +115,8 @@ def _request(step: Step, topic: str, config: ProbeConfig) -> Message:
         return CreatePartitionsRequest(topics=[grown], timeout_ms=5_000, validate_only=False)
     if isinstance(step, Elect):
         partitions = [TopicPartitions(topic=topic, partitions=list(step.partitions))]
-        return ElectLeadersRequest(
-            election_type=ElectionType.PREFERRED, topic_partitions=partitions, timeout_ms=5_000
-        )
-    moved = [
-        ReassignablePartition(partition_index=index, replicas=list(each)) for index, each in step.replicas.items()
-    ]
+        return ElectLeadersRequest(election_type=ElectionType.PREFERRED, topic_partitions=partitions, timeout_ms=5_000)
+    moved = [ReassignablePartition(partition_index=index, replicas=list(each)) for index, each in step.replicas.items()]
     return AlterPartitionReassignmentsRequest(
         timeout_ms=5_000, topics=[ReassignableTopic(name=topic, partitions=moved)]
     )

@@ -200,4 +200,3 @@ def _marks(told: PartitionData, position: int) -> tuple[list[Mark], int, str]:
 
 def _why(error: Exception) -> str:
     return str(error)[:300]
-

@@ -74,7 +74,9 @@ def _cover(view: View, copies: int) -> Step | None:
         added = tuple(_replicas(view.brokers, each, copies) for each in uncovered[:room])
         return Add(len(view.partitions) + len(added), added)
     spare = _spare(view, preferred)
-    return Move({each.index: _led_by(broker, each, view, copies) for broker, each in zip(uncovered, spare, strict=False)})
+    return Move(
+        {each.index: _led_by(broker, each, view, copies) for broker, each in zip(uncovered, spare, strict=False)}
+    )
 
 
 def _spare(view: View, preferred: Sequence[int]) -> list[PartitionState]:

@@ -29,6 +29,9 @@ def needed_ports(setup: Setup, console_port: int) -> list[NeededPort]:
             NeededPort(setup.zookeeper_port + distance, "zookeeper", "ZooKeeper", "BARNABAS_ZOOKEEPER_PORT")
             for distance in ZOOKEEPER_PORT_DISTANCES
         ]
+    if setup.has_probe:
+        purpose, setting = "the probe", "BARNABAS_BROKER_PORT (99 below it)"
+        needed.append(NeededPort(setup.probe_port, "probe", purpose, setting))
     brokers = range(1, setup.broker_count + 1)
     setting = f"BARNABAS_BROKER_PORT (the first of {setup.broker_count})"
     for number in brokers:

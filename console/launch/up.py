@@ -64,8 +64,10 @@ class Stack:
         stages.start((ManagedProcess.Kind.ZOOKEEPER,), self.rows)
         if self.setup.is_secure:
             admit_first_users(self.setup, self.progress)
-        stages.start(tuple(kind for kind in START_ORDER if kind != ManagedProcess.Kind.ZOOKEEPER), self.rows)
+        first, last = ManagedProcess.Kind.ZOOKEEPER, ManagedProcess.Kind.PROBE
+        stages.start(tuple(kind for kind in START_ORDER if kind not in (first, last)), self.rows)
         self._await_web()
+        stages.start((last,), self.rows)
         return credentials
 
     def stay(self) -> None:

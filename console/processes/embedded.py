@@ -5,7 +5,15 @@ from pathlib import Path
 
 from django.conf import settings
 
-from console.processes.job_users import COUNTS_TOPIC, DEMO_JOB, DOCUMENTS_TOPIC, METRICS_TOPIC, REQUESTS_TOPIC
+from console.processes.job_users import (
+    COUNTS_TOPIC,
+    DEMO_JOB,
+    DOCUMENTS_TOPIC,
+    METRICS_TOPIC,
+    PROBE,
+    PROBE_TOPIC,
+    REQUESTS_TOPIC,
+)
 from console.processes.kinds.spec import Spec
 from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.processes.secured import FIRST_PROPERTIES
@@ -35,6 +43,8 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
         found.append(("connect", DEMO, {"directory": str(connect), "properties": demo}))
     if setup.demo:
         found.append(("stream", DEMO_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
+    if setup.has_probe:
+        found.append(("probe", PROBE, probe_spec(setup, data / "probe")))
     return found
 
 
@@ -121,6 +131,11 @@ def demo_properties(setup: Setup, directory: Path, request_log: Path) -> dict[st
         pairs["documents.file"] = ",".join(map(str, setup.documents))
         pairs["documents.topic"] = DOCUMENTS_TOPIC
     return pairs
+
+
+def probe_spec(setup: Setup, directory: Path) -> Spec:
+    properties = {"bootstrap.servers": setup.bootstrap_servers, "topic": PROBE_TOPIC}
+    return {"directory": str(directory), "port": setup.probe_port, "properties": properties}
 
 
 def stream_properties(setup: Setup, directory: Path) -> dict[str, str]:

@@ -14,7 +14,8 @@ from console.gateway.acl_views import AclRule
 from console.gateway.connect import client_config_in_use
 from console.gateway.stream_jobs import SINK_PREFIX, SINK_TOPIC
 
-SOURCES, STREAMS = "sources", "streams"
+SOURCES, STREAMS, PROBE = "sources", "streams", "probe"
+PROBE_TOPIC = "barnabas.probe"
 DEMO_JOB = "access-counts"
 METRICS_TOPIC, REQUESTS_TOPIC, COUNTS_TOPIC, DOCUMENTS_TOPIC = (
     "host.metrics",
@@ -33,11 +34,19 @@ class JobUser:
     rules: tuple[AclRule, ...]
 
 
-def job_users(has_demo: bool, has_documents: bool) -> tuple[JobUser, ...]:
+def job_users(has_demo: bool, has_documents: bool, has_probe: bool = False) -> tuple[JobUser, ...]:
     """Those that the processes of such a setup need."""
     written = [*((METRICS_TOPIC, REQUESTS_TOPIC) if has_demo else ()), *((DOCUMENTS_TOPIC,) if has_documents else ())]
     sources = JobUser(SOURCES, tuple(rule for topic in written for rule in _on(SOURCES, "TOPIC", topic, _WRITES)))
-    return (*((sources,) if written else ()), *((JobUser(STREAMS, tuple(_of_streams())),) if has_demo else ()))
+    streams, probe = JobUser(STREAMS, tuple(_of_streams())), JobUser(PROBE, tuple(_of_probe()))
+    return (*((sources,) if written else ()), *((streams,) if has_demo else ()), *((probe,) if has_probe else ()))
+
+
+def _of_probe() -> Iterable[AclRule]:
+    """Its topic's, and nothing of the cluster's: who may elect leaders and move replicas may also make such rules, so
+    on a secured cluster the brokers themselves bring leaders back.
+    """
+    yield from _on(PROBE, "TOPIC", PROBE_TOPIC, ("ALTER", "CREATE", "READ", "WRITE"))
 
 
 def _of_streams() -> Iterable[AclRule]:

@@ -19,6 +19,7 @@ class ManagedProcess(models.Model):
         BROKER = "broker", KINDS["broker"].LABEL
         CONNECT = "connect", KINDS["connect"].LABEL
         STREAM = "stream", KINDS["stream"].LABEL
+        PROBE = "probe", KINDS["probe"].LABEL
 
     # What it is; written by the registry.
     name = models.SlugField(max_length=60, unique=True)

@@ -27,9 +27,15 @@ class Setup:
     spark_master: str
     #: TLS, logins and access lists.
     is_secure: bool = False
+    has_probe: bool = False
 
     def port_of_broker(self, number: int) -> int:
         return self.broker_port + number - 1
+
+    @property
+    def probe_port(self) -> int:
+        """Below those of the brokers' metrics."""
+        return self.broker_port + METRICS_PORT_DISTANCE - 1
 
     def metrics_port_of_broker(self, number: int) -> int:
         return self.port_of_broker(number) + METRICS_PORT_DISTANCE
@@ -55,6 +61,7 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
         tuple(_document(name) for name in _names(environment.get("BARNABAS_DOCUMENTS", ""))),
         spark_master,
         bool(broker_count) and _is_on(environment.get("BARNABAS_SECURED", "0")),
+        _is_on(environment.get("BARNABAS_PROBE", environment.get("BARNABAS_DEMO", "1"))),
     )
 
 
