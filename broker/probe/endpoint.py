@@ -48,7 +48,7 @@ class _Handler(BaseHTTPRequestHandler):
     status: Status
     health: Callable[[], str]
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         asked = urlsplit(self.path)
         if asked.path == "/metrics":
             self._answer(200, CONTENT_TYPE_PLAIN_0_0_4, generate_latest(self.registry))

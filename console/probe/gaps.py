@@ -1,4 +1,4 @@
-"""Times at which not all was well, in words: where nothing was measured, and where something failed, with whom. Pure."""
+"""Times at which not all was well, in words: where nothing was measured, where something failed. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Gap:
 
 
 def gaps(minutes: Sequence[Minute], until_ms: int) -> list[Gap]:
-    """Newest first, those that follow on one another with the same trouble as one. `until_ms`: when it was last heard."""
+    """Newest first; minutes in a row with the same silent brokers are one. `until_ms`: when it is now."""
     found: list[tuple[int, int, tuple[int, ...] | None, list[Figures]]] = []
     expected = minutes[0].begins_ms if minutes else until_ms
     for each in minutes:

@@ -63,7 +63,8 @@ def test_it_holds_no_more_than_its_bounds(steps):
             case _:
                 ledger.judge(number, 0, number, number)
     assert ledger.waiting <= WAITING_MAX
-    assert len(ledger._read) <= REMEMBERED_MAX and len(ledger._lost) <= REMEMBERED_MAX
+    assert len(ledger._read) <= REMEMBERED_MAX
+    assert len(ledger._lost) <= REMEMBERED_MAX
 
 
 def test_nothing_is_lost_while_nobody_can_read():

@@ -43,7 +43,8 @@ def assert_well_again(probe):
 
 def test_every_broker_leads_a_partition_and_nothing_is_wrong_with_any(probe):
     assert sorted(probe.leads().values()) == [1, 1, 1]
-    assert probe.blamed() == {} and probe.total("lost") == 0
+    assert probe.blamed() == {}
+    assert probe.total("lost") == 0
     assert 'barnabas_probe_written_total{broker="1",partition=""}' in probe.get("/metrics")
     assert probe.get("/healthz") == "ok\n"
 

@@ -37,7 +37,8 @@ def test_what_is_merged_is_as_if_it_had_been_added_to_one(some, others):
 @given(st.lists(st.floats(allow_nan=False), max_size=200))
 def test_whatever_is_added_there_are_no_more_buckets_and_json_keeps_them(values):
     sketch = sketch_of(values)
-    assert set(sketch.counts) <= set(range(BUCKETS)) and sketch.count == len(values)
+    assert set(sketch.counts) <= set(range(BUCKETS))
+    assert sketch.count == len(values)
     assert Sketch({int(bucket): count for bucket, count in sketch.as_json().items()}).counts == sketch.counts
 
 

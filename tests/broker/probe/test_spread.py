@@ -1,4 +1,4 @@
-"""The plan of partitions, carried out on a made-up cluster: whatever comes and goes, it ends, and every broker leads."""
+"""The plan of partitions, carried out on a made-up cluster: whoever comes and goes, it ends, and all lead."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -3,7 +3,15 @@
 import pytest
 
 from console.launch.secure import client_file, kcat_file, prepare_clients
-from console.processes.job_users import SOURCES, STREAMS, client_config_of, job_client_file, job_users, user_of_stream
+from console.processes.job_users import (
+    PROBE,
+    SOURCES,
+    STREAMS,
+    client_config_of,
+    job_client_file,
+    job_users,
+    user_of_stream,
+)
 from console.processes.setup import SetupError, read_setup
 
 SECURE, PLAIN = (read_setup({"BARNABAS_SECURED": switch}, "local[2]") for switch in ("1", "0"))
@@ -54,12 +62,11 @@ def test_a_file_of_somebody_else_is_neither_overwritten_nor_removed():
 
 def test_the_demos_processes_are_users_of_their_own():
     prepare_clients(SECURE)
-    files = [job_client_file(user) for user in (SOURCES, STREAMS)]
+    files = [job_client_file(user) for user in (SOURCES, STREAMS, PROBE)]
     said = [pairs(path)["sasl.jaas.config"] for path in (client_file(), *files)]
-    assert [f'username="{user}"' in jaas for user, jaas in zip(("console", SOURCES, STREAMS), said, strict=True)] == [
-        True
-    ] * 3
-    assert len({jaas.partition("password=")[2] for jaas in said}) == 3
+    users = ("console", SOURCES, STREAMS, PROBE)
+    assert [f'username="{user}"' in jaas for user, jaas in zip(users, said, strict=True)] == [True] * 4
+    assert len({jaas.partition("password=")[2] for jaas in said}) == 4
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
     prepare_clients(PLAIN)
     assert not any(path.exists() for path in files)

@@ -105,8 +105,10 @@ def test_a_blamed_broker_and_a_failing_partition_are_named(teller, look, viewer,
     teller.troubled = [{"partition": 1, "for_ms": 4_000, "error": "it has no leader", "blamed": [2]}]
     assert look() is True
     html = page(client_of, viewer)
-    assert "does not answer</span>" in html and "timed out" in html
-    assert "fails</span>" in html and "it has no leader" in html
+    assert "does not answer</span>" in html
+    assert "timed out" in html
+    assert "fails</span>" in html
+    assert "it has no leader" in html
 
 
 def test_a_minute_that_is_told_twice_is_counted_once(teller, look):
@@ -136,7 +138,8 @@ def test_what_is_no_probe_is_told_and_what_was_kept_stays(teller, look, viewer, 
     with pytest.raises(ClusterUnreachableError):
         look()
     html = page(client_of, viewer)
-    assert "The probe does not answer" in html and "From sent to read" in html
+    assert "The probe does not answer" in html
+    assert "From sent to read" in html
     teller.body = None
     look()
     assert "The probe does not answer" not in page(client_of, viewer)
@@ -150,7 +153,8 @@ def test_a_probe_that_is_stopped_has_no_word_on_now(teller, look, process, viewe
     process.save()
     assert look() is False
     html = page(client_of, viewer)
-    assert "not meant to run" in html and "does not answer</span>" not in html
+    assert "not meant to run" in html
+    assert "does not answer</span>" not in html
 
 
 def test_it_is_for_who_may_see_its_process(outsider, client_of, db):
@@ -162,7 +166,8 @@ def test_the_file_has_a_line_for_each_broker_and_partition(teller, look, viewer,
     look()
     response = client_of(viewer).get("/probe/", {"format": "csv"})
     lines = b"".join(response.streaming_content).decode().splitlines()
-    assert len(lines) == 7 and lines[1].startswith('"broker","1","answers","1.0"')
+    assert len(lines) == 7
+    assert lines[1].startswith('"broker","1","answers","1.0"')
 
 
 def test_pages_are_told_of_a_new_minute_and_not_of_an_old_one(

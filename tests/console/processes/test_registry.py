@@ -24,9 +24,10 @@ def data(settings, tmp_path):
 
 def test_rows_come_in_the_order_of_start_and_are_meant_to_run(data):
     rows = register(read_setup({}, "local[2]"))
-    assert [row.name for row in rows] == ["zookeeper", "broker-1", "broker-2", "broker-3", "demo", "access-counts"]
+    brokers = ["broker-1", "broker-2", "broker-3"]
+    assert [row.name for row in rows] == ["zookeeper", *brokers, "demo", "access-counts", "probe"]
     assert {row.desired for row in rows} == {Desired.RUNNING}
-    assert [row.ports for row in rows] == [[2181], [9092], [9093], [9094], [], []]
+    assert [row.ports for row in rows] == [[2181], [9092], [9093], [9094], [], [], [9191]]
 
 
 def test_broker_reads_the_file_we_write_with_the_operators_own_keys(data):
@@ -110,7 +111,7 @@ def test_added_process_is_a_row_with_files_and_survives_the_next_start(data):
     ]
     assert (row.desired, row.is_from_setup) == (Desired.STOPPED, False)
     names = [row.name for row in register(read_setup({"BARNABAS_BROKERS": "1"}, ""))]
-    assert names == ["zookeeper", "broker-1", "demo", "access-counts", "clicks"]
+    assert names == ["zookeeper", "broker-1", "demo", "access-counts", "clicks", "probe"]
 
 
 def test_changed_spec_is_written_and_started_with_next_time(data):
