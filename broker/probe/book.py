@@ -11,7 +11,7 @@ from broker.probe.blame import Watch
 from broker.probe.ledger import LOST_AFTER_MS, Fate, Ledger
 from broker.probe.record import Mark
 from broker.probe.spread import PartitionState, View
-from broker.probe.tally import Parts, Tallies
+from broker.probe.tally import Parts, Tallies, Tally
 
 Address = tuple[str, int]
 #: A partition that could not be written or read for so long is told of.
@@ -122,7 +122,7 @@ class Book:
         tallies = self.tallies.of(broker, partition)
         for mark in marks:
             if mark.run == self.run:
-                _count(tallies, *followed.ledger.read(mark.index, at_ms))
+                _count(tallies, *followed.ledger.read(mark.number, at_ms))
         followed.position = position
         lost = followed.ledger.judge(position, log_start, end, at_ms)
         followed.ledger.skip(LOST_AFTER_MS, at_ms)
@@ -206,7 +206,7 @@ def _fails(followed: Followed, at_ms: float, why: str) -> None:
         followed.failing_since_ms = at_ms
 
 
-def _count(tallies: Sequence, fate: Fate, took_ms: float | None) -> None:
+def _count(tallies: Sequence[Tally], fate: Fate, took_ms: float | None) -> None:
     for tally in tallies:
         if fate is Fate.DUPLICATE:
             tally.duplicated += 1

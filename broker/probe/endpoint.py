@@ -21,8 +21,8 @@ class Endpoint:
 
     def __init__(self, where: tuple[str, int], registry: CollectorRegistry, status: Status, health: Callable[[], str]):
         """Raises NotNowError when the port is taken."""
-        handler = type("Handler", (_Handler,), {"registry": registry, "status": staticmethod(status)})
-        handler.health = staticmethod(health)
+        told = {"registry": registry, "status": staticmethod(status), "health": staticmethod(health)}
+        handler = type("Handler", (_Handler,), told)
         try:
             self._server = HTTPServer(where, handler)
         except OSError as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from threading import Event
+from typing import Any
 
 from broker.client.cluster import Cluster
 from broker.client.errors import told_code
@@ -122,7 +123,7 @@ def _request(step: Step, topic: str, config: ProbeConfig) -> Message:
     )
 
 
-def _errors(answer: Message) -> Iterable[tuple[int, str | None]]:
+def _errors(answer: Any) -> Iterable[tuple[int, str | None]]:
     """(code, message) of each part of an answer."""
     if getattr(answer, "error_code", 0):
         yield answer.error_code, getattr(answer, "error_message", None)

@@ -5,7 +5,7 @@ One request each is under way at a time, and none is sent again: what is measure
 """
 
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from broker.client.connection import BrokerConnection
 from broker.client.errors import BrokerUnreachable, told_code
@@ -79,7 +79,7 @@ class Lane:
         with self._desk.lock:
             at_ms = self._desk.at_ms()
             for each in led:
-                index = marks[each].index if each in marks else None
+                index = marks[each].number if each in marks else None
                 self._desk.book.not_written(self._broker, each, index, at_ms, why, is_refused=False)
                 self._desk.book.not_fetched(self._broker, each, at_ms, why)
 
@@ -97,12 +97,12 @@ class Lane:
             for each in (each for told in answer.responses for each in told.partition_responses):
                 mark = marks[each.index]
                 if not each.error_code:
-                    book.written(self._broker, each.index, mark.index, each.base_offset, at_ms - sent_at_ms)
+                    book.written(self._broker, each.index, mark.number, each.base_offset, at_ms - sent_at_ms)
                     written.add(each.index)
                     continue
                 code = told_code(each.error_code)
                 is_refused = code in _NOT_WRITTEN
-                book.not_written(self._broker, each.index, mark.index, at_ms, code.meaning, is_refused=is_refused)
+                book.not_written(self._broker, each.index, mark.number, at_ms, code.meaning, is_refused=is_refused)
                 self._desk.look_again = self._desk.look_again or code in MOVED
         return written
 
@@ -148,7 +148,7 @@ class Lane:
             host, port, timeout_s=timeout_s, client_id=self._desk.client_id, security=self._security
         )
 
-    def _ask(self, request: Message) -> Message:
+    def _ask(self, request: Message) -> Any:
         assert self._connection is not None
         with self._desk.lock:
             self._desk.book.watch.ask(self._broker)

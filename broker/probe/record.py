@@ -11,15 +11,15 @@ VALUE_BYTES = 100
 
 
 class Mark(NamedTuple):
-    """`run` names one life of one probe; `index` counts from 0 in each partition."""
+    """`run` names one life of one probe; `number` counts from 0 in each partition."""
 
     run: str
-    index: int
+    number: int
 
 
 def encode(mark: Mark, now_ms: int) -> bytearray:
     """A batch of one record, not yet given an offset."""
-    told = {"run": mark.run, "index": mark.index, "time": now_ms, "content": ""}
+    told = {"run": mark.run, "index": mark.number, "time": now_ms, "content": ""}
     told["content"] = "x" * max(0, VALUE_BYTES - len(json.dumps(told)))
     return build_batch([Record(0, now_ms, None, json.dumps(told).encode(), ())])
 

@@ -39,7 +39,7 @@ class Sketch:
         for bucket in sorted(self.counts):
             left -= self.counts[bucket]
             if left <= 0:
-                return SMALLEST_MS * GROWTH ** (bucket + 0.5)
+                return float(SMALLEST_MS * GROWTH ** (bucket + 0.5))
         return None
 
     def as_json(self) -> dict[str, int]:

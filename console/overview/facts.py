@@ -147,7 +147,7 @@ def probe_word(reach: Reach = EVERYTHING) -> ProbeWord | None:
         return None
     kept = probe_state()
     if kept.error:
-        is_told = process.state in TROUBLED_STATES or process.state == State.STARTING
+        is_told = process.state not in (State.HEALTHY, State.RUNNING)
         return ProbeWord(
             process.name, lost=kept.lost, error="" if is_told else kept.error, error_since_ms=kept.error_since_ms
         )

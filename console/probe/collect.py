@@ -1,6 +1,7 @@
 """The collector's look at the probe of this host: its present, and the minutes that are not kept yet."""
 
 from collections.abc import Callable
+from typing import Any
 
 import httpx2
 from django.conf import settings
@@ -53,7 +54,8 @@ class ProbeCollector:
 
     def _ask(self, port: int) -> bytes:
         if self._client is None:
-            self._client = httpx2.Client(**client_options(None, ANSWER_BYTES_MAX))
+            options: dict[str, Any] = dict(client_options(None, ANSWER_BYTES_MAX))
+            self._client = httpx2.Client(**options)
         answer = self._client.get(f"http://127.0.0.1:{port}/status", params={"since": store.newest_minute_ms()})
         answer.raise_for_status()
         return answer.content
