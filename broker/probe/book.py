@@ -74,6 +74,16 @@ class Book:
     def led_by(self, broker: int) -> list[int]:
         return [each.index for each in self.topology.partitions if each.leader == broker]
 
+    def tick(self, at_ms: float, now_ms: int) -> list[int]:
+        """Whom to blame from now on."""
+        self.tallies.at(now_ms)
+        before = {broker: each.silent_ms for broker, each in self.watch.blamed.items()}
+        fresh = self.watch.tick(at_ms, now_ms)
+        for broker, each in self.watch.blamed.items():
+            for tally in self.tallies.of(broker, None):
+                tally.silent_ms += each.silent_ms - before.get(broker, 0.0)
+        return fresh
+
     def answered(self, broker: int) -> bool:
         """Whether that ends its being blamed."""
         for tally in self.tallies.of(broker, None):

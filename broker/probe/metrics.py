@@ -18,6 +18,7 @@ _COUNTS = {
     "reordered": "Records read behind one that was sent later.",
     "answered": "Requests that a broker answered.",
     "unanswered": "Requests that it did not.",
+    "silent_ms": "How long a broker did not answer.",
 }
 _SHARES = (0.5, 0.95, 0.99)
 

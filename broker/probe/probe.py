@@ -65,8 +65,7 @@ class Probe:
         desk = self.desk
         with desk.lock:
             at_ms, now_ms = desk.at_ms(), desk.now_ms()
-            desk.book.tallies.at(now_ms)
-            for broker in desk.book.watch.tick(at_ms, now_ms):
+            for broker in desk.book.tick(at_ms, now_ms):
                 why = desk.book.watch.brokers[broker].why
                 _log.warning("a broker does not answer", broker=broker, reason=why)
             if at_ms - self._counted_at_ms >= self._config.record_interval_ms:

@@ -25,6 +25,7 @@ class Tally:
     reordered: int = 0
     answered: int = 0  #: of what a broker was asked
     unanswered: int = 0
+    silent_ms: float = 0.0  #: for how long a broker was blamed, from its first unanswered request on
     produce: Sketch = field(default_factory=Sketch)
     end_to_end: Sketch = field(default_factory=Sketch)
 
@@ -33,7 +34,7 @@ class Tally:
         told: dict[str, object] = {}
         for each in fields(self):
             value = getattr(self, each.name)
-            said = value.as_json() if isinstance(value, Sketch) else value
+            said = value.as_json() if isinstance(value, Sketch) else round(value)
             if said:
                 told[each.name] = said
         return told

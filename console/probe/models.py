@@ -32,7 +32,7 @@ class ProbeWindow(models.Model):
     begins_ms = models.BigIntegerField()
     whole = models.JSONField(default=dict)
     parts = models.JSONField(default=dict)
-    #: Brokers that left more than half of what they were asked without an answer.
+    #: Brokers that did not answer for seconds.
     silent = models.JSONField(default=list)
 
     class Meta:

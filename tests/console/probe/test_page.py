@@ -89,7 +89,15 @@ def test_it_opens_before_anything_was_measured(viewer, client_of, db):
 
 def test_it_shows_the_day_with_brokers_partitions_and_the_gap_that_somebody_caused(teller, look, viewer, client_of):
     teller.minute(4)
-    silent = {"unanswered": 100, "answered": 3, "not_written": 40, "not_fetched": 40, "written": 1, "fetched": 1}
+    silent = {
+        "unanswered": 10,
+        "answered": 300,
+        "silent_ms": 9_000,
+        "not_written": 40,
+        "not_fetched": 40,
+        "written": 1,
+        "fetched": 1,
+    }
     teller.minute(3, WELL | {"not_written": 40, "not_fetched": 40}, broker_2=silent)
     teller.minute(2)
     look()
@@ -159,6 +167,13 @@ def test_a_probe_that_is_stopped_has_no_word_on_now(teller, look, process, viewe
 
 def test_it_is_for_who_may_see_its_process(outsider, client_of, db):
     assert client_of(outsider).get("/probe/").status_code == 403
+
+
+def test_who_may_not_see_the_process_is_offered_no_way_to_it(limited, viewer, give_rule, client_of):
+    give_rule(limited, "nothing", "process", "probe")
+    assert client_of(limited).get("/probe/").status_code == 403
+    assert 'href="/probe/"' not in client_of(limited).get("/brokers/").content.decode()
+    assert 'href="/probe/"' in client_of(viewer).get("/brokers/").content.decode()
 
 
 def test_the_file_has_a_line_for_each_broker_and_partition(teller, look, viewer, client_of):
