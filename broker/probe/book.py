@@ -11,7 +11,7 @@ from broker.probe.blame import Watch
 from broker.probe.ledger import LOST_AFTER_MS, Fate, Ledger
 from broker.probe.record import Mark
 from broker.probe.spread import PartitionState, View
-from broker.probe.tally import Parts, Tallies, Tally
+from broker.probe.tally import MIRROR, Parts, Tallies, Tally
 
 Address = tuple[str, int]
 #: A partition that could not be written or read for so long is told of.
@@ -37,14 +37,17 @@ class Followed:
     """One partition: its records, the next offset to read (None: where the next record is written), what ails it."""
 
     ledger: Ledger = field(default_factory=Ledger)
+    #: The same records on their way through a mirror, if there is one.
+    mirrored: Ledger | None = None
     position: int | None = None
     failing_since_ms: float | None = None
     error: str = ""
 
 
 class Book:
-    def __init__(self, run: str):
-        self.run = run
+    def __init__(self, run: str, *, has_mirror: bool = False):
+        self.run, self.has_mirror = run, has_mirror
+        self._mirror_error, self._is_mirror_read = "", False
         self.topology = Topology()
         self.watch = Watch()
         self.tallies = Tallies()
@@ -62,8 +65,9 @@ class Book:
         self._addresses = {broker: self._addresses[broker] for broker in known}
         self.watch.follow(known)
         for each in told.partitions:
-            self.partitions.setdefault(each.index, Followed())
+            self.partitions.setdefault(each.index, Followed(mirrored=Ledger() if self.has_mirror else None))
         parts = {f"broker/{each}" for each in known} | {f"partition/{each}" for each in self.partitions} | {"whole"}
+        parts |= {name for name in self.tallies.total if name.startswith(MIRROR)}
         self.tallies.forget(self.tallies.total.keys() - parts)
 
     @property
@@ -96,13 +100,20 @@ class Book:
         self.watch.fail(broker, why, is_broken=is_broken)
 
     def sending(self, partition: int, at_ms: float) -> Mark:
-        return Mark(self.run, self.partitions[partition].ledger.send(at_ms))
+        followed = self.partitions[partition]
+        if followed.mirrored is not None and self._is_mirror_read:
+            followed.mirrored.send(at_ms)
+        elif followed.mirrored is not None:
+            followed.mirrored.pass_by()
+        return Mark(self.run, partition, followed.ledger.send(at_ms))
 
     def written(self, broker: int, partition: int, index: int, offset: int, took_ms: float) -> None:
         followed = self.partitions.get(partition)
         if followed is None:
             return
         followed.ledger.acknowledge(index, offset)
+        if followed.mirrored is not None:
+            followed.mirrored.acknowledge(index, offset)
         if followed.position is None:
             followed.position = offset
         for tally in self.tallies.of(broker, partition):
@@ -118,6 +129,8 @@ class Book:
             return
         if index is not None and is_refused:
             followed.ledger.refuse(index)
+            if followed.mirrored is not None:
+                followed.mirrored.refuse(index)
         _fails(followed, at_ms, why)
         for tally in self.tallies.of(broker, partition):
             tally.not_written += 1
@@ -139,6 +152,26 @@ class Book:
         for tally in tallies:
             tally.fetched += 1
             tally.lost += lost
+
+    def mirrored(self, marks: Iterable[Mark], at_ms: float) -> None:
+        """These were read in the mirror."""
+        for mark in marks:
+            followed = self.partitions.get(mark.partition)
+            if mark.run == self.run and followed is not None and followed.mirrored is not None:
+                _count(self.tallies.at_mirror(mark.partition), *followed.mirrored.read(mark.number, at_ms))
+
+    def mirror_looked(self, at_ms: float, error: str) -> None:
+        """All of the mirror was read, or why it was not. What was sent before the first time is not looked for."""
+        self._mirror_error, self._is_mirror_read = error, self._is_mirror_read or not error
+        for tally in self.tallies.at_mirror():
+            tally.not_fetched += bool(error)
+            tally.fetched += not error
+        for partition, followed in self.partitions.items():
+            if followed.mirrored is not None:
+                lost = 0 if error else followed.mirrored.judge_overtaken(at_ms)
+                followed.mirrored.skip(LOST_AFTER_MS, at_ms)
+                for tally in self.tallies.at_mirror(partition):
+                    tally.lost += lost
 
     def well(self, partition: int) -> None:
         """It was written to and read from."""
@@ -190,6 +223,7 @@ class Book:
                 for each in self.topology.partitions
             },
             "troubled": self.troubled(at_ms),
+            "mirror": self._mirror() if self.has_mirror else None,
             "total": _told(self.tallies.total),
             "minutes": [[begins_ms, _told(parts)] for begins_ms, parts in self.tallies.minutes(since_ms)],
         }
@@ -201,6 +235,11 @@ class Book:
             told |= {"blamed_at_ms": each.blamed_at_ms, "noticed_after_ms": round(each.noticed_after_ms)}
             told |= {"silent_ms": round(each.silent_ms), "why": each.why}
         return told
+
+    def _mirror(self) -> dict[str, object]:
+        """`waiting`: records that have not come."""
+        ledgers = [each.mirrored for each in self.partitions.values() if each.mirrored is not None]
+        return {"waiting": sum(each.waiting for each in ledgers), "error": self._mirror_error}
 
     def _waiting(self, partition: int) -> int:
         return self.partitions[partition].ledger.waiting

@@ -22,6 +22,9 @@ KEYS = (
     Key("record.interval.ms", parse_int, 500, "How often each broker is written to and read from.", at_least=50),
     Key("request.timeout.ms", parse_int, 1_000, "How long replicas may take to have a record.", at_least=100),
     Key("retention.ms", parse_int, 3_600_000, "How long records of a topic that is made here are kept.", at_least=1),
+    Key("mirror.bootstrap.servers", str, "", "Where the topic's mirror is read; empty: it is not."),
+    Key("mirror.client.config", str, "", "As client.config, of that cluster."),
+    Key("mirror.topic", str, "", "What the mirror is called there; empty: as the topic."),
     Key("listener", str, "127.0.0.1:9191", "Where /metrics, /status and /healthz are served."),
 )
 

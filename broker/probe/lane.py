@@ -10,25 +10,21 @@ from typing import TYPE_CHECKING, Any
 from broker.client.connection import BrokerConnection
 from broker.client.errors import BrokerUnreachable, told_code
 from broker.client.leaders import MOVED
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.errors import BarnabasError, ErrorCode
 from broker.common.logs import logger
 from broker.probe.desk import Desk
-from broker.probe.record import Mark, decode, encode
+from broker.probe.fetching import FETCH_VERSION_MAX, fetch_request, marks_of
+from broker.probe.record import Mark, encode
 from broker.protocol.messages.api_versions import ApiVersionsRequest
-from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
+from broker.protocol.messages.fetch import PartitionData
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from broker.protocol.schema import Message
-from broker.records.batch import iterate_headers
-from broker.records.record import decode_records
 
 if TYPE_CHECKING:
     from broker.client.security.properties import ClientSecurity
 
 #: A record that was acknowledged can be read at once; this is for a leader that has just changed.
 FETCH_WAIT_MS = 200
-FETCH_BYTES = 64 * 1024
-#: The last one in which topics have names.
-_FETCH_VERSION_MAX = 12
 #: A leader waits so long for its replicas, and its answer has so much longer to arrive.
 _ANSWER_S = 0.5
 _NOT_WRITTEN = MOVED | {ErrorCode.NOT_ENOUGH_REPLICAS, ErrorCode.TOPIC_AUTHORIZATION_FAILED}
@@ -114,7 +110,7 @@ class Lane:
         if not wanted:
             return
         try:
-            answer = self._ask(_fetch_request(topic, wanted, FETCH_WAIT_MS if written else 0))
+            answer = self._ask(fetch_request(topic, wanted, FETCH_WAIT_MS if written else 0))
         except BarnabasError as error:
             with self._desk.lock:
                 for each in wanted:
@@ -124,7 +120,7 @@ class Lane:
             self._note_read(each, wanted[each.partition_index], each.partition_index in written)
 
     def _note_read(self, told: PartitionData, position: int, is_written: bool) -> None:
-        marks, position, why = _marks(told, position)
+        marks, position, why = marks_of(told, position)
         with self._desk.lock:
             at_ms, book, index = self._desk.at_ms(), self._desk.book, told.partition_index
             if why:
@@ -152,7 +148,7 @@ class Lane:
         assert self._connection is not None
         with self._desk.lock:
             self._desk.book.watch.ask(self._broker)
-        answer = self._connection.ask(request, version_max=_FETCH_VERSION_MAX)
+        answer = self._connection.ask(request, version_max=FETCH_VERSION_MAX)
         with self._desk.lock:
             was_blamed = self._desk.book.answered(self._broker)
         if was_blamed:
@@ -170,32 +166,6 @@ class Lane:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-
-def _fetch_request(topic: str, wanted: dict[int, int], wait_ms: int) -> FetchRequest:
-    partitions = [
-        FetchPartition(partition=each, fetch_offset=place, partition_max_bytes=FETCH_BYTES)
-        for each, place in wanted.items()
-    ]
-    topics = [FetchTopic(topic=topic, partitions=partitions)]
-    return FetchRequest(max_wait_ms=wait_ms, min_bytes=1, isolation_level=0, topics=topics, forgotten_topics_data=[])
-
-
-def _marks(told: PartitionData, position: int) -> tuple[list[Mark], int, str]:
-    """The marks of the probe's records from `position` on, what is to be read next, and why it cannot be known."""
-    if told.error_code:
-        return [], position, told_code(told.error_code).meaning
-    marks, records = [], memoryview(told.records or b"")
-    try:
-        for at, header in iterate_headers(records):
-            if header.last_offset < position:
-                continue
-            found = [] if header.is_control else decode_records(records[at:])
-            marks += [mark for each in found if each.offset >= position and (mark := decode(each.value))]
-            position = header.next_offset
-    except ApiError as error:
-        return [], position, str(error)
-    return marks, position, ""
 
 
 def _why(error: Exception) -> str:

@@ -55,6 +55,10 @@ class Ledger:
             del self._waiting[next(iter(self._waiting))]
         return index
 
+    def pass_by(self) -> None:
+        """One is sent of which nothing will be known here."""
+        self._next += 1
+
     def acknowledge(self, index: int, offset: int) -> None:
         if index in self._waiting:
             self._waiting[index].offset = offset
@@ -84,6 +88,20 @@ class Ledger:
         for index in gone:  # deleted before it was read: nobody knows
             del self._waiting[index]
         lost = [index for index, each in self._waiting.items() if _is_lost(each, position, end, at_ms)]
+        for index in lost:
+            del self._waiting[index]
+            _remember(self._lost, index)
+        return len(lost)
+
+    def judge_overtaken(self, at_ms: float) -> int:
+        """How many more are lost, where offsets are others than those that were acknowledged: in a mirror, which keeps
+        the order. What one that was read has overtaken for so long is lost; while nothing comes, nothing is.
+        """
+        lost = [
+            index
+            for index, each in self._waiting.items()
+            if each.offset >= 0 and index < self._highest_read and at_ms - each.sent_at_ms > LOST_AFTER_MS
+        ]
         for index in lost:
             del self._waiting[index]
             _remember(self._lost, index)

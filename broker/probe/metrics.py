@@ -7,6 +7,7 @@ from prometheus_client.registry import Collector
 
 from broker.probe.desk import Desk
 from broker.probe.sketch import Sketch
+from broker.probe.tally import MIRROR
 
 _COUNTS = {
     "written": "Records that were acknowledged by all in-sync replicas.",
@@ -64,10 +65,11 @@ class ProbeMetrics(Collector):
             yield family
 
 
-_LABELS = ["broker", "partition"]
+_LABELS = ["broker", "partition", "mirror"]
 
 
 def _labels(part: str) -> list[str]:
-    """Both empty: the whole."""
+    """All empty: the whole. `mirror` is yes for what was read there."""
     kind, _, number = part.partition("/")
-    return [number if kind == "broker" else "", number if kind == "partition" else ""]
+    is_mirror = kind == MIRROR
+    return [number if kind == "broker" else "", number if kind != "broker" else "", "yes" if is_mirror else ""]

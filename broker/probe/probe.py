@@ -2,6 +2,7 @@
 
 import uuid
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.process_collector import ProcessCollector
@@ -18,11 +19,15 @@ from broker.probe.endpoint import Endpoint
 from broker.probe.keeper import Keeper
 from broker.probe.lane import Lane
 from broker.probe.metrics import ProbeMetrics
+from broker.probe.mirror import MirrorReader
 
 TICK_S = 0.25
 #: Brokers with a lane; of a larger cluster those with the smallest ids.
 LANES_MAX = 200
 _ADMIN_TIMEOUT_S = 5.0
+
+if TYPE_CHECKING:
+    from broker.client.security.properties import ClientSecurity
 
 _log = logger("broker.probe")
 
@@ -32,14 +37,15 @@ class Probe:
         """Raises StartupError, ClientConfigError."""
         self._config = config
         self._security = read_own_security(config.client_config)
-        try:
-            servers = parse_bootstrap_servers(config.bootstrap_servers)
-        except ApiError as error:
-            raise StartupError(f"bootstrap.servers={config.bootstrap_servers}: {error}.") from None
-        self.desk = Desk(Book(uuid.uuid4().hex), config, clock)
-        self._cluster = Cluster(
-            servers, timeout_s=_ADMIN_TIMEOUT_S, client_id=config.client_id, security=self._security
-        )
+        has_mirror = bool(config.mirror_bootstrap_servers)
+        self.desk = Desk(Book(uuid.uuid4().hex, has_mirror=has_mirror), config, clock)
+        self._cluster = _cluster(config.bootstrap_servers, config.client_id, self._security)
+        self._mirror = None
+        if has_mirror:
+            there = _cluster(
+                config.mirror_bootstrap_servers, config.client_id, read_own_security(config.mirror_client_config)
+            )
+            self._mirror = MirrorReader(self.desk, there, config.mirror_topic or config.topic)
         self._lanes: dict[int, Lane] = {}
         self._counted_at_ms = 0
         registry = CollectorRegistry()
@@ -52,6 +58,9 @@ class Probe:
         self.endpoint.start()
         keeper = Thread(target=Keeper(self.desk, self._cluster, self._config).run, args=(stop,), name="keeper")
         keeper.start()
+        if self._mirror is not None:
+            interval_s = self._config.record_interval_ms / 1000
+            Thread(target=self._mirror.run, args=(stop, interval_s), name="mirror", daemon=True).start()
         _log.info("probe started", run=self.desk.book.run, topic=self._config.topic)
         while not stop.wait(TICK_S):
             self.tick()
@@ -91,3 +100,12 @@ class Probe:
     def health(self) -> str:
         """Of the probe, not of the cluster."""
         return "" if self.desk.learned_at_ms is not None else "no broker has been reached yet"
+
+
+def _cluster(servers: str, client_id: str, security: "ClientSecurity") -> Cluster:
+    """Raises StartupError."""
+    try:
+        parsed = parse_bootstrap_servers(servers)
+    except ApiError as error:
+        raise StartupError(f"{error}: bootstrap servers are host:port, comma separated.") from None
+    return Cluster(parsed, timeout_s=_ADMIN_TIMEOUT_S, client_id=client_id, security=security)

@@ -8,7 +8,7 @@ from broker.probe.sketch import Sketch
 MINUTE_MS = 60_000
 #: Minutes that are kept for a reader who was away.
 MINUTES_KEPT = 30
-WHOLE = "whole"
+WHOLE, MIRROR = "whole", "mirror"
 
 
 @dataclass(slots=True)
@@ -63,8 +63,16 @@ class Tallies:
         names = [WHOLE] if partition is not None else []
         names += [f"broker/{broker}"] if broker is not None else []
         names += [f"partition/{partition}"] if partition is not None else []
+        return self._named(names)
+
+    def _named(self, names: list[str]) -> list[Tally]:
         minute = next(reversed(self._minutes.values())) if self._minutes else {}
         return [parts.setdefault(name, Tally()) for parts in (self.total, minute) for name in names]
+
+    def at_mirror(self, partition: int | None = None) -> list[Tally]:
+        """Where what came through a mirror is to be counted."""
+        names = [MIRROR] if partition is None else [MIRROR, f"{MIRROR}/{partition}"]
+        return self._named(names)
 
     def forget(self, names: set[str]) -> None:
         """Brokers and partitions that are not there any more."""

@@ -2,6 +2,7 @@
 
 from broker.probe.blame import SILENT_MS
 from broker.probe.book import TROUBLED_MS, Book, Topology
+from broker.probe.ledger import LOST_AFTER_MS
 from broker.probe.record import Mark, decode, encode
 from broker.probe.spread import PartitionState
 from broker.records.record import decode_records
@@ -40,7 +41,7 @@ def test_a_record_is_counted_for_the_whole_its_broker_and_its_partition():
 def test_records_of_another_life_are_nothing_to_it():
     book = book_of(1, 2, 3)
     round_trip(book, 1, 0, 5)
-    book.fetched(1, 0, [Mark("before", 0), Mark("before", 1)], 9, 0, 9, 20)
+    book.fetched(1, 0, [Mark("before", 0, 0), Mark("before", 0, 1)], 9, 0, 9, 20)
     whole = book.tallies.total["whole"]
     assert (whole.read, whole.lost, whole.duplicated) == (1, 0, 0)
 
@@ -102,8 +103,56 @@ def test_minutes_are_told_when_they_are_over_and_from_when_somebody_wants_them()
     assert book.status(0, 0, 60_001)["minutes"] == []
 
 
+def mirroring():
+    book = Book("now", has_mirror=True)
+    book.learn(topology(1, 2, 3))
+    book.tick(0, 60_000)
+    return book
+
+
+def sent(book, offset, at_ms=0):
+    mark = book.sending(0, at_ms)
+    book.written(1, 0, mark.number, offset, 1.0)
+    return mark
+
+
+def test_what_a_mirror_drops_doubles_and_turns_round_is_told_of_the_mirror_alone():
+    book = mirroring()
+    book.mirror_looked(0, "")
+    marks = [sent(book, offset) for offset in range(6)]
+    book.mirrored([marks[0], marks[2], marks[1], marks[4], marks[4], marks[5]], 30)
+    book.mirror_looked(LOST_AFTER_MS, "")
+    assert book.tallies.total["mirror"].lost == 0
+    book.mirror_looked(LOST_AFTER_MS + 1, "")
+    mirror, whole = book.tallies.total["mirror"], book.tallies.total["whole"]
+    assert (mirror.read, mirror.lost, mirror.duplicated, mirror.reordered) == (5, 1, 1, 1)
+    assert (whole.lost, whole.duplicated, whole.reordered) == (0, 0, 0)
+    assert mirror.end_to_end.count == 5
+
+
+def test_what_a_mirror_that_stands_still_has_not_brought_is_waited_for_and_not_lost():
+    book = mirroring()
+    book.mirror_looked(0, "")
+    sent(book, 0)
+    book.mirror_looked(10 * LOST_AFTER_MS, "")
+    assert book.status(0, 0, 0)["mirror"] == {"waiting": 1, "error": ""}
+    assert book.tallies.total["mirror"].lost == 0
+
+
+def test_what_was_sent_before_the_mirror_was_read_is_not_looked_for_there():
+    book = mirroring()
+    sent(book, 0)
+    book.mirror_looked(1, "no broker answers")
+    sent(book, 1)
+    book.mirror_looked(2, "")
+    later = sent(book, 2)
+    book.mirrored([later], 3)
+    book.mirror_looked(2 * LOST_AFTER_MS, "")
+    assert (book.tallies.total["mirror"].read, book.tallies.total["mirror"].lost) == (1, 0)
+
+
 def test_a_record_is_what_was_put_into_it_and_others_are_none():
-    (record,) = decode_records(encode(Mark("run", 7), 1_000))
-    assert decode(record.value) == Mark("run", 7)
-    assert len(record.value) == 100
+    (record,) = decode_records(encode(Mark("run", 2, 7), 1_000))
+    assert decode(record.value) == Mark("run", 2, 7)
+    assert len(record.value) == 120
     assert [decode(value) for value in (None, b"", b"[]", b"{}", b"\xff", b"[" * 10_000)] == [None] * 6

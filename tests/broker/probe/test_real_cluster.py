@@ -1,8 +1,11 @@
 """A probe beside three real brokers: each trouble is named, on the right broker and on no other, and passes again."""
 
 import signal
+import threading
 
 import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.probe.running import running_probe
@@ -45,7 +48,7 @@ def test_every_broker_leads_a_partition_and_nothing_is_wrong_with_any(probe):
     assert sorted(probe.leads().values()) == [1, 1, 1]
     assert probe.blamed() == {}
     assert probe.total("lost") == 0
-    assert 'barnabas_probe_written_total{broker="1",partition=""}' in probe.get("/metrics")
+    assert 'barnabas_probe_written_total{broker="1",mirror="",partition=""}' in probe.get("/metrics")
     assert probe.get("/healthz") == "ok\n"
 
 
@@ -74,3 +77,38 @@ def test_a_probe_that_starts_again_calls_no_record_of_before_lost(cluster, probe
         assert other.status()["run"] != probe.status()["run"]
         assert [other.total(each) for each in ("lost", "duplicated", "reordered")] == [0, 0, 0]
         assert other.stop() == 0
+
+
+@pytest.fixture
+def mirrored(cluster):
+    """A topic into which every record of the probe's topic is copied, partition by partition."""
+    servers = {"bootstrap.servers": cluster.bootstrap_servers}
+    admin = AdminClient(servers)
+    admin.create_topics([NewTopic("west.probe", 3, 3)])["west.probe"].result(20)
+    stop = threading.Event()
+
+    def copy():
+        reader, writer = Consumer(servers | {"group.id": "mirror"}), Producer(servers)
+        reader.subscribe(["barnabas.probe"])
+        while not stop.is_set():
+            message = reader.poll(0.1)
+            if message is not None and message.error() is None:
+                writer.produce("west.probe", message.value(), partition=message.partition())
+                writer.poll(0)
+        writer.flush(10)
+        reader.close()
+
+    thread = threading.Thread(target=copy)
+    thread.start()
+    yield "west.probe"
+    stop.set()
+    thread.join()
+
+
+def test_a_mirror_is_measured_to_its_far_end(cluster, probe, mirrored, tmp_path):
+    there = {"mirror.bootstrap.servers": cluster.bootstrap_servers, "mirror.topic": mirrored}
+    with running_probe(tmp_path, cluster.bootstrap_servers, **there) as other:
+        for part in ("mirror/0", "mirror/1", "mirror/2"):
+            await_true(lambda part=part: other.total("read", part) > 1, f"{part} is read")
+        assert [other.total(each, "mirror") for each in ("lost", "duplicated", "reordered")] == [0, 0, 0]
+        assert other.status()["total"]["mirror"]["end_to_end"]
