@@ -18,6 +18,8 @@ class ProbeState(models.Model):
     partitions = models.JSONField(default=list)
     #: [partition, since when, error, the silent brokers among its replicas] each.
     troubled = models.JSONField(default=list)
+    #: [records that have not come through the mirror, why it cannot be read]; empty: there is none.
+    mirror = models.JSONField(default=list)
     #: Acknowledged records of the last day that are not there.
     lost = models.IntegerField(default=0)
 

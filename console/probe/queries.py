@@ -8,6 +8,7 @@ from console.charts.panels import Panel
 from console.charts.time_chart import Series, time_chart
 from console.common.clock import now_ms
 from console.common.figures import grouped, milliseconds
+from console.gateway.probe import MIRROR
 from console.probe.figures import Figures, added
 from console.probe.gaps import MINUTE_MS, Gap, Minute, gaps
 from console.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
@@ -70,6 +71,7 @@ class Day:
     charts: list[DrawnPanel]
     brokers: list[PartRow]
     partitions: list[PartRow]
+    mirror: Figures
     gaps: list[Gap]
 
 
@@ -84,6 +86,7 @@ def last_day() -> Day:
         _charts(minutes, at_ms),
         broker_rows(kept.brokers, hours, at_ms),
         partition_rows(kept.partitions, kept.troubled, hours, at_ms),
+        Figures(added(parts.get(MIRROR, {}) for _, parts in hours)),
         gaps(minutes, at_ms - at_ms % MINUTE_MS),
     )
 

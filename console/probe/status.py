@@ -24,6 +24,7 @@ class Status:
     brokers: list[list[Any]]
     partitions: list[list[Any]]
     troubled: list[list[Any]]
+    mirror: list[Any]
     minutes: list[tuple[int, dict[str, Tally]]]
 
 
@@ -37,6 +38,7 @@ def read_status(body: bytes, now_ms: int) -> Status:
             [_broker(*each) for each in list(said["brokers"].items())[:PARTS_MAX]],
             [_partition(*each) for each in list(said["partitions"].items())[:PARTS_MAX]],
             [_trouble(each, now_ms) for each in said["troubled"][:PARTS_MAX]],
+            _mirror(said["mirror"]) if said.get("mirror") else [],
             [(int(begins_ms), _parts(parts)) for begins_ms, parts in said["minutes"]],
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -63,6 +65,10 @@ def _trouble(said: dict[str, Any], now_ms: int) -> list[Any]:
     """Since when is rounded, so that it reads the same from look to look."""
     since_ms = (now_ms - int(said["for_ms"])) // 10_000 * 10_000
     return [int(said["partition"]), since_ms, str(said["error"])[:_TEXT_LENGTH_MAX], [int(x) for x in said["blamed"]]]
+
+
+def _mirror(said: dict[str, Any]) -> list[Any]:
+    return [int(said["waiting"]), str(said["error"])[:_TEXT_LENGTH_MAX]]
 
 
 def _parts(said: dict[str, Any]) -> dict[str, Tally]:

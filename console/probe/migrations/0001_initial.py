@@ -20,6 +20,7 @@ class Migration(migrations.Migration):
                 ("brokers", models.JSONField(default=list)),
                 ("partitions", models.JSONField(default=list)),
                 ("troubled", models.JSONField(default=list)),
+                ("mirror", models.JSONField(default=list)),
                 ("lost", models.IntegerField(default=0)),
             ],
         ),

@@ -25,12 +25,16 @@ class Teller:
         self.minutes = []
         self.brokers = {str(number): {"leads": 1, "registered": True} for number in (1, 2, 3)}
         self.troubled = []
+        self.mirror = None
         self.body = None
 
     def say(self) -> bytes:
         partitions = {str(at): {"leader": at + 1, "replicas": [1, 2, 3], "waiting": 0} for at in range(3)}
         told = {"topic": "barnabas.probe", "is_connected": True, "brokers": self.brokers, "partitions": partitions}
-        return self.body or json.dumps(told | {"troubled": self.troubled, "minutes": self.minutes}).encode()
+        return (
+            self.body
+            or json.dumps(told | {"troubled": self.troubled, "minutes": self.minutes, "mirror": self.mirror}).encode()
+        )
 
     def minute(self, ago: int, whole: dict = WELL, **parts: dict) -> None:
         begins_ms = now_ms() // MINUTE_MS * MINUTE_MS - ago * MINUTE_MS
@@ -117,6 +121,19 @@ def test_a_blamed_broker_and_a_failing_partition_are_named(teller, look, viewer,
     assert "timed out" in html
     assert "fails</span>" in html
     assert "it has no leader" in html
+
+
+def test_what_came_through_a_mirror_stands_beside(teller, look, viewer, client_of):
+    teller.minute(2)
+    look()
+    assert "Across the mirror" not in page(client_of, viewer)
+    teller.mirror = {"waiting": 3, "error": ""}
+    teller.minutes.clear()
+    teller.minute(1, mirror={"fetched": 120, "read": 117, "lost": 2, "end_to_end": {"90": 117}})
+    look()
+    html = page(client_of, viewer)
+    assert "3 records on the way" in html
+    assert 'class="critical" data-cell="mirror-lost">2<' in html
 
 
 def test_a_minute_that_is_told_twice_is_counted_once(teller, look):
