@@ -54,7 +54,6 @@ class Keeper:
         while not stop.wait(_LOOK_EVERY_S if self._desk.learned_at_ms is not None else 0.2):
             try:
                 self.look()
-                self._last_error = ""
             except BarnabasError as error:
                 self._tell(error)
 
@@ -71,6 +70,7 @@ class Keeper:
             _log.info("the topic is spread anew", topic=desk.topic, step=str(step))
             self._rests_until_ms = desk.at_ms() + 1000 * (_MOVE_REST_S if isinstance(step, Move) else _REST_S)
             self._take(step)
+            self._last_error = ""
 
     def _view(self) -> View:
         """Whoever is silent may be about to leave: nothing is given to it."""

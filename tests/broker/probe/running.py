@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import subprocess
 import sys
 import urllib.request
@@ -31,6 +32,11 @@ class RunningProbe:
     def blamed(self) -> dict[int, dict]:
         brokers = self.status()["brokers"]
         return {int(broker): told for broker, told in brokers.items() if "blamed_at_ms" in told}
+
+    def ever_blamed(self) -> list[int]:
+        """By its log, in their order."""
+        told = [line for line in self.log.read_text().splitlines() if 'event="a broker does not answer"' in line]
+        return [int(re.search(r"broker=(\d+)", line)[1]) for line in told]
 
     def total(self, name: str, part: str = "whole") -> int:
         return self.status()["total"].get(part, {}).get(name, 0)

@@ -17,6 +17,7 @@ def carried_out(step, view):
         case Create(assignments):
             partitions = [PartitionState(at, each[0], each, each) for at, each in enumerate(assignments)]
         case Add(count, assignments):
+            assert {len(each) for each in assignments} == {len(partitions[0].replicas)}
             partitions += [PartitionState(len(partitions) + at, x[0], x, x) for at, x in enumerate(assignments)]
             assert len(partitions) == count
         case Move(replicas):
@@ -72,6 +73,18 @@ def test_a_broker_that_is_away_for_a_while_loses_no_preference(brokers, data):
     assert steps is None or isinstance(steps, Elect)
     back = settled(seen_by(brokers, seen_by(rest, view)))
     assert [each.replicas for each in back.partitions] == [each.replicas for each in view.partitions]
+
+
+@settings(max_examples=examples(200))
+@given(broker_sets, st.data())
+def test_a_topic_that_somebody_made_is_spread_and_gets_its_replicas(brokers, data):
+    ids = sorted(brokers)
+    made = data.draw(st.lists(st.permutations(ids).map(tuple), min_size=1, max_size=9))
+    copies = data.draw(st.integers(1, len(ids)))
+    cut = [each[:copies] for each in made]
+    view = settled(View(brokers, tuple(PartitionState(at, each[0], each, each) for at, each in enumerate(cut))))
+    assert set(brokers) <= {each.leader for each in view.partitions}
+    assert all(len(each.replicas) >= min(FACTOR, len(ids)) for each in view.partitions)
 
 
 def test_replicas_lie_in_other_racks_first():
