@@ -1,13 +1,17 @@
+from pathlib import Path
+
 import pytest
 
 from console.alerts.queries import EXAMPLE, rule_words
 from console.alerts.rules import RulesError, parse_rules
 
+ROOT = Path(__file__).parents[3]
 OPS = '[channels.ops]\nkind = "webhook"\nurl = "https://alerts.example/in"\n'
 SECRET = "never-told-4711"
 
 
-def test_the_example_is_one():
+def test_the_example_is_one_and_the_file_s():
+    assert (ROOT / "config" / "alerts.toml").read_text().endswith(EXAMPLE)
     ruleset = parse_rules(EXAMPLE)
     assert {name: rule_words(rule) for name, rule in ruleset.rules.items()} == {
         "health": "a reason of health that is critical for 1\u202fmin → ops",
