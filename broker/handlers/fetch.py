@@ -65,7 +65,9 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
             raise RefusedError(refusal, f"fetches as broker {replica_id}, and is no member")
         if context.api_version < _FIRST_VERSION_THAT_TELLS_WHERE_LOGS_PART:
             refusal = _refused_follower(request, ErrorCode.UNSUPPORTED_VERSION)
-            raise RefusedError(refusal, f"follows by version {context.api_version}, in which no log can be said to part")
+            raise RefusedError(
+                refusal, f"follows by version {context.api_version}, in which no log can be said to part"
+            )
         by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
         return context.services.feeds.fetch(request, replica_id, by_id=by_id)
     try:
