@@ -63,6 +63,7 @@ def service_environment(setup: Setup) -> dict[str, str]:
             "BARNABAS_ZOOKEEPER_TLS_FILE": settings.ZOOKEEPER_TLS_FILE,
             "BARNABAS_DATA": str(settings.DATA_DIR),
             "BARNABAS_JOBS": str(settings.JOBS_DIR),
+            "BARNABAS_ALERTS_FILE": str(settings.ALERTS_FILE),
             "BARNABAS_LOG_ROOTS": ",".join(map(str, settings.LOG_ROOTS)),
         }
     )
