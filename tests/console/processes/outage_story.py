@@ -28,6 +28,7 @@ from console.processes import os_process  # noqa: E402
 from console.processes.actions import do_start  # noqa: E402
 from console.processes.kinds import kind_named  # noqa: E402
 from console.processes.models import ManagedProcess  # noqa: E402
+from tests.zookeeper_server import free_ports  # noqa: E402
 
 DEADLINE_S = 60
 NAME = "demo"
@@ -58,7 +59,7 @@ def keep_house_for(seconds: float) -> None:
 
 def running_pids() -> list[int]:
     """Whoever started them."""
-    words = f"-m broker connect --config {settings.DATA_DIR / NAME}"
+    words = str(settings.DATA_DIR / NAME)
     found = []
     for each in psutil.process_iter(["cmdline"]):
         if words in " ".join(each.info["cmdline"] or ()):
@@ -119,21 +120,16 @@ def suffer(outage: Callable) -> dict:
 def main() -> dict:
     supervisor.start(redis_service(settings.REDIS_URL))
     supervisor.start(next(service for service in console_services() if service.name == "worker"))
-    properties = {
-        "bootstrap.servers": "127.0.0.1:1",
-        "offset.storage.file.filename": "offsets.json",
-        "connectors": "host-metrics",
-        "host-metrics.connector.class": "HostMetricsSource",
-        "host-metrics.topic": "host.metrics",
-    }
+    (port,) = free_ports(1)
     process = ManagedProcess.objects.create(
         name=NAME,
         restart="always",
-        kind="connect",
+        kind="zookeeper",
         host=settings.HOST_NAME,
-        spec={"directory": str(settings.DATA_DIR / NAME), "properties": properties},
+        ports=[port],
+        spec={"directory": str(settings.DATA_DIR / NAME), "client_port": port},
     )
-    kind_named("connect").write_files(process.spec)
+    kind_named("zookeeper").write_files(process.spec)
     do_start(None, process)
     await_true("it runs", lambda: is_well(ManagedProcess.objects.get(name=NAME), 0))
     return {each.__name__: suffer(each) for each in (redis_comes_back_empty, database_moved_away, database_locked)}
