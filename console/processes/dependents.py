@@ -39,7 +39,7 @@ INMATES: dict[str, Callable[[], list[Inmate]]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Dependents:
-    """Of a process: what runs within it, the topics it fills, and the running processes and the groups that read them."""
+    """Of a process: what runs within it, the topics it fills, and the running processes and groups that read those."""
 
     topics: tuple[str, ...] = ()
     processes: tuple[Wiring, ...] = ()

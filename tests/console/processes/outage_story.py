@@ -129,7 +129,8 @@ def main() -> dict:
         ports=[port],
         spec={"directory": str(settings.DATA_DIR / NAME), "client_port": port},
     )
-    kind_named("zookeeper").write_files(process.spec)
+    kind = kind_named("zookeeper")
+    kind.write_files(kind.check(process.spec))
     do_start(None, process)
     await_true("it runs", lambda: is_well(ManagedProcess.objects.get(name=NAME), 0))
     return {each.__name__: suffer(each) for each in (redis_comes_back_empty, database_moved_away, database_locked)}

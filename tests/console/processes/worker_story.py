@@ -49,7 +49,8 @@ def main(token: str) -> dict:
         ports=[port],
         spec={"directory": str(settings.DATA_DIR / NAME), "client_port": port},
     )
-    kind_named("zookeeper").write_files(process.spec)
+    kind = kind_named("zookeeper")
+    kind.write_files(kind.check(process.spec))
     story = {}
     do_start(None, process)
     story["started"] = wait_for("running")
