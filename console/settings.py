@@ -108,6 +108,11 @@ PATH_PREFIX = read_prefix(env("BARNABAS_PATH_PREFIX", default=""), "BARNABAS_PAT
 READ_ONLY = read_switch(env("BARNABAS_READ_ONLY", default="0"), "BARNABAS_READ_ONLY")
 #: The schema registry, BARNABAS_SCHEMA_REGISTRY_…; None: there is none.
 SCHEMA_REGISTRY = read_registry_address(os.environ)
+
+#: Rules of alerts and who is told; of mode 600. Without it nobody is.
+ALERTS_FILE = (
+    Path(os.environ.get("BARNABAS_ALERTS_FILE", "").strip() or DATA_DIR / "alerts.toml").expanduser().resolve()
+)
 #: The provider of single sign-on, BARNABAS_OIDC_…; None: people log in with passwords of our own.
 SINGLE_SIGN_ON = read_single_sign_on(os.environ)
 DEBUG = False
@@ -139,6 +144,7 @@ INSTALLED_APPS = [
     "console.processes",
     "console.history",
     "console.charts",
+    "console.alerts",
     "console.operations",
     "console.rolling_restart",
     "console.decommission",

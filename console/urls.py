@@ -23,6 +23,7 @@ pages = [
     path("zookeeper/", include("console.zookeeper.urls")),
     path("", include("console.history.urls")),
     path("", include("console.charts.urls")),
+    path("alerts/", include("console.alerts.urls")),
     path("audit/", include("console.audit.urls")),
     path("processes/+rolling-restart/", include("console.rolling_restart.urls")),
     path("processes/+decommission/", include("console.decommission.urls")),

@@ -12,9 +12,8 @@ it continues it. An end alone adds nothing.
 import os
 import stat
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 SourceOffset = dict[str, Any]
 #: Bytes at the start of a file that tell it from another with the same inode.
@@ -23,8 +22,7 @@ HEAD_BYTES = 256
 ROTATION_GRACE_MS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class TailedLine:
+class TailedLine(NamedTuple):
     """One line without its line end. `continues`: it was longer than the limit, the rest comes in the next one.
 
     `is_unfinished`: it had no end when it was taken. `is_continuation`: it was added to such a line.
@@ -54,7 +52,7 @@ class FileTail:
         self._descriptor: int | None = None
         self._inode = 0
         self._position = 0
-        self._head = b""
+        self._head, self._head_sum = b"", 0
         self._is_within_line = False
         self._unchanged: tuple[int, int] | None = None
         self._rotated_at_ms: int | None = None
@@ -95,10 +93,10 @@ class FileTail:
 
     def _line(self, value: bytes, consumed: bytes, continues: bool = False, is_unfinished: bool = False) -> TailedLine:
         if self._position < HEAD_BYTES:
-            self._head = (self._head + consumed)[:HEAD_BYTES]
+            self._begin_with((self._head + consumed)[:HEAD_BYTES])
         self._position += len(consumed)
         is_continuation, self._is_within_line = self._is_within_line, is_unfinished
-        offset = {"inode": self._inode, "position": self._position, "head": zlib.crc32(self._head)}
+        offset = {"inode": self._inode, "position": self._position, "head": self._head_sum}
         if is_unfinished:
             offset["unfinished"] = True
         return TailedLine(value, continues, offset, is_unfinished, is_continuation)
@@ -171,7 +169,10 @@ class FileTail:
 
     def _begin_at(self, position: int, is_within_line: bool = False) -> None:
         self._position, self._is_within_line, self._unchanged = position, is_within_line, None
-        self._head = os.pread(self._descriptor, min(position, HEAD_BYTES), 0)
+        self._begin_with(os.pread(self._descriptor, min(position, HEAD_BYTES), 0))
+
+    def _begin_with(self, head: bytes) -> None:
+        self._head, self._head_sum = head, zlib.crc32(head)
 
 
 def _open_regular(path: Path) -> int | None:

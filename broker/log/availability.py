@@ -37,6 +37,11 @@ class Availability:
     def is_lent(self) -> bool:
         return self.read_refusal is _LENT
 
+    @property
+    def is_closed(self) -> bool:
+        """By who has it: nothing is wrong with it."""
+        return self.refusal is _CLOSED
+
     def lend(self) -> None:
         self.refusal = self.read_refusal = _LENT
 

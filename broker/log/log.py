@@ -561,6 +561,10 @@ class Log(LogParts):
         return self._availability.read_refusal is not None
 
     @property
+    def is_closed(self) -> bool:
+        return self._availability.is_closed
+
+    @property
     def is_lent(self) -> bool:
         """Whether a worker thread is at work on all of it: its owner only waits."""
         return self._availability.is_lent

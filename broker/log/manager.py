@@ -347,6 +347,8 @@ class LogManager(FutureLogs):
 
     def _flush_and_close(self, partition: TopicPartition) -> bool:
         log = self._logs[partition]
+        if log.is_closed:  # it is being deleted; where its directory stands in the way of that, this was told
+            return False
         try:
             log.flush()
             log.store_clean_state()

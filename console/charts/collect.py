@@ -27,7 +27,7 @@ class ChartCollector:
 
     def look(self) -> None:
         at_ms = self._now_ms()
-        self._recorder.observe(readings(), at_ms)
+        self._recorder.observe(readings(at_ms), at_ms)
         if len(self._recorder.dirty) <= ROWS_AT_ONCE or at_ms - self._written_at_ms >= SELDOM_MS:
             self.write(at_ms)
         if at_ms - self._forgotten_at_ms >= _FORGET_EVERY_MS:

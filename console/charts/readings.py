@@ -7,22 +7,29 @@ from django.db.models import Sum
 from console.brokers.latency import WAITING
 from console.brokers.models import BrokerReport
 from console.charts.measures import API, BROKER, CLUSTER, GROUP, SERVER, TOPIC, Reading
-from console.clusters.models import Broker, Topic
+from console.clusters.models import Broker, ClusterState, Topic
 from console.clusters.queries import cluster_state
 from console.consumers.models import ConsumerGroup
 
-
-def readings() -> Iterator[Reading]:
-    """The cluster's first: whenever it was looked at, everything else was."""
-    yield _cluster()
-    yield from _topics()
-    yield from _brokers()
-    yield from _groups()
-    yield from _servers()
+#: What was seen longer ago than this says nothing of now: a collector at rest looks four times in a minute.
+FRESH_MS = 60_000
 
 
-def _cluster() -> Reading:
+def readings(now_ms: int) -> Iterator[Reading]:
+    """The cluster's first: whenever it was looked at, everything else was. What is not fresh is not known."""
     state = cluster_state()
+    for seen_ms, found in (
+        (state.topics_at_ms, (_cluster(state), *_topics())),
+        (state.brokers_at_ms, _brokers()),
+        (state.groups_at_ms, _groups()),
+        (state.zookeeper_at_ms, _servers(state)),
+    ):
+        is_fresh = now_ms - seen_ms <= FRESH_MS
+        for each in found:
+            yield each if is_fresh else Reading(each.kind, each.name, (None,) * len(each.values))
+
+
+def _cluster(state: ClusterState) -> Reading:
     brokers = Broker.objects.filter(is_registered=True)
     sums = Topic.objects.aggregate(out_of_sync=Sum("under_replicated_count"), leaderless=Sum("leaderless_count"))
     return Reading(
@@ -64,7 +71,7 @@ def _groups() -> Iterator[Reading]:
         yield Reading(GROUP, group.name, values)
 
 
-def _servers() -> Iterator[Reading]:
-    for each in cluster_state().zookeeper:
+def _servers(state: ClusterState) -> Iterator[Reading]:
+    for each in state.zookeeper:
         values = (each.get("latency_ms"), each.get("connection_count"), each.get("znode_count"))
         yield Reading(SERVER, each["address"], (None,) * len(values) if each.get("error") else values)

@@ -13,6 +13,10 @@ from dataclasses import asdict
 
 from django.db import close_old_connections
 
+from console.alerts.collect import INTERVAL_SECONDS as ALERTS_INTERVAL_SECONDS
+from console.alerts.collect import AlertWatch
+from console.alerts.delivery import INTERVAL_SECONDS as DELIVERIES_INTERVAL_SECONDS
+from console.alerts.delivery import Deliverer
 from console.brokers.collect import BrokerCollector
 from console.charts.collect import INTERVAL_SECONDS as CHARTS_INTERVAL_SECONDS
 from console.charts.collect import ChartCollector
@@ -90,6 +94,7 @@ class Collector:
         self._credentials, self._quotas = CredentialCollector(gateway, clock_ms), QuotaCollector(gateway, clock_ms)
         self._connectors = ConnectorCollector(clock_ms)
         self._charts = ChartCollector(clock_ms)
+        self._alerts, self._deliverer = AlertWatch(clock_ms), Deliverer(clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
         self._cluster_id, self._controller_id = state.cluster_id, state.controller_id
@@ -185,6 +190,13 @@ class Collector:
     def collect_charts(self) -> None:
         """Of what the other tiers have seen."""
         self._charts.look()
+
+    def collect_alerts(self) -> None:
+        if self._alerts.look():
+            self.attention.pay()
+
+    def deliver_alerts(self) -> None:
+        self._deliverer.look()
 
     def finish(self) -> None:
         """When no tier runs any more."""
@@ -314,6 +326,8 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
             ("quotas", QUOTAS_INTERVAL_SECONDS, collector.collect_quotas, None),
             ("connectors", CONNECTORS_INTERVAL_SECONDS, collector.collect_connectors, None),
             ("charts", CHARTS_INTERVAL_SECONDS, collector.collect_charts, None),
+            ("alerts", ALERTS_INTERVAL_SECONDS, collector.collect_alerts, None),
+            ("deliveries", DELIVERIES_INTERVAL_SECONDS, collector.deliver_alerts, None),
         )
     ]
     threads = [threading.Thread(target=tier.run, args=(stop,), name=tier.name, daemon=True) for tier in tiers]

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import httpx2
 
@@ -51,7 +52,7 @@ def _bounded(pieces: Iterable[bytes], ends: float, bytes_max: int) -> Iterator[b
         yield piece
 
 
-def client_options(authority_file: Path | None, bytes_max: int) -> dict[str, object]:
+def client_options(authority_file: Path | None, bytes_max: int) -> dict[str, Any]:
     """For an httpx2 client: no proxy, password or authority comes from the environment."""
     context = _context_of(authority_file, authority_file.stat().st_mtime_ns if authority_file else 0)
     transport = BoundedTransport(context, bytes_max)

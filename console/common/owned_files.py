@@ -20,6 +20,11 @@ def read_secret(path: Path, what: str = "the secret") -> str:
     return text
 
 
+def read_private_text(path: Path) -> str:
+    """Of a file with secrets among other things, of mode 600. Raises FileError."""
+    return _read(path, 0o077, "can be read by others; chmod 600 it", _RULES_BYTES_MAX)
+
+
 def read_rules_text(path: Path) -> str:
     """Who may write the rules can be whoever the rules say: raises FileError if that is everybody."""
     return _read(path, 0o022, "can be written by others; chmod go-w it", _RULES_BYTES_MAX)

@@ -66,6 +66,7 @@ def service_environment(setup: Setup) -> dict[str, str]:
             "BARNABAS_CONNECT_FILES": ",".join(map(str, settings.CONNECT_FILES[1:])),
             "BARNABAS_DATA": str(settings.DATA_DIR),
             "BARNABAS_JOBS": str(settings.JOBS_DIR),
+            "BARNABAS_ALERTS_FILE": str(settings.ALERTS_FILE),
             "BARNABAS_LOG_ROOTS": ",".join(map(str, settings.LOG_ROOTS)),
         }
     )

@@ -16,6 +16,7 @@ CHANGES = "changes"
 STREAMS = "streams"
 #: Every page of charts, told that there are new points.
 CHARTS = "charts"
+ALERTS = "alerts"
 #: The lists of Kafka's users and of quotas, told that somebody changed them here.
 CREDENTIALS = "credentials"
 QUOTAS = "quotas"

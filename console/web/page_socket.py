@@ -62,6 +62,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "processes": [groups.processes(Right.OPERATE in rights)],
         "acls": [groups.ACLS],
         "charts": [groups.CHARTS],
+        "alerts": [groups.ALERTS],
         "other": [],
     }
     return [groups.HEARTBEAT, *by_page[kind]] if kind in by_page else None
@@ -69,15 +70,15 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
 
 def may_show(page: str, reach: Reach) -> bool:
     kind, _, name = page.partition(":")
-    if kind in ("credentials", "quotas", "acls"):
+    if kind in ("credentials", "quotas", "acls", "alerts"):
         return reach.sees_all_names
     return kind != "topic" or Right.VIEW in reach.rights_on(Resource.TOPIC, name)
 
 
 class PageConsumer(PersonSocket):
     """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
-    consumer-pages, connectors, connector-pages, credentials, quotas, acls, charts, processes, streams, stream:<name>,
-    zookeeper, or other."""
+    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, charts, processes, streams,
+    stream:<name>, zookeeper, or other."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None

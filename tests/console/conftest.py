@@ -27,6 +27,7 @@ def _on_its_own(settings, tmp_path):
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     settings.REQUEST_LOG_FILE = tmp_path / "console-access.log"
     settings.SCHEMA_REGISTRY = None
+    settings.ALERTS_FILE = tmp_path / "alerts.toml"
     settings.AUDIT_END_FILE = tmp_path / "audit-end"
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 
 from broker.common.errors import ApiError, ErrorCode, NotNowError, StartupError
 from broker.common.types import TopicPartition
@@ -281,6 +282,16 @@ def test_directory_that_cannot_be_claimed_for_the_moment_ends_the_start_with_a_s
     monkeypatch.setattr("broker.log.directory.read_meta_properties", no_descriptor)
     with pytest.raises(NotNowError, match=r"data cannot be claimed: Too many open files\. Start the broker again"):
         start()
+
+
+def test_a_stop_in_the_middle_of_a_deletion_is_no_failure_of_a_flush(start, tmp_path):
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID)
+    manager.close([ORDERS_0])
+    with capture_logs() as lines:
+        manager.shutdown()
+    assert [line for line in lines if line["log_level"] == "error"] == []
+    assert not (tmp_path / "data" / ".kafka_cleanshutdown").exists()
 
 
 def test_longest_topic_name_can_be_deleted(start):

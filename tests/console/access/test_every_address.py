@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
+from console.alerts.models import Alert
 from console.clusters import store
 from console.clusters.models import Broker, Topic
 from console.connectors.models import Connector
@@ -31,6 +32,7 @@ ARGUMENTS = {
     "ensemble": {"number": 1},
     "user": {"number": 10_000},
     "server": {"address": "127.0.0.1:2181"},
+    "alert": {"number": 30_000, "rule": "health", "channel": "health"},
     "credential": {"number": 20_000},
     "decommission": {"name": "broker-1"},
     "stream": {"name": "counts", "job": "dedupe"},
@@ -63,6 +65,9 @@ CHANGES = {
     "schema-defaults": "operator",
     "schema-settings": "operator",
     "schema-delete": "operator",
+    "alert-acknowledge": "operator",
+    "alert-silence": "operator",
+    "alert-test": "operator",
     "group-reset": "operator",
     "group-delete": "operator",
     "group-forget": "operator",
@@ -136,6 +141,10 @@ FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "st
     *("acl-create", "acl-change"),
     *("connector-choose", "connector-create", "connector-configure", "connector-delete"),
 }
+ALERTS = (
+    '[channels.health]\nkind = "slack"\nurl = "https://ops.example/"\n'
+    '[rules.health]\nhealth = "critical"\nchannels = ["health"]\n'
+)
 #: About oneself: for everybody who is logged in, without a role too.
 OWN = {"logout", "own-password"}
 
@@ -167,6 +176,9 @@ def _objects(db, settings, cluster, ensemble, connect):
     store.ensure_state()
     store.update_state(zookeeper=[asdict(ZooKeeperView("127.0.0.1:2181"))])
     User.objects.create_user("somebody", pk=10_000)
+    Alert.objects.create(pk=30_000, rule="health", object_name="x", state="firing", since_ms=1, seen_ms=1)
+    settings.ALERTS_FILE.write_text(ALERTS)
+    settings.ALERTS_FILE.chmod(0o600)
     ScramUser.objects.create(name="alice", pk=20_000, mechanisms={"SCRAM-SHA-256": 4_096})
     cluster.credentials.set_password("alice", "correct-horse", {"SCRAM-SHA-256": 4_096})
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME)

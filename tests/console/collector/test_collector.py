@@ -238,7 +238,7 @@ class CountingCollector:
             name: threading.Event()
             for name in (
                 *("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat"),
-                *("credentials", "quotas", "connectors", "charts"),
+                *("credentials", "quotas", "connectors", "charts", "alerts", "deliveries"),
             )
         }
         self.attention = Attention(lambda: True)
@@ -271,6 +271,12 @@ class CountingCollector:
 
     def collect_charts(self) -> None:
         self.looked["charts"].set()
+
+    def collect_alerts(self) -> None:
+        self.looked["alerts"].set()
+
+    def deliver_alerts(self) -> None:
+        self.looked["deliveries"].set()
 
     def finish(self) -> None:
         self.is_finished = True
