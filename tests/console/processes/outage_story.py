@@ -59,12 +59,13 @@ def keep_house_for(seconds: float) -> None:
 
 def running_pids() -> list[int]:
     """Whoever started them."""
-    words = str(settings.DATA_DIR / NAME)
-    found = []
-    for each in psutil.process_iter(["cmdline"]):
-        if words in " ".join(each.info["cmdline"] or ()):
-            found.append(each.pid)
-    return found
+    servers = psutil.process_iter(["cmdline", "cwd"])
+    directory = str(settings.DATA_DIR / NAME)
+    return [each.pid for each in servers if each.info["cwd"] == directory and _is_server(each.info["cmdline"])]
+
+
+def _is_server(words: list[str] | None) -> bool:
+    return any("QuorumPeerMain" in word for word in words or ())
 
 
 @contextmanager
