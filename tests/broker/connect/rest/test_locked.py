@@ -1,4 +1,4 @@
-"""REST that is locked answers nobody who does not show a name and its password, and workers show theirs to each other."""
+"""A locked REST answers nobody who does not show a name and its password; workers show theirs to each other."""
 
 import base64
 
