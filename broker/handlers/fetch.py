@@ -46,6 +46,8 @@ from broker.security.quotas.windows import WindowedRate
 from broker.security.rights import UNLIMITED
 
 _FIRST_VERSION_WITH_ZSTD = 10
+#: A follower that is not told so would keep what the leader has not (KIP-101, KIP-595).
+_FIRST_VERSION_THAT_TELLS_WHERE_LOGS_PART = 12
 _FIRST_VERSION_WITH_IDS = 13
 #: Partitions read in one go, some 10 µs each.
 _PARTITIONS_AT_ONCE_MAX = 500
@@ -59,7 +61,13 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
     replica_id = _replica_id(request, context.api_version)
     if replica_id >= 0:
         if not is_member(context.session):
-            raise RefusedError(_refused_follower(request), f"fetches as broker {replica_id}, and is no member")
+            refusal = _refused_follower(request, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+            raise RefusedError(refusal, f"fetches as broker {replica_id}, and is no member")
+        if context.api_version < _FIRST_VERSION_THAT_TELLS_WHERE_LOGS_PART:
+            refusal = _refused_follower(request, ErrorCode.UNSUPPORTED_VERSION)
+            raise RefusedError(
+                refusal, f"follows by version {context.api_version}, in which no log can be said to part"
+            )
         by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
         return context.services.feeds.fetch(request, replica_id, by_id=by_id)
     try:
@@ -90,9 +98,8 @@ def _reply(reading: "_Reading", max_wait_ms: int, context: RequestContext) -> Fe
     return _wait_for_more(reading, reading.fetch, context, reading.park(deadline_ms), deadline_ms)
 
 
-def _refused_follower(request: FetchRequest) -> FetchResponse:
+def _refused_follower(request: FetchRequest, code: ErrorCode) -> FetchResponse:
     """Only a member's word of what a replica holds may commit records (CVE-2018-1288); as Kafka answers."""
-    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     return FetchResponse(
         responses=[
             FetchableTopicResponse(

@@ -131,7 +131,17 @@ async def test_an_outdated_epoch_is_refused_with_the_current_one(served):
     assert [node.node_id for node in response.node_endpoints] == [1]
 
 
-@pytest.mark.parametrize("version", [4, 12, 17])
+@pytest.mark.parametrize("version", [4, 6, 11])
+async def test_who_could_not_be_told_where_logs_part_may_not_follow(served, version):
+    """However far beyond the end of the log it is: found by the fuzzer, whose question could not be answered."""
+    served.lead_with_follower("t", OTHER)
+    served.tell_of("t")
+    client = await served.member()
+    answer = await client.ask(fetch(topic(of(offset=1_000)), replica_id=OTHER), version)
+    assert [each.error_code for each in partitions(answer)] == [ErrorCode.UNSUPPORTED_VERSION]
+
+
+@pytest.mark.parametrize("version", [12, 17])
 async def test_who_follows_nothing_is_refused(served, version):
     await filled(served)
     client = await served.member()
