@@ -12,6 +12,7 @@ COMMANDS = {
     "zookeeper": "become a ZooKeeper server",
     "connect-worker": "run a Connect worker",
     "registry": "run a schema registry",
+    "probe": "write to every broker and read it back, again and again",
     "stream": "run a Spark stream job",
     "stream-jobs": "tell which stream jobs there are, and their parameters",
     "stream-template": "write the beginning of a stream job of one's own",

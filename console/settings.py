@@ -144,6 +144,7 @@ INSTALLED_APPS = [
     "console.processes",
     "console.history",
     "console.charts",
+    "console.probe",
     "console.alerts",
     "console.operations",
     "console.rolling_restart",

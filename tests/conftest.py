@@ -34,7 +34,7 @@ settings.load_profile("gate")
 _CROWDED = {
     "products": r"browser/|chaos/|faults/",
     "clusters": r"interop/test_[a-l]",
-    "other clusters": r"interop/|broker/connect/herder/",
+    "other clusters": r"interop/|broker/connect/herder/|broker/probe/test_real_cluster\.py",
     "engines": r"broker/spark/|conformance/|console/(zookeeper/test_real_ensemble|acls/test_secured_cluster)\.py",
 }
 #: Of all others those that take longest, so that no worker begins with one when the others are through.

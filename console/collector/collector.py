@@ -40,6 +40,8 @@ from console.live.attention import SLOWER, Attention
 from console.overview.samples import ClusterSampler
 from console.placement.arriving import arriving_replicas
 from console.placement.collect import MoveWatch
+from console.probe.collect import INTERVAL_SECONDS as PROBE_INTERVAL_SECONDS
+from console.probe.collect import ProbeCollector
 from console.processes.queries import removed_brokers
 from console.quotas.collect import QuotaCollector
 from console.retention.announce import RetentionAnnouncer
@@ -94,6 +96,7 @@ class Collector:
         self._credentials, self._quotas = CredentialCollector(gateway, clock_ms), QuotaCollector(gateway, clock_ms)
         self._connectors = ConnectorCollector(clock_ms)
         self._charts = ChartCollector(clock_ms)
+        self._probe = ProbeCollector(clock_ms)
         self._alerts, self._deliverer = AlertWatch(clock_ms), Deliverer(clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
@@ -185,6 +188,10 @@ class Collector:
 
     def collect_connectors(self) -> None:
         if self._connectors.look():
+            self.attention.pay()
+
+    def collect_probe(self) -> None:
+        if self._probe.look():
             self.attention.pay()
 
     def collect_charts(self) -> None:
@@ -325,6 +332,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
             ("users", CREDENTIALS_INTERVAL_SECONDS, collector.collect_credentials, None),
             ("quotas", QUOTAS_INTERVAL_SECONDS, collector.collect_quotas, None),
             ("connectors", CONNECTORS_INTERVAL_SECONDS, collector.collect_connectors, None),
+            ("probe", PROBE_INTERVAL_SECONDS, collector.collect_probe, None),
             ("charts", CHARTS_INTERVAL_SECONDS, collector.collect_charts, None),
             ("alerts", ALERTS_INTERVAL_SECONDS, collector.collect_alerts, None),
             ("deliveries", DELIVERIES_INTERVAL_SECONDS, collector.deliver_alerts, None),

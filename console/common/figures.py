@@ -66,6 +66,16 @@ def _short(value: float) -> str:
     return f"{value:.1f}" if 0 < value < 10 else f"{value:.0f}"
 
 
+@register.filter
+def share(value: float | None) -> str:
+    """Of what was tried, 0 to 1, as percent: 100 % only if nothing failed; 99.98 %, 97.1 %."""
+    if value is None:
+        return UNKNOWN
+    percent = 100 * value
+    text = "100" if value >= 1 else f"{min(percent, 99.99):.2f}" if percent >= 99 else f"{percent:.1f}"
+    return f"{text}{NARROW_NO_BREAK_SPACE}%"
+
+
 #: What Java writes for the largest number, which stands for no limit.
 _LARGEST = (2**63 - 1, 2**31 - 1)
 

@@ -34,6 +34,9 @@ def needed_ports(setup: Setup, console_port: int) -> list[NeededPort]:
         (setup.registry_port, "schema-registry", "the schema registry", "BARNABAS_REGISTRY_PORT"),
     )
     needed += [NeededPort(port, *rest) for port, *rest in beside if port is not None]
+    if setup.has_probe:
+        purpose, setting = "the probe", "BARNABAS_BROKER_PORT (99 below it)"
+        needed.append(NeededPort(setup.probe_port, "probe", purpose, setting))
     brokers = range(1, setup.broker_count + 1)
     setting = f"BARNABAS_BROKER_PORT (the first of {setup.broker_count})"
     for number in brokers:

@@ -11,7 +11,7 @@ from django.conf import settings
 from console.common.secret_files import load_or_create_secret
 from console.gateway.first_user import NewUser, admit_users
 from console.launch.progress import Progress
-from console.processes.job_users import REGISTRY, SOURCES, STREAMS, JobUser, job_client_file, job_users
+from console.processes.job_users import PROBE, REGISTRY, SOURCES, STREAMS, JobUser, job_client_file, job_users
 from console.processes.properties_file import write_properties
 from console.processes.secured import FIRST_USER, LISTENER, authority_file, make_certificates
 from console.processes.setup import Setup, SetupError
@@ -32,7 +32,7 @@ def kcat_file() -> Path:
 
 def prepare_clients(setup: Setup) -> None:
     """Before any broker starts. Raises SetupError when a file of somebody else is in the way."""
-    for path in (client_file(), kcat_file(), *map(job_client_file, (SOURCES, STREAMS, REGISTRY))):
+    for path in (client_file(), kcat_file(), *map(job_client_file, (SOURCES, STREAMS, REGISTRY, PROBE))):
         if path.exists() and not path.read_text().startswith(_HEAD):
             if not setup.is_secure:
                 continue

@@ -16,6 +16,8 @@ CHANGES = "changes"
 STREAMS = "streams"
 #: Every page of charts, told that there are new points.
 CHARTS = "charts"
+#: The probe's page, told that there is a new minute, or that something is another way now.
+PROBE = "probe"
 ALERTS = "alerts"
 #: The lists of Kafka's users and of quotas, told that somebody changed them here.
 CREDENTIALS = "credentials"

@@ -25,8 +25,10 @@ from console.overview.health import (
     CrowdedBroker,
     EndingCertificate,
     Facts,
+    FailingPartition,
     Level,
     PastElection,
+    ProbeWord,
     Quiet,
     TightDirectory,
     TroubledConnector,
@@ -36,6 +38,9 @@ from console.overview.health import (
     UnloadedCoordinators,
 )
 from console.overview.unclean_reason import TOLD_FOR_MS
+from console.probe.access import may_see_probe
+from console.probe.collect import probe_process
+from console.probe.store import state as probe_state
 from console.processes.models import ManagedProcess
 from console.processes.presenters import Shown
 from console.processes.states import Desired
@@ -89,6 +94,7 @@ def health_facts(
         connectors=connectors,
         connectors_count=connectors_count,
         connectors_error=state.connectors_error,
+        probe=probe_word(reach),
         lone_internal_topics=_lone_internal_topics(sum(each.is_registered for each in brokers)),
     )
 
@@ -132,6 +138,26 @@ def _as_connector(each: ShownConnector) -> TroubledConnector:
         str(failure.place) if failure and failure.place else "",
         row.failed_since_ms,
     )
+
+
+def probe_word(reach: Reach = EVERYTHING) -> ProbeWord | None:
+    """Of a process that is not as it should be, only what it measured before: why it is silent has its own reason."""
+    process = probe_process() if may_see_probe(reach) else None
+    if process is None:
+        return None
+    kept = probe_state()
+    if kept.error:
+        is_told = process.state not in (State.HEALTHY, State.RUNNING)
+        return ProbeWord(
+            process.name, lost=kept.lost, error="" if is_told else kept.error, error_since_ms=kept.error_since_ms
+        )
+    replicas = {number: tuple(held) for number, _, held in kept.partitions}
+    failing = tuple(
+        FailingPartition(number, since_ms, error, replicas.get(number, ()))
+        for number, since_ms, error, _ in kept.troubled
+    )
+    silent = {number: (since_ms, why) for number, _, _, since_ms, why in kept.brokers if since_ms is not None}
+    return ProbeWord(process.name, silent, failing, kept.lost)
 
 
 def _reports_of(broker_ids: Iterable[int]) -> list[BrokerReport]:

@@ -137,6 +137,31 @@ class TroubledConnector:
 
 
 @dataclass(frozen=True, slots=True)
+class FailingPartition:
+    """A partition of the probe's topic that it cannot write to, or not read from."""
+
+    partition: int
+    since_ms: int
+    error: str
+    replicas: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeWord:
+    """What the probe says: broker → since when it does not answer, and why; records of the last day that are lost.
+
+    `error`: the probe itself does not answer, and what it said before counts no more.
+    """
+
+    process: str
+    silent: Mapping[int, tuple[int, str]] = field(default_factory=dict)
+    failing: tuple[FailingPartition, ...] = ()
+    lost: int = 0
+    error: str = ""
+    error_since_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     is_seen: bool
     brokers_error: str = ""
@@ -175,6 +200,8 @@ class Facts:
     connectors: tuple[TroubledConnector, ...] = ()
     connectors_count: int = 0
     connectors_error: str = ""
+    #: None: there is no probe, or it is not this person's to see.
+    probe: ProbeWord | None = None
 
     @property
     def has_quorum(self) -> bool:

@@ -10,6 +10,8 @@ from console.processes.job_users import (
     CONNECT_TOPICS,
     COUNTS_TOPIC,
     DEMO_JOB,
+    PROBE,
+    PROBE_TOPIC,
     REQUESTS_TOPIC,
     SCHEMAS_TOPIC,
 )
@@ -41,6 +43,8 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
     if setup.demo:
         stream = data / "streams" / DEMO_JOB
         found.append(("stream", DEMO_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
+    if setup.has_probe:
+        found.append(("probe", PROBE, probe_spec(setup, data / "probe")))
     return found
 
 
@@ -142,6 +146,11 @@ def registry_spec(setup: Setup, directory: Path) -> Spec:
 
 def _replicas(setup: Setup) -> str:
     return str(min(3, setup.broker_count) or -1)
+
+
+def probe_spec(setup: Setup, directory: Path) -> Spec:
+    properties = {"bootstrap.servers": setup.bootstrap_servers, "topic": PROBE_TOPIC}
+    return {"directory": str(directory), "port": setup.probe_port, "properties": properties}
 
 
 def stream_properties(setup: Setup, directory: Path) -> dict[str, str]:

@@ -15,10 +15,11 @@ from console.gateway.connect import client_config_in_use
 from console.gateway.stream_jobs import SINK_PREFIX, SINK_TOPIC
 from console.processes.setup import Setup
 
-SOURCES, STREAMS, REGISTRY = "sources", "streams", "registry"
+SOURCES, STREAMS, REGISTRY, PROBE = "sources", "streams", "registry", "probe"
 #: Of the worker, which is a client of them as any other: its group, and what it keeps.
 CONNECT_GROUP, CONNECT_TOPICS = "connect-cluster", ("connect-configs", "connect-offsets", "connect-status")
 SCHEMAS_TOPIC = "_schemas"
+PROBE_TOPIC = "barnabas.probe"
 DEMO_JOB = "access-counts"
 METRICS_TOPIC, REQUESTS_TOPIC, COUNTS_TOPIC, DOCUMENTS_TOPIC = (
     "host.metrics",
@@ -43,6 +44,7 @@ def job_users(setup: Setup) -> tuple[JobUser, ...]:
         (setup.connect_port, JobUser(SOURCES, tuple(_of_sources(setup)))),
         (setup.registry_port, JobUser(REGISTRY, tuple(_of_registry()))),
         (setup.demo, JobUser(STREAMS, tuple(_of_streams()))),
+        (setup.has_probe, JobUser(PROBE, tuple(_of_probe()))),
     )
     return tuple(user for is_needed, user in users if is_needed)
 
@@ -62,6 +64,13 @@ def _of_registry() -> Iterable[AclRule]:
     yield from _on(REGISTRY, "TOPIC", SCHEMAS_TOPIC, ("CREATE", "DESCRIBE_CONFIGS", "READ", "WRITE"))
     yield from _on(REGISTRY, "TRANSACTIONAL_ID", f"schema-registry-{SCHEMAS_TOPIC}", ("DESCRIBE", "WRITE"))
     yield from _on(REGISTRY, "GROUP", "schema-registry", ("READ",), "PREFIXED")
+
+
+def _of_probe() -> Iterable[AclRule]:
+    """Its topic's, and nothing of the cluster's: who may elect leaders and move replicas may also make such rules, so
+    on a secured cluster the brokers themselves bring leaders back.
+    """
+    yield from _on(PROBE, "TOPIC", PROBE_TOPIC, ("ALTER", "CREATE", "READ", "WRITE"))
 
 
 def _of_streams() -> Iterable[AclRule]:

@@ -20,6 +20,7 @@ class ManagedProcess(models.Model):
         REGISTRY = "registry", KINDS["registry"].LABEL
         CONNECT = "connect", KINDS["connect"].LABEL
         STREAM = "stream", KINDS["stream"].LABEL
+        PROBE = "probe", KINDS["probe"].LABEL
 
     # What it is; written by the registry.
     name = models.SlugField(max_length=60, unique=True)

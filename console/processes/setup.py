@@ -30,9 +30,15 @@ class Setup:
     #: REST of the Connect worker, and of the schema registry; None: none is started.
     connect_port: int | None = None
     registry_port: int | None = None
+    has_probe: bool = False
 
     def port_of_broker(self, number: int) -> int:
         return self.broker_port + number - 1
+
+    @property
+    def probe_port(self) -> int:
+        """Below those of the brokers' metrics."""
+        return self.broker_port + METRICS_PORT_DISTANCE - 1
 
     def metrics_port_of_broker(self, number: int) -> int:
         return self.port_of_broker(number) + METRICS_PORT_DISTANCE
@@ -65,6 +71,7 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
         bool(broker_count) and _is_on(environment.get("BARNABAS_SECURED", "0")),
         _port_unless(environment, "BARNABAS_CONNECT_PORT", 8083, "BARNABAS_CONNECT") if has_use else None,
         registry_port if broker_count else None,
+        _is_on(environment.get("BARNABAS_PROBE", environment.get("BARNABAS_DEMO", "1"))),
     )
 
 

@@ -62,6 +62,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "processes": [groups.processes(Right.OPERATE in rights)],
         "acls": [groups.ACLS],
         "charts": [groups.CHARTS],
+        "probe": [groups.PROBE],
         "alerts": [groups.ALERTS],
         "other": [],
     }
@@ -77,8 +78,8 @@ def may_show(page: str, reach: Reach) -> bool:
 
 class PageConsumer(PersonSocket):
     """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
-    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, charts, processes, streams,
-    stream:<name>, zookeeper, or other."""
+    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, charts, probe, processes,
+    streams, stream:<name>, zookeeper, or other."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None

@@ -25,6 +25,8 @@ from console.processes.job_users import (
     COUNTS_TOPIC,
     DOCUMENTS_TOPIC,
     METRICS_TOPIC,
+    PROBE,
+    PROBE_TOPIC,
     REQUESTS_TOPIC,
     SOURCES,
     STREAMS,
@@ -32,6 +34,7 @@ from console.processes.job_users import (
 )
 from console.processes.setup import read_setup
 from tests.barnabas_cluster import await_true, running_cluster
+from tests.broker.probe.running import running_probe
 from tests.secure_broker import written
 
 SETUP = replace(read_setup({"BARNABAS_DEMO": "1"}, ""), documents=(Path("/notes.txt"),))
@@ -148,3 +151,18 @@ def test_the_stream_job_does_nothing_else(cluster):
     assert METRICS_TOPIC not in AdminClient(login(cluster, STREAMS)).list_topics(timeout=10).topics
     refused = _code(lambda: init_producer(coordinators(cluster), "another", 60_000))
     assert refused.code is ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
+def test_the_probe_makes_its_topic_and_reads_what_it_writes_and_does_nothing_else(cluster, tmp_path):
+    file = written(
+        tmp_path / "client.properties",
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required "
+        f'username="{PROBE}" password="of {PROBE}";\n',
+    )
+    with running_probe(tmp_path, cluster.bootstrap_servers, topic=PROBE_TOPIC, **{"client.config": file}) as probe:
+        probe.await_reading(brokers=1)
+    owner = AdminClient(login(cluster, "console"))
+    owner.create_topics([NewTopic("mine", 1, 1)])["mine"].result(20)
+    assert delivered(cluster, PROBE, PROBE_TOPIC) is None
+    assert delivered(cluster, PROBE, "mine").code() == KafkaError.TOPIC_AUTHORIZATION_FAILED

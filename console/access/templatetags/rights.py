@@ -16,6 +16,11 @@ def is_process_operable_by(name: str, user: User) -> bool:
 
 
 @register.filter
+def sees_process(user: User, name: str) -> bool:
+    return Right.VIEW in reach_of(user).rights_on(Resource.PROCESS, name)
+
+
+@register.filter
 def is_quiet_changeable_by(row, user: User) -> bool:
     """Whether `user` may take back what is said of a reason of health: who operates what it is about."""
     reach = reach_of(user)

@@ -238,7 +238,7 @@ class CountingCollector:
             name: threading.Event()
             for name in (
                 *("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat"),
-                *("credentials", "quotas", "connectors", "charts", "alerts", "deliveries"),
+                *("credentials", "quotas", "connectors", "charts", "probe", "alerts", "deliveries"),
             )
         }
         self.attention = Attention(lambda: True)
@@ -268,6 +268,9 @@ class CountingCollector:
 
     def collect_quotas(self) -> None:
         self.looked["quotas"].set()
+
+    def collect_probe(self) -> None:
+        self.looked["probe"].set()
 
     def collect_charts(self) -> None:
         self.looked["charts"].set()

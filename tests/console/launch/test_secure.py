@@ -4,6 +4,7 @@ import pytest
 
 from console.launch.secure import client_file, kcat_file, prepare_clients
 from console.processes.job_users import (
+    PROBE,
     REGISTRY,
     SOURCES,
     STREAMS,
@@ -62,12 +63,11 @@ def test_a_file_of_somebody_else_is_neither_overwritten_nor_removed():
 
 def test_the_demos_processes_are_users_of_their_own():
     prepare_clients(SECURE)
-    files = [job_client_file(user) for user in (SOURCES, STREAMS)]
+    files = [job_client_file(user) for user in (SOURCES, STREAMS, PROBE)]
     said = [pairs(path)["sasl.jaas.config"] for path in (client_file(), *files)]
-    assert [f'username="{user}"' in jaas for user, jaas in zip(("console", SOURCES, STREAMS), said, strict=True)] == [
-        True
-    ] * 3
-    assert len({jaas.partition("password=")[2] for jaas in said}) == 3
+    users = ("console", SOURCES, STREAMS, PROBE)
+    assert [f'username="{user}"' in jaas for user, jaas in zip(users, said, strict=True)] == [True] * 4
+    assert len({jaas.partition("password=")[2] for jaas in said}) == 4
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
     prepare_clients(PLAIN)
     assert not any(path.exists() for path in files)
@@ -90,7 +90,7 @@ def test_a_configuration_that_is_named_is_for_everybody(settings):
 
 
 def test_rights_are_for_what_is_run():
-    assert [user.name for user in job_users(SECURE)] == [SOURCES, REGISTRY, STREAMS]
+    assert [user.name for user in job_users(SECURE)] == [SOURCES, REGISTRY, STREAMS, PROBE]
     sources, _ = job_users(read_setup({"BARNABAS_DEMO": "0", "BARNABAS_SECURED": "1"}, ""))
     assert {rule.name for rule in sources.rules} == {"connect-", "connect-configs", "connect-offsets", "connect-status"}
     away = {"BARNABAS_DEMO": "0", "BARNABAS_CONNECT_PORT": "0", "BARNABAS_REGISTRY_PORT": "0"}

@@ -25,6 +25,7 @@ SPECS = {
     "registry": {"directory": "/r", "port": 8081},
     "connect": {"directory": "/c", "port": 8083},
     "stream": {"directory": "/s", "properties": {"job": "dedupe"}},
+    "probe": {"directory": "/p", "port": 9191, "properties": {"bootstrap.servers": "127.0.0.1:9092"}},
 }
 
 
@@ -62,7 +63,7 @@ def test_a_zookeeper_server_of_nonsense_is_refused(wrong):
 
 
 def test_zookeeper_starts_before_brokers_and_clients_after_them():
-    assert START_ORDER == ("zookeeper", "broker", "registry", "connect", "stream")
+    assert START_ORDER == ("zookeeper", "broker", "registry", "connect", "stream", "probe")
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -105,6 +106,7 @@ WRONG = [
     ("zookeeper", {"host": "--join"}, "host must be a name or an address"),
     ("stream", {"properties": {"spark.jars": "http://h/x.jar"}}, "properties must have no key of Spark's own"),
     ("stream", {"properties": {"a": "b\nc=d"}}, "a must be one line of text."),
+    ("probe", {"port": 0}, "port must be a whole number from 1 to 65535, not 0."),
     ("stream", {"properties": ["a"]}, "properties must be at most 200 keys with their values."),
 ]
 

@@ -35,9 +35,10 @@ def test_rows_come_in_the_order_of_start_and_are_meant_to_run(data):
         "schema-registry",
         "connect",
         "access-counts",
+        "probe",
     ]
     assert {row.desired for row in rows} == {Desired.RUNNING}
-    assert [row.ports for row in rows] == [[2181], [9092], [9093], [9094], [8081], [8083], []]
+    assert [row.ports for row in rows] == [[2181], [9092], [9093], [9094], [8081], [8083], [], [9191]]
 
 
 def test_broker_reads_the_file_we_write_with_the_operators_own_keys(data):
@@ -140,7 +141,7 @@ def test_added_process_is_a_row_with_files_and_survives_the_next_start(data):
     ]
     assert (row.desired, row.is_from_setup) == (Desired.STOPPED, False)
     names = [row.name for row in register(read_setup({"BARNABAS_BROKERS": "1"}, ""))]
-    assert names == ["zookeeper", "broker-1", "schema-registry", "connect", "access-counts", "clicks"]
+    assert names == ["zookeeper", "broker-1", "schema-registry", "connect", "access-counts", "clicks", "probe"]
 
 
 def test_changed_spec_is_written_and_started_with_next_time(data):

@@ -1,0 +1,80 @@
+"""Which broker does not answer. Pure.
+
+A broker is blamed for its own silence and for nothing else. A leader that answers that it waits for its replicas is
+well; who does not answer is the replica it waits for. Silence is counted in steps of the probe's own clock, of which
+none counts for more than STEP_MS_MAX: while the probe itself had no time, nobody was silent.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+#: Without an answer for so long.
+SILENT_MS = 3_000.0
+#: Or for so long, when connections were refused or broken at least twice.
+BROKEN_MS = 1_000.0
+BROKEN_TIMES = 2
+STEP_MS_MAX = 500.0
+
+
+@dataclass(slots=True)
+class Standing:
+    """Of one broker. `silent_ms` is since what was asked first without an answer; `why` of the last failure."""
+
+    is_asked: bool = False
+    silent_ms: float = 0.0
+    broken: int = 0
+    why: str = ""
+    is_blamed: bool = False
+    #: How long it had been silent when it was blamed, and when that was.
+    noticed_after_ms: float = 0.0
+    blamed_at_ms: int = 0
+
+
+class Watch:
+    def __init__(self) -> None:
+        self.brokers: dict[int, Standing] = {}
+        self._ticked_at_ms: float | None = None
+
+    def follow(self, brokers: Collection[int]) -> None:
+        """These and no others."""
+        self.brokers = {each: self.brokers.get(each) or Standing() for each in sorted(brokers)}
+
+    def ask(self, broker: int) -> None:
+        if broker in self.brokers:
+            self.brokers[broker].is_asked = True
+
+    def answer(self, broker: int) -> bool:
+        """Whether it was blamed until now."""
+        was = self.brokers.get(broker)
+        if was is not None:
+            self.brokers[broker] = Standing()
+        return was is not None and was.is_blamed
+
+    def fail(self, broker: int, why: str, *, is_broken: bool) -> None:
+        """It did not answer; `is_broken`: there was no connection, or there is none any more."""
+        if broker in self.brokers:
+            standing = self.brokers[broker]
+            standing.is_asked, standing.why = True, why
+            standing.broken += is_broken
+
+    def tick(self, at_ms: float, now_ms: int) -> list[int]:
+        """Whom to blame from now on. `at_ms` is of a clock that does not jump, `now_ms` the time on the wall."""
+        step = 0.0 if self._ticked_at_ms is None else min(max(at_ms - self._ticked_at_ms, 0.0), STEP_MS_MAX)
+        self._ticked_at_ms = at_ms
+        blamed = []
+        for broker, each in self.brokers.items():
+            if not each.is_asked:
+                continue
+            each.silent_ms += step
+            if not each.is_blamed and _is_gone(each):
+                each.is_blamed, each.noticed_after_ms, each.blamed_at_ms = True, each.silent_ms, now_ms
+                blamed.append(broker)
+        return blamed
+
+    @property
+    def blamed(self) -> dict[int, Standing]:
+        return {broker: each for broker, each in self.brokers.items() if each.is_blamed}
+
+
+def _is_gone(each: Standing) -> bool:
+    return each.silent_ms >= SILENT_MS or (each.broken >= BROKEN_TIMES and each.silent_ms >= BROKEN_MS)

@@ -1,0 +1,273 @@
+"""All that the probe knows: the cluster's topology, each record's fate, who is silent, what was counted. Pure.
+
+`at_ms` is of a clock that never jumps, `now_ms` the time on the wall. Callers see to it that one thread is in here at
+a time.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from broker.probe.blame import Watch
+from broker.probe.ledger import LOST_AFTER_MS, Fate, Ledger
+from broker.probe.record import Mark
+from broker.probe.spread import PartitionState, View
+from broker.probe.tally import MIRROR, Parts, Tallies, Tally
+
+Address = tuple[str, int]
+#: A partition that could not be written or read for so long is told of.
+TROUBLED_MS = 3_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """As one broker told it. `identity` of the topic: another one is a topic that was made anew."""
+
+    addresses: Mapping[int, Address] = field(default_factory=dict)
+    racks: Mapping[int, str | None] = field(default_factory=dict)
+    partitions: tuple[PartitionState, ...] = ()
+    identity: str = ""
+
+    @property
+    def view(self) -> View:
+        return View(self.racks, self.partitions)
+
+
+@dataclass(slots=True)
+class Followed:
+    """One partition: its records, the next offset to read (None: where the next record is written), what ails it."""
+
+    ledger: Ledger = field(default_factory=Ledger)
+    #: The same records on their way through a mirror, if there is one.
+    mirrored: Ledger | None = None
+    position: int | None = None
+    failing_since_ms: float | None = None
+    error: str = ""
+
+
+class Book:
+    def __init__(self, run: str, *, has_mirror: bool = False):
+        self.run, self.has_mirror = run, has_mirror
+        self._mirror_error, self._is_mirror_read = "", False
+        self.topology = Topology()
+        self.watch = Watch()
+        self.tallies = Tallies()
+        self.partitions: dict[int, Followed] = {}
+        self._addresses: dict[int, Address] = {}
+
+    def learn(self, told: Topology) -> None:
+        """Who has left is followed as long as it is a replica: a broker that is away is missed, one removed is not."""
+        if told.identity != self.topology.identity:
+            self.partitions.clear()
+        self.topology = told
+        self._addresses |= told.addresses
+        replicas = {broker for each in told.partitions for broker in each.replicas}
+        known = told.addresses.keys() | (replicas & self._addresses.keys())
+        self._addresses = {broker: self._addresses[broker] for broker in known}
+        self.watch.follow(known)
+        for each in told.partitions:
+            self.partitions.setdefault(each.index, Followed(mirrored=Ledger() if self.has_mirror else None))
+        parts = {f"broker/{each}" for each in known} | {f"partition/{each}" for each in self.partitions} | {"whole"}
+        parts |= {name for name in self.tallies.total if name.startswith(MIRROR)}
+        self.tallies.forget(self.tallies.total.keys() - parts)
+
+    @property
+    def addresses(self) -> Mapping[int, Address]:
+        """Of every broker that is followed."""
+        return self._addresses
+
+    def led_by(self, broker: int) -> list[int]:
+        return [each.index for each in self.topology.partitions if each.leader == broker]
+
+    def tick(self, at_ms: float, now_ms: int) -> list[int]:
+        """Whom to blame from now on."""
+        self.tallies.at(now_ms)
+        before = {broker: each.silent_ms for broker, each in self.watch.blamed.items()}
+        fresh = self.watch.tick(at_ms, now_ms)
+        for broker, each in self.watch.blamed.items():
+            for tally in self.tallies.of(broker, None):
+                tally.silent_ms += each.silent_ms - before.get(broker, 0.0)
+        return fresh
+
+    def answered(self, broker: int) -> bool:
+        """Whether that ends its being blamed."""
+        for tally in self.tallies.of(broker, None):
+            tally.answered += 1
+        return self.watch.answer(broker)
+
+    def unanswered(self, broker: int, why: str, *, is_broken: bool) -> None:
+        for tally in self.tallies.of(broker, None):
+            tally.unanswered += 1
+        self.watch.fail(broker, why, is_broken=is_broken)
+
+    def sending(self, partition: int, at_ms: float) -> Mark:
+        followed = self.partitions[partition]
+        if followed.mirrored is not None and self._is_mirror_read:
+            followed.mirrored.send(at_ms)
+        elif followed.mirrored is not None:
+            followed.mirrored.pass_by()
+        return Mark(self.run, partition, followed.ledger.send(at_ms))
+
+    def written(self, broker: int, partition: int, index: int, offset: int, took_ms: float) -> None:
+        followed = self.partitions.get(partition)
+        if followed is None:
+            return
+        followed.ledger.acknowledge(index, offset)
+        if followed.mirrored is not None:
+            followed.mirrored.acknowledge(index, offset)
+        if followed.position is None:
+            followed.position = offset
+        for tally in self.tallies.of(broker, partition):
+            tally.written += 1
+            tally.produce.add(took_ms)
+
+    def not_written(
+        self, broker: int | None, partition: int, index: int | None, at_ms: float, why: str, *, is_refused: bool
+    ) -> None:
+        """`is_refused`: it is certainly not there. `index` None: it could not even be sent."""
+        followed = self.partitions.get(partition)
+        if followed is None:
+            return
+        if index is not None and is_refused:
+            followed.ledger.refuse(index)
+            if followed.mirrored is not None:
+                followed.mirrored.refuse(index)
+        _fails(followed, at_ms, why)
+        for tally in self.tallies.of(broker, partition):
+            tally.not_written += 1
+
+    def fetched(
+        self, broker: int, partition: int, marks: Iterable[Mark], position: int, log_start: int, end: int, at_ms: float
+    ) -> None:
+        """What lies before `position` has been read, and readers see what is below `end`."""
+        followed = self.partitions.get(partition)
+        if followed is None:
+            return
+        tallies = self.tallies.of(broker, partition)
+        for mark in marks:
+            if mark.run == self.run:
+                _count(tallies, *followed.ledger.read(mark.number, at_ms))
+        followed.position = position
+        lost = followed.ledger.judge(position, log_start, end, at_ms)
+        followed.ledger.skip(LOST_AFTER_MS, at_ms)
+        for tally in tallies:
+            tally.fetched += 1
+            tally.lost += lost
+
+    def mirrored(self, marks: Iterable[Mark], at_ms: float) -> None:
+        """These were read in the mirror."""
+        for mark in marks:
+            followed = self.partitions.get(mark.partition)
+            if mark.run == self.run and followed is not None and followed.mirrored is not None:
+                _count(self.tallies.at_mirror(mark.partition), *followed.mirrored.read(mark.number, at_ms))
+
+    def mirror_looked(self, at_ms: float, error: str) -> None:
+        """All of the mirror was read, or why it was not. What was sent before the first time is not looked for."""
+        self._mirror_error, self._is_mirror_read = error, self._is_mirror_read or not error
+        for tally in self.tallies.at_mirror():
+            tally.not_fetched += bool(error)
+            tally.fetched += not error
+        for partition, followed in self.partitions.items():
+            if followed.mirrored is not None:
+                lost = 0 if error else followed.mirrored.judge_overtaken(at_ms)
+                followed.mirrored.skip(LOST_AFTER_MS, at_ms)
+                for tally in self.tallies.at_mirror(partition):
+                    tally.lost += lost
+
+    def well(self, partition: int) -> None:
+        """It was written to and read from."""
+        if partition in self.partitions:
+            self.partitions[partition].failing_since_ms, self.partitions[partition].error = None, ""
+
+    def not_fetched(
+        self, broker: int | None, partition: int, at_ms: float, why: str, *, is_out_of_range: bool = False
+    ) -> None:
+        """`is_out_of_range`: reading goes on where the next record is written."""
+        followed = self.partitions.get(partition)
+        if followed is None:
+            return
+        if is_out_of_range:
+            followed.position = None
+        _fails(followed, at_ms, why)
+        for tally in self.tallies.of(broker, partition):
+            tally.not_fetched += 1
+
+    def count_leaderless(self, at_ms: float) -> None:
+        """Nobody can be asked for these."""
+        for each in self.topology.partitions:
+            if each.leader not in self._addresses:
+                self.not_written(None, each.index, None, at_ms, "it has no leader", is_refused=True)
+                self.not_fetched(None, each.index, at_ms, "it has no leader")
+
+    def troubled(self, at_ms: float) -> list[dict[str, object]]:
+        """Partitions that fail for a while, each with the blamed brokers among its replicas: none explain it."""
+        blamed = self.watch.blamed.keys()
+        return [
+            {"partition": each.index, "for_ms": at_ms - since, "error": followed.error, "blamed": _in(blamed, each)}
+            for each in self.topology.partitions
+            if (followed := self.partitions[each.index]) and (since := followed.failing_since_ms) is not None
+            if at_ms - since >= TROUBLED_MS
+        ]
+
+    def status(self, at_ms: float, now_ms: int, since_ms: int) -> dict[str, object]:
+        """What the console reads: the present, the totals of this life, and minutes from `since_ms` on."""
+        return {
+            "run": self.run,
+            "now_ms": now_ms,
+            "brokers": {str(broker): self._standing(broker) for broker in self._addresses},
+            "partitions": {
+                str(each.index): {
+                    "leader": each.leader,
+                    "replicas": each.replicas,
+                    "waiting": self._waiting(each.index),
+                }
+                for each in self.topology.partitions
+            },
+            "troubled": self.troubled(at_ms),
+            "mirror": self._mirror() if self.has_mirror else None,
+            "total": _told(self.tallies.total),
+            "minutes": [[begins_ms, _told(parts)] for begins_ms, parts in self.tallies.minutes(since_ms)],
+        }
+
+    def _standing(self, broker: int) -> dict[str, object]:
+        each = self.watch.brokers[broker]
+        told: dict[str, object] = {"leads": len(self.led_by(broker)), "registered": broker in self.topology.addresses}
+        if each.is_blamed:
+            told |= {"blamed_at_ms": each.blamed_at_ms, "noticed_after_ms": round(each.noticed_after_ms)}
+            told |= {"silent_ms": round(each.silent_ms), "why": each.why}
+        return told
+
+    def _mirror(self) -> dict[str, object]:
+        """`waiting`: records that have not come."""
+        ledgers = [each.mirrored for each in self.partitions.values() if each.mirrored is not None]
+        return {"waiting": sum(each.waiting for each in ledgers), "error": self._mirror_error}
+
+    def _waiting(self, partition: int) -> int:
+        return self.partitions[partition].ledger.waiting
+
+
+def _in(blamed: Collection[int], each: PartitionState) -> list[int]:
+    return sorted(set(blamed) & {*each.replicas, each.leader})
+
+
+def _fails(followed: Followed, at_ms: float, why: str) -> None:
+    followed.error = why
+    if followed.failing_since_ms is None:
+        followed.failing_since_ms = at_ms
+
+
+def _count(tallies: Sequence[Tally], fate: Fate, took_ms: float | None) -> None:
+    for tally in tallies:
+        if fate is Fate.DUPLICATE:
+            tally.duplicated += 1
+            continue
+        if fate is Fate.FORGOTTEN:
+            continue
+        tally.read += 1
+        tally.reordered += fate is Fate.REORDERED
+        tally.lost -= fate is Fate.FOUND
+        if took_ms is not None:
+            tally.end_to_end.add(took_ms)
+
+
+def _told(parts: Parts) -> dict[str, object]:
+    return {name: tally.as_json() for name, tally in parts.items()}

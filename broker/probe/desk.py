@@ -1,0 +1,67 @@
+"""What the probe's threads share: its book under a lock, the clocks, and whose turn it is to ask for the topology."""
+
+from threading import RLock
+
+from broker.common.clock import Clock
+from broker.probe.book import Book, Topology
+from broker.probe.config import ProbeConfig
+from broker.probe.spread import PartitionState
+from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+
+#: The topology is asked for so often while nothing seems to change, and so often at most.
+LOOK_EVERY_MS = 2_000
+LOOK_APART_MS = 250
+
+
+class Desk:
+    """Whoever touches `book` holds `lock`."""
+
+    def __init__(self, book: Book, config: ProbeConfig, clock: Clock):
+        self.lock = RLock()
+        self.book = book
+        self.topic: str = config.topic
+        self.client_id: str = config.client_id
+        self._clock = clock
+        #: Something has changed: the next lane that can asks for the topology.
+        self.look_again = True
+        self._looked_at_ms = -LOOK_EVERY_MS
+        self.learned_at_ms: int | None = None
+        self.metadata_request = MetadataRequest(
+            topics=[MetadataRequestTopic(name=self.topic)], allow_auto_topic_creation=False
+        )
+
+    def at_ms(self) -> int:
+        return self._clock.monotonic_ms()
+
+    def now_ms(self) -> int:
+        return self._clock.now_ms()
+
+    def claims_look(self) -> bool:
+        """Whether it is this caller who asks now."""
+        with self.lock:
+            past_ms = self.at_ms() - self._looked_at_ms
+            if past_ms < (LOOK_APART_MS if self.look_again else LOOK_EVERY_MS):
+                return False
+            self._looked_at_ms, self.look_again = self.at_ms(), False
+            return True
+
+    def learn(self, told: MetadataResponse) -> None:
+        """A broker that knows of none, itself included, has just started."""
+        if not told.brokers:
+            return
+        with self.lock:
+            self.book.learn(_topology(told))
+            self.learned_at_ms = self.at_ms()
+
+
+def _topology(told: MetadataResponse) -> Topology:
+    (topic,) = told.topics
+    return Topology(
+        {each.node_id: (each.host, each.port) for each in told.brokers},
+        {each.node_id: each.rack for each in told.brokers},
+        tuple(
+            PartitionState(each.partition_index, each.leader_id, tuple(each.replica_nodes), tuple(each.isr_nodes))
+            for each in sorted(topic.partitions, key=lambda each: each.partition_index)
+        ),
+        str(topic.topic_id) if topic.partitions else "",
+    )

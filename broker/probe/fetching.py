@@ -1,0 +1,39 @@
+"""What is asked of a leader to read the probe's records, and which there are in its answer. Pure."""
+
+from broker.client.errors import told_code
+from broker.common.errors import ApiError
+from broker.probe.record import Mark, decode
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
+from broker.records.batch import iterate_headers
+from broker.records.record import decode_records
+
+#: Of one partition at once.
+FETCH_BYTES = 64 * 1024
+#: The last one in which topics have names.
+FETCH_VERSION_MAX = 12
+
+
+def fetch_request(topic: str, wanted: dict[int, int], wait_ms: int) -> FetchRequest:
+    partitions = [
+        FetchPartition(partition=each, fetch_offset=place, partition_max_bytes=FETCH_BYTES)
+        for each, place in wanted.items()
+    ]
+    topics = [FetchTopic(topic=topic, partitions=partitions)]
+    return FetchRequest(max_wait_ms=wait_ms, min_bytes=1, isolation_level=0, topics=topics, forgotten_topics_data=[])
+
+
+def marks_of(told: PartitionData, position: int) -> tuple[list[Mark], int, str]:
+    """The marks of the probe's records from `position` on, what is to be read next, and why it cannot be known."""
+    if told.error_code:
+        return [], position, told_code(told.error_code).meaning
+    marks, records = [], memoryview(told.records or b"")
+    try:
+        for at, header in iterate_headers(records):
+            if header.last_offset < position:
+                continue
+            found = [] if header.is_control else decode_records(records[at:])
+            marks += [mark for each in found if each.offset >= position and (mark := decode(each.value))]
+            position = header.next_offset
+    except ApiError as error:
+        return [], position, str(error)
+    return marks, position, ""

@@ -1,0 +1,88 @@
+"""Reads the topic's mirror in another cluster (or under another name in the same one), to measure the whole way there.
+
+It reads from the end on: what was mirrored before this life of the probe is nothing to it. One thread, a look at all
+partitions at once at each leader; what cannot be read is tried again at the next look.
+"""
+
+from threading import Event
+from typing import Any
+
+from broker.client.cluster import Cluster
+from broker.client.errors import BrokerUnreachable, told_code
+from broker.client.leaders import Leaders
+from broker.client.offsets import list_offsets
+from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.probe.desk import Desk
+from broker.probe.fetching import FETCH_VERSION_MAX, fetch_request, marks_of
+from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+
+#: Partitions that are added are found after so many looks.
+_LOOKS_PER_LEARNING = 20
+
+_log = logger("broker.probe")
+
+
+class MirrorReader:
+    def __init__(self, desk: Desk, cluster: Cluster, topic: str):
+        self._desk, self._topic = desk, topic
+        self._leaders = Leaders(cluster)
+        self._positions: dict[TopicPartition, int] = {}
+        self._looks = 0
+
+    def run(self, stop: Event, interval_s: float) -> None:
+        """Until `stop` is set."""
+        error = ""
+        while not stop.wait(interval_s):
+            try:
+                self.look()
+                found = ""
+            except BarnabasError as raised:
+                found = str(raised)[:300]
+                self._looks = 0
+            with self._desk.lock:
+                self._desk.book.mirror_looked(self._desk.at_ms(), found)
+            if found and found != error:
+                _log.warning("the mirror cannot be read", topic=self._topic, reason=found)
+            error = found
+
+    def look(self) -> None:
+        """Raises BarnabasError when all, or some, of it cannot be read."""
+        if self._looks % _LOOKS_PER_LEARNING == 0:
+            self._learn()
+        self._looks += 1
+        for led in self._leaders.by_address(self._positions).values():
+            self._fetch(led)
+
+    def _learn(self) -> None:
+        """A partition that came after the first look is read from its beginning."""
+        there = self._leaders.partitions(self._topic)
+        new = [each for each in there if each not in self._positions]
+        begins_at = EARLIEST_TIMESTAMP if self._positions else LATEST_TIMESTAMP
+        self._positions |= list_offsets(self._leaders, dict.fromkeys(new, begins_at))
+
+    def _fetch(self, led: list[TopicPartition]) -> None:
+        wanted = {each.partition: self._positions[each] for each in led}
+        try:
+            answer: Any = self._leaders.connection(led[0]).ask(
+                fetch_request(self._topic, wanted, 0), version_max=FETCH_VERSION_MAX
+            )
+        except BrokerUnreachable:
+            self._leaders.forget(led[0], connection_broken=True)
+            raise
+        for told in (each for topic in answer.responses for each in topic.partitions):
+            self._note(TopicPartition(self._topic, told.partition_index), told)
+
+    def _note(self, partition: TopicPartition, told: Any) -> None:
+        if told.error_code:
+            code = told_code(told.error_code)
+            if code is ErrorCode.OFFSET_OUT_OF_RANGE:
+                del self._positions[partition]
+            self._leaders.forget(partition)
+            raise ApiError(code, f"{partition}: {code.meaning}")
+        marks, self._positions[partition], why = marks_of(told, self._positions[partition])
+        if why:
+            raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{partition}: {why}")
+        with self._desk.lock:
+            self._desk.book.mirrored(marks, self._desk.at_ms())

@@ -1,0 +1,135 @@
+"""What the probe's topic needs so that every broker leads one of its partitions (as Kafka Monitor's topic management).
+
+Partitions are added and never taken away; a broker that is away for a while loses none. Pure: one step at a time, to be
+taken when the one before has come true.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionState:
+    """`replicas`: the preferred leader first. `leader` -1: none."""
+
+    index: int
+    leader: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Brokers that are registered, with their racks, and the topic's partitions; none: there is no topic."""
+
+    brokers: Mapping[int, str | None]
+    partitions: tuple[PartitionState, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    assignments: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """`assignments` are of the new ones."""
+
+    count: int
+    assignments: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    replicas: Mapping[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Elect:
+    partitions: tuple[int, ...]
+
+
+Step: TypeAlias = Create | Add | Move | Elect
+
+
+def next_step(view: View, factor: int) -> Step | None:
+    """What to do now, None if all is as it should be or nothing can be done. `factor`: replicas of each partition."""
+    if not view.brokers:
+        return None
+    copies = min(factor, len(view.brokers))
+    if not view.partitions:
+        return Create(tuple(_replicas(view.brokers, each, copies) for each in sorted(view.brokers)))
+    return _cover(view, copies) or _thicken(view, copies) or _elect(view)
+
+
+def _cover(view: View, copies: int) -> Step | None:
+    """A partition that each broker leads by preference."""
+    preferred = [each.replicas[0] for each in view.partitions if each.replicas]
+    uncovered = sorted(view.brokers.keys() - set(preferred))
+    if not uncovered:
+        return None
+    room = len(view.brokers) - len(view.partitions)
+    there = len(view.partitions[0].replicas)  # Kafka takes new ones with as many replicas as the first has
+    if room > 0 and there <= len(view.brokers):
+        added = tuple(_replicas(view.brokers, each, there) for each in uncovered[:room])
+        return Add(len(view.partitions) + len(added), added)
+    spare = _spare(view, preferred)
+    return Move(
+        {each.index: _led_by(broker, each, view, copies) for broker, each in zip(uncovered, spare, strict=False)}
+    )
+
+
+def _spare(view: View, preferred: Sequence[int]) -> list[PartitionState]:
+    """Those whose preferred leader is gone, then those of brokers with more than one."""
+    left = {broker: preferred.count(broker) for broker in view.brokers}
+    gone, doubled = [], []
+    for each in view.partitions:
+        first = each.replicas[0] if each.replicas else -1
+        if first not in view.brokers:
+            gone.append(each)
+        elif left[first] > 1:
+            left[first] -= 1
+            doubled.append(each)
+    return gone + doubled
+
+
+def _led_by(broker: int, each: PartitionState, view: View, copies: int) -> tuple[int, ...]:
+    """As many of its replicas stay as there is room for: little has to be copied."""
+    staying = [other for other in each.replicas if other != broker and other in view.brokers]
+    return _filled([broker, *staying][:copies], view.brokers, copies)
+
+
+def _thicken(view: View, copies: int) -> Step | None:
+    """Replicas are added to what was made when there were fewer brokers."""
+    thin = [each for each in view.partitions if len(each.replicas) < copies]
+    return Move({each.index: _filled(each.replicas, view.brokers, copies) for each in thin}) if thin else None
+
+
+def _elect(view: View) -> Step | None:
+    """When a broker leads none."""
+    leaders = {each.leader for each in view.partitions}
+    if view.brokers.keys() <= leaders:
+        return None
+    ready = tuple(
+        each.index
+        for each in view.partitions
+        if each.replicas and each.leader != each.replicas[0] and each.replicas[0] in set(each.isr) & view.brokers.keys()
+    )
+    return Elect(ready) if ready else None
+
+
+def _replicas(brokers: Mapping[int, str | None], leader: int, copies: int) -> tuple[int, ...]:
+    return _filled([leader], brokers, copies)
+
+
+def _filled(kept: Iterable[int], brokers: Mapping[int, str | None], copies: int) -> tuple[int, ...]:
+    """Other racks first, then the next broker in the ring."""
+    chosen = list(kept)
+    ring = sorted(brokers)
+    while len(chosen) < copies:
+        racks = {brokers.get(each) for each in chosen}
+        after = [each for each in ring if each > chosen[0]] + [each for each in ring if each <= chosen[0]]
+        left = [each for each in after if each not in chosen]
+        chosen.append(min(left, key=lambda each: (brokers[each] in racks, left.index(each))))
+    return tuple(chosen)
