@@ -98,13 +98,14 @@ def start_product(directory: Path, *, demo: bool = True, documents: str = "") ->
 
 
 def _three_neighbouring_ports() -> int:
-    """Brokers listen on three ports in a row, and serve metrics on the same row one hundred above.
+    """Brokers listen on three ports in a row, and serve metrics on the same row one hundred above; a probe
+    listens below those.
 
     Below the ports that outgoing connections are given: one of those could take a broker's port while it is down.
     """
     for _ in range(100):
         first = random.randrange(15_000, 32_000)
-        if all(_is_free(first + more) for more in (0, 1, 2, 100, 101, 102)):
+        if all(_is_free(first + more) for more in (0, 1, 2, 99, 100, 101, 102)):
             return first
     raise AssertionError("no three neighbouring free ports")
 
