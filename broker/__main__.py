@@ -10,7 +10,6 @@ from broker.common.errors import StartupError
 COMMANDS = {
     "server": "run a broker",
     "zookeeper": "become a ZooKeeper server",
-    "connect": "copy records from sources into topics",
     "connect-worker": "run a Connect worker",
     "registry": "run a schema registry",
     "probe": "write to every broker and read it back, again and again",

@@ -70,6 +70,14 @@ if ZOOKEEPER_TLS_FILE:
 #: What makes the console's ways to the cluster and to ZooKeeper; tests put gateways in memory here.
 CLUSTER_GATEWAY = "console.gateway.connect.kafka_gateway"
 ZOOKEEPER_GATEWAY = "console.gateway.connect.kazoo_gateway"
+#: user:password of the REST of the worker that `up` starts, and the password of its registry where that asks for one.
+CONNECT_LOGIN_FILE = SECRETS_DIR / "connect-login"
+REGISTRY_PASSWORD_FILE = SECRETS_DIR / "registry-password"
+#: Where connectors of that worker may read and write files, comma separated.
+CONNECT_FILES = [
+    DATA_DIR / "files",
+    *(Path(each).expanduser().resolve() for each in env.list("BARNABAS_CONNECT_FILES", default=[])),
+]
 #: The workers of Kafka Connect, BARNABAS_CONNECT…; without one there are no connectors.
 CONNECT = read_connect(os.environ)
 #: Where brokers on this host may keep their logs besides DATA_DIR, comma separated.

@@ -1,4 +1,4 @@
-"""The connect worker: sources outside Kafka become records of a topic, each sent on until it is acknowledged.
+"""The Connect worker: sources outside Kafka become records of topics, and records of topics go to sinks.
 
-An ordinary client: imports only broker.common and broker.config, and talks to brokers through confluent-kafka.
+An ordinary client: knows no room of a broker, and talks to brokers through confluent-kafka and `broker.client`.
 """

@@ -1,5 +1,6 @@
 """A worker of a group: what it knows is in three topics, what it runs is decided with the others."""
 
+import functools
 import threading
 from collections.abc import Mapping
 
@@ -12,7 +13,7 @@ from broker.connect.herder.fencing import Fencing
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.membership import GroupWorker
 from broker.connect.plugins import paths
-from broker.connect.rest.forwarding import send_tasks
+from broker.connect.rest.forwarding import request_headers, send_tasks
 from broker.connect.settings import DISTRIBUTED, Settings, read_settings
 from broker.connect.standalone import listen, serving, worker_id
 from broker.connect.storage.configurations import Configurations
@@ -27,12 +28,14 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
     """Until `stop` is set. Raises StartupError."""
     settings = read_settings(props, DISTRIBUTED)
     paths.allow(list(settings.connector_file_roots) or None)
+    logins = settings.logins()
     listening = listen(settings)
     configurations, states, offsets = Configurations(), States(), Offsets()
     identity = worker_id(settings, listening)
     herder = Herder(settings, identity, configurations, states, offsets)
-    herder.publish_to_leader = _publish
-    herder.fencing = Fencing(herder)
+    headers = request_headers(logins)
+    herder.publish_to_leader = functools.partial(_publish, headers)
+    herder.fencing = Fencing(herder, headers)
     herder.config_log = _log_of(settings, "config", 1, herder.on_config)
     herder.state_log = _log_of(settings, "status", settings.status_storage_partitions, states.apply)
     herder.offset_log = _log_of(settings, "offset", settings.offset_storage_partitions, offsets.apply)
@@ -49,7 +52,7 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
     herder.start(())
     group.start()
     try:
-        with serving(herder, listening):
+        with serving(herder, listening, logins):
             _log.info("Kafka Connect started", worker=identity)
             stop.wait()
     finally:
@@ -67,10 +70,10 @@ def _log_of(settings: Settings, kind: str, partitions: int, apply: object) -> To
     return TopicLog(topic, partitions, replicas, settings.client(), apply)  # type: ignore[arg-type]
 
 
-def _publish(url: str, connector: str, configs: list[dict[str, str]]) -> None:
+def _publish(headers: dict[str, str], url: str, connector: str, configs: list[dict[str, str]]) -> None:
     """To the leader, which writes them. Raises ConnectError."""
     if not url:
         raise ConnectError("there is no leader of the group yet")
-    status, content = send_tasks(url, connector, configs)
+    status, content = send_tasks(url, connector, configs, headers)
     if status >= 400:
         raise ConnectError(f"the leader did not take the tasks of {connector}: {status} {content[:500]!r}")

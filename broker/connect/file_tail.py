@@ -13,10 +13,9 @@ import os
 import stat
 import zlib
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from broker.connect.source import SourceOffset
-
+SourceOffset = dict[str, Any]
 #: Bytes at the start of a file that tell it from another with the same inode.
 HEAD_BYTES = 256
 #: How long a renamed file is still read before the new one under the old name is opened: its writer may hold it open.

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from broker.client.logins import Logins, read_logins
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import ClientSecurity, read_security
@@ -23,6 +25,13 @@ _EVERY_WORKER = (
     Key("listeners", str, "http://127.0.0.1:8083", "Where REST listens."),
     Key("rest.advertised.host.name", str, "", "Under which host other workers find this one."),
     Key("rest.advertised.port", parse_int, 0, "And under which port."),
+    Key("authentication.method", str, "NONE", "BASIC asks for a name and password.", choices=("NONE", "BASIC")),
+    Key(
+        "authentication.file",
+        str,
+        "",
+        "Names and passwords, `name: password` on a line; a file of mode 600. The workers of a group share it.",
+    ),
     Key("connector.file.roots", parse_list, (), "Directories that connectors may read and write; empty: everywhere."),
     Key("config.providers", parse_list, (), "Names of what resolves `${name:path:key}`; each with its class."),
     Key("topic.creation.enable", parse_boolean, True, "Whether sources may say how topics are made."),
@@ -102,6 +111,14 @@ class Settings:
     def client(self) -> dict[str, Any]:
         """For the worker's own clients."""
         return self._settings(self.security)
+
+    def logins(self) -> Logins | None:
+        """Who may ask REST; None: everybody. Raises StartupError."""
+        if self.values["authentication_method"] == "NONE":
+            return None
+        if not self.values["authentication_file"]:
+            raise StartupError("authentication.method=BASIC needs authentication.file.")
+        return read_logins(Path(self.values["authentication_file"]))
 
     @property
     def is_exactly_once(self) -> bool:

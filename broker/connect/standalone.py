@@ -8,12 +8,14 @@ from pathlib import Path
 import uvicorn
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.logins import Logins
 from broker.common.errors import BarnabasError, StartupError
 from broker.common.logs import logger
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import require_valid
 from broker.connect.plugins import paths
 from broker.connect.rest.app import Rest
+from broker.connect.rest.locked import Locked
 from broker.connect.rest.offsets import ConnectorOffsets
 from broker.connect.settings import STANDALONE, Settings, read_settings
 from broker.connect.storage.configurations import Configurations
@@ -35,6 +37,7 @@ def run_standalone(
     """Until `stop` is set. Each connector with its initial target, or None. Raises StartupError, ConnectorFailed."""
     settings = read_settings(props, STANDALONE)
     paths.allow(list(settings.connector_file_roots) or None)
+    logins = settings.logins()
     listening = listen(settings)
     configurations, states, offsets = Configurations(), States(), Offsets()
     herder = Herder(settings, worker_id(settings, listening), configurations, states, offsets)
@@ -44,7 +47,7 @@ def run_standalone(
     herder.offset_log.start()
     herder.start()
     try:
-        with serving(herder, listening):
+        with serving(herder, listening, logins):
             for config, target in connectors:
                 _create(herder, config, target)
             _log.info("Kafka Connect started", worker=herder.worker_id)
@@ -85,10 +88,15 @@ def worker_id(settings: Settings, listening: socket.socket) -> str:
 class serving:
     """REST on a thread of its own."""
 
-    def __init__(self, herder: Herder, listening: socket.socket):
+    def __init__(self, herder: Herder, listening: socket.socket, logins: Logins | None):
         rest = Rest(herder, _cluster_id(herder.settings), ConnectorOffsets(herder))
+        app = rest.app()
         config = uvicorn.Config(
-            rest.app(), log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=2
+            Locked(app, logins) if logins else app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=2,
         )
         self._server = uvicorn.Server(config)
         self._listening = listening

@@ -60,14 +60,8 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
     request.max_wait_ms = min(request.max_wait_ms, FETCH_WAIT_MS_MAX)
     replica_id = _replica_id(request, context.api_version)
     if replica_id >= 0:
-        if not is_member(context.session):
-            refusal = _refused_follower(request, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-            raise RefusedError(refusal, f"fetches as broker {replica_id}, and is no member")
-        if context.api_version < _FIRST_VERSION_THAT_TELLS_WHERE_LOGS_PART:
-            refusal = _refused_follower(request, ErrorCode.UNSUPPORTED_VERSION)
-            raise RefusedError(
-                refusal, f"follows by version {context.api_version}, in which no log can be said to part"
-            )
+        if refused := _why_not_followed(context):
+            raise RefusedError(_refused_follower(request, refused), f"fetches as broker {replica_id}")
         by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
         return context.services.feeds.fetch(request, replica_id, by_id=by_id)
     try:
@@ -98,18 +92,19 @@ def _reply(reading: "_Reading", max_wait_ms: int, context: RequestContext) -> Fe
     return _wait_for_more(reading, reading.fetch, context, reading.park(deadline_ms), deadline_ms)
 
 
+def _why_not_followed(context: RequestContext) -> ErrorCode | None:
+    """Only a member's word of what a replica holds may commit records (CVE-2018-1288); refused as Kafka does."""
+    if not is_member(context.session):
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return ErrorCode.UNSUPPORTED_VERSION if context.api_version < _FIRST_VERSION_THAT_TELLS_WHERE_LOGS_PART else None
+
+
 def _refused_follower(request: FetchRequest, code: ErrorCode) -> FetchResponse:
-    """Only a member's word of what a replica holds may commit records (CVE-2018-1288); as Kafka answers."""
-    return FetchResponse(
-        responses=[
-            FetchableTopicResponse(
-                topic=topic.topic,
-                topic_id=topic.topic_id,
-                partitions=[_refused(each, code) for each in topic.partitions],
-            )
-            for topic in request.topics
-        ]
-    )
+    answers = []
+    for each in request.topics:
+        partitions = [_refused(asked, code) for asked in each.partitions]
+        answers.append(FetchableTopicResponse(topic=each.topic, topic_id=each.topic_id, partitions=partitions))
+    return FetchResponse(responses=answers)
 
 
 def _begin(request: FetchRequest, context: RequestContext) -> Fetch:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import uvicorn
 
+from broker.client.logins import Logins, read_logins
 from broker.common.errors import NotNowError
 from broker.common.logs import logger
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.config import RegistryConfig
 from broker.registry.registry import Registry
 from broker.registry.rest.app import make_app
-from broker.registry.rest.logins import Logins, read_logins
 from broker.registry.schema_log import ensure_topic
 from broker.zookeeper.digest_file import read_digest
 from broker.zookeeper.session import ZooKeeperSession

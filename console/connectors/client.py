@@ -98,8 +98,10 @@ class ConnectClient:
         path = f"/connector-plugins/{quote(plugin.rpartition('.')[2], safe='')}/config/validate"
         return self._read(path, answers.validation, "PUT", config)
 
-    def create(self, name: str, config: Mapping[str, str]) -> None:
-        self._change("POST", "/connectors", {"name": name, "config": dict(config)})
+    def create(self, name: str, config: Mapping[str, str], initial_state: str = "") -> None:
+        """It runs at once unless `initial_state` (PAUSED, STOPPED: KIP-980) says otherwise."""
+        said = {"initial_state": initial_state} if initial_state else {}
+        self._change("POST", "/connectors", {"name": name, "config": dict(config)} | said)
 
     def configure(self, name: str, config: Mapping[str, str]) -> None:
         """All of it: a key that is not there is taken away."""

@@ -29,6 +29,11 @@ def needed_ports(setup: Setup, console_port: int) -> list[NeededPort]:
             NeededPort(setup.zookeeper_port + distance, "zookeeper", "ZooKeeper", "BARNABAS_ZOOKEEPER_PORT")
             for distance in ZOOKEEPER_PORT_DISTANCES
         ]
+    beside = (
+        (setup.connect_port, "connect", "the Connect worker", "BARNABAS_CONNECT_PORT"),
+        (setup.registry_port, "schema-registry", "the schema registry", "BARNABAS_REGISTRY_PORT"),
+    )
+    needed += [NeededPort(port, *rest) for port, *rest in beside if port is not None]
     if setup.has_probe:
         purpose, setting = "the probe", "BARNABAS_BROKER_PORT (99 below it)"
         needed.append(NeededPort(setup.probe_port, "probe", purpose, setting))

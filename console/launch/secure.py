@@ -11,7 +11,7 @@ from django.conf import settings
 from console.common.secret_files import load_or_create_secret
 from console.gateway.first_user import NewUser, admit_users
 from console.launch.progress import Progress
-from console.processes.job_users import PROBE, SOURCES, STREAMS, JobUser, job_client_file, job_users
+from console.processes.job_users import PROBE, REGISTRY, SOURCES, STREAMS, JobUser, job_client_file, job_users
 from console.processes.properties_file import write_properties
 from console.processes.secured import FIRST_USER, LISTENER, authority_file, make_certificates
 from console.processes.setup import Setup, SetupError
@@ -32,7 +32,7 @@ def kcat_file() -> Path:
 
 def prepare_clients(setup: Setup) -> None:
     """Before any broker starts. Raises SetupError when a file of somebody else is in the way."""
-    for path in (client_file(), kcat_file(), *map(job_client_file, (SOURCES, STREAMS, PROBE))):
+    for path in (client_file(), kcat_file(), *map(job_client_file, (SOURCES, STREAMS, REGISTRY, PROBE))):
         if path.exists() and not path.read_text().startswith(_HEAD):
             if not setup.is_secure:
                 continue
@@ -42,23 +42,19 @@ def prepare_clients(setup: Setup) -> None:
         make_certificates()
         write_properties(client_file(), _client_properties(FIRST_USER, _password()))
         write_properties(kcat_file(), _kcat_properties())
-        for user in _job_users(setup):
+        for user in job_users(setup):
             write_properties(job_client_file(user.name), _client_properties(user.name, _password_of(user)))
 
 
 def admit_first_users(setup: Setup, progress: Progress) -> None:
     """When ZooKeeper serves: who the files say we are is known there. Raises SetupError."""
-    jobs = _job_users(setup)
+    jobs = job_users(setup)
     users = (NewUser(FIRST_USER, _password()), *(NewUser(each.name, _password_of(each), each.rules) for each in jobs))
     with progress.doing("security") as outcome:
         problem = admit_users(setup.zookeeper, settings.ZOOKEEPER_DIGEST_FILE, users, MECHANISM)
         if problem:
             raise SetupError(problem)
         outcome.detail = f"TLS, SCRAM, access lists; User:{FIRST_USER} may do all"
-
-
-def _job_users(setup: Setup) -> tuple[JobUser, ...]:
-    return job_users(setup.demo, bool(setup.documents), setup.has_probe)
 
 
 def _password() -> str:

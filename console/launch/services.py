@@ -1,6 +1,7 @@
 """The console's own processes: Redis, web, worker (beat is a thread of it), collector. Which commands they are."""
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from django.conf import settings
 
 from console.common.host_queue import host_queue
 from console.gateway.installation import module_command
+from console.processes.embedded import CONNECT, REGISTRY
 from console.processes.setup import Setup
 
 #: Order of stop; of start it is the reverse but for the worker, which everything else waits for.
@@ -61,9 +63,24 @@ def service_environment(setup: Setup) -> dict[str, str]:
             "BARNABAS_ZOOKEEPER": setup.zookeeper,
             "BARNABAS_ZOOKEEPER_DIGEST_FILE": settings.ZOOKEEPER_DIGEST_FILE,
             "BARNABAS_ZOOKEEPER_TLS_FILE": settings.ZOOKEEPER_TLS_FILE,
+            "BARNABAS_CONNECT_FILES": ",".join(map(str, settings.CONNECT_FILES[1:])),
             "BARNABAS_DATA": str(settings.DATA_DIR),
             "BARNABAS_JOBS": str(settings.JOBS_DIR),
             "BARNABAS_ALERTS_FILE": str(settings.ALERTS_FILE),
             "BARNABAS_LOG_ROOTS": ",".join(map(str, settings.LOG_ROOTS)),
         }
     )
+
+
+def addresses_of_servers(setup: Setup, names: Collection[str]) -> dict[str, str]:
+    """By which the console finds the worker and the registry that are started with it, if they are among `names`."""
+    found = {}
+    if setup.connect_port is not None and CONNECT in names:
+        found["BARNABAS_CONNECT"] = f"http://127.0.0.1:{setup.connect_port}"
+        found["BARNABAS_CONNECT_AUTHENTICATION_FILE"] = str(settings.CONNECT_LOGIN_FILE)
+    if setup.registry_port is not None and REGISTRY in names:
+        found["BARNABAS_SCHEMA_REGISTRY_URL"] = f"http://127.0.0.1:{setup.registry_port}"
+        if setup.is_secure:
+            found["BARNABAS_SCHEMA_REGISTRY_USER"] = "console"
+            found["BARNABAS_SCHEMA_REGISTRY_PASSWORD_FILE"] = str(settings.REGISTRY_PASSWORD_FILE)
+    return found

@@ -28,18 +28,23 @@ class Stages:
 
     def start(self, kinds: tuple[str, ...], rows: list[ManagedProcess]) -> bool:
         """Start every process of `kinds` that is to run, in order. False if one did not become ready."""
-        ready = True
-        for kind in kinds:
-            stage = [row for row in rows if row.kind == kind and row.desired == Desired.RUNNING]
-            since = self.progress.now()
-            for row in stage:
-                do_start(None, row)
-            for index, row in enumerate(stage, 1):
-                ready = self._await_ready(row, index, stage, since) and ready
-        return ready
+        are_ready = [self._start_stage([row for row in rows if row.kind == kind]) for kind in kinds]
+        return all(are_ready)
 
-    def _await_ready(self, row: ManagedProcess, index: int, stage: list[ManagedProcess], since: float) -> bool:
-        subject = title(row) if len(stage) == 1 else f"{title(row)} of {len(stage)}"
+    def start_at_once(self, kinds: tuple[str, ...], rows: list[ManagedProcess]) -> bool:
+        """As `start`, of kinds that do not wait for each other."""
+        return self._start_stage([row for row in rows if row.kind in kinds])
+
+    def _start_stage(self, rows: list[ManagedProcess]) -> bool:
+        stage = [row for row in rows if row.desired == Desired.RUNNING]
+        since = self.progress.now()
+        for row in stage:
+            do_start(None, row)
+        are_ready = [self._await_ready(row, sum(each.kind == row.kind for each in stage), since) for row in stage]
+        return all(are_ready)
+
+    def _await_ready(self, row: ManagedProcess, count: int, since: float) -> bool:
+        subject = title(row) if count == 1 else f"{title(row)} of {count}"
         with self.progress.doing(subject, since=since) as outcome:
             deadline = time.monotonic() + READY_TIMEOUT_S
             while not self._is_settled(row) and time.monotonic() < deadline:
@@ -100,4 +105,4 @@ def title(row: ManagedProcess) -> str:
     if row.kind == Kind.BROKER:
         return row.name.replace("-", " ")
     label = kind_named(row.kind).LABEL
-    return label if row.name == row.kind else f"{label} {row.name}"
+    return label if row.name in (row.kind, label.replace(" ", "-")) else f"{label} {row.name}"

@@ -8,26 +8,34 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import DatabaseError
 
+from console.connectors.client import ConnectClient
+from console.connectors.configuration import ConnectSettings
+from console.gateway.errors import GatewayError
 from console.launch.first_user import PASSWORD_VARIABLE, Credentials, ensure_first_user
 from console.launch.interrupts import Interrupts
 from console.launch.ports import needed_ports, port_complaints
 from console.launch.progress import Progress
 from console.launch.redis_server import is_embedded, redis_service, wait_for_redis
 from console.launch.secure import admit_first_users, prepare_clients
-from console.launch.services import STOP_ORDER, console_services, service_environment
+from console.launch.services import STOP_ORDER, addresses_of_servers, console_services, service_environment
+from console.launch.sources import SourceKeeper, old_offsets_file, wanted_sources
 from console.launch.stages import Stages, is_alive, shut_down
 from console.launch.supervisor import Supervisor, end_service, left_services
 from console.launch.unrecorded import end_unrecorded
-from console.processes.embedded import with_every_zookeeper
+from console.processes.embedded import CONNECT, with_every_zookeeper
 from console.processes.kinds import START_ORDER
 from console.processes.models import ManagedProcess
 from console.processes.readiness import port_answers
-from console.processes.registry import processes_of_host, register
+from console.processes.registry import OLD_SOURCES, processes_of_host, register
 from console.processes.setup import Setup, SetupError
+from console.processes.states import Observed
 
 #: A service that dies wakes whoever watches; this is for what no signal tells.
 WATCH_EVERY_S = 1.0
 WEB_TIMEOUT_S = 30.0
+#: For a worker that has just begun to answer.
+SOURCES_TIMEOUT_S, RETRY_S = 20.0, 0.2
+_SERVERS = (ManagedProcess.Kind.ZOOKEEPER, ManagedProcess.Kind.BROKER)
 #: For services known by their run files only.
 GRACE_S = 6.0
 
@@ -55,6 +63,7 @@ class Stack:
         self.supervisor.environment |= service_environment(self.setup)
         prepare_clients(self.setup)
         self.rows = register(self.setup)
+        self.supervisor.environment |= addresses_of_servers(self.setup, {row.name for row in self.rows})
         self._refuse_taken_ports()
         self._open_redis()
         credentials = ensure_first_user(os.environ.get(PASSWORD_VARIABLE, ""))
@@ -64,10 +73,10 @@ class Stack:
         stages.start((ManagedProcess.Kind.ZOOKEEPER,), self.rows)
         if self.setup.is_secure:
             admit_first_users(self.setup, self.progress)
-        first, last = ManagedProcess.Kind.ZOOKEEPER, ManagedProcess.Kind.PROBE
-        stages.start(tuple(kind for kind in START_ORDER if kind not in (first, last)), self.rows)
+        stages.start((ManagedProcess.Kind.BROKER,), self.rows)
         self._await_web()
-        stages.start((last,), self.rows)
+        stages.start_at_once(tuple(kind for kind in START_ORDER if kind not in _SERVERS), self.rows)
+        self._keep_sources()
         return credentials
 
     def stay(self) -> None:
@@ -86,6 +95,28 @@ class Stack:
             end_unrecorded(self.progress, self._hurried)
         else:
             self._end_services()
+
+    def _keep_sources(self) -> None:
+        """Also without a demo: connectors of an earlier start with it are taken back."""
+        worker = next((row for row in self.rows if row.name == CONNECT), None)
+        if worker is None or worker.observed != Observed.RUNNING:
+            return
+        shut_down([row for row in self.rows if row.name == OLD_SOURCES], self.progress, self._hurried)
+        with self.progress.doing("sources") as outcome:
+            address = f"http://127.0.0.1:{self.setup.connect_port}"
+            client = ConnectClient(ConnectSettings((address,), settings.CONNECT_LOGIN_FILE))
+            wanted = wanted_sources(self.setup, settings.REQUEST_LOG_FILE)
+            deadline = time.monotonic() + SOURCES_TIMEOUT_S
+            while outcome.failed or not outcome.detail:
+                self.look_after_services()
+                try:
+                    names = SourceKeeper(client, old_offsets_file()).keep(wanted)
+                    outcome.failed, outcome.detail = False, ", ".join(names) or "none"
+                except GatewayError as error:
+                    outcome.fail(str(error))
+                    if time.monotonic() > deadline:
+                        break
+                    time.sleep(RETRY_S)
 
     def _end_services(self) -> None:
         self.supervisor.ask_to_end(name for name in STOP_ORDER if name != "redis")

@@ -1,6 +1,6 @@
-"""Which stream jobs and connect workers read and write which topics, by their settings, and who hangs on whom."""
+"""Which stream jobs and Connect workers read and write which topics, by their settings, and who hangs on whom."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from console.access.reach import EVERYTHING, Reach, Resource
@@ -11,7 +11,6 @@ from console.processes.models import ManagedProcess
 
 #: Names in a sentence; the rest are counted.
 NAMED_MAX = 3
-_TOPIC = "topic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +25,36 @@ class Wiring:
 
 
 @dataclass(frozen=True, slots=True)
+class Inmate:
+    """What runs within a process of the console's, and has its rights: a connector."""
+
+    name: str
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+
+
+#: Told by the feature that knows them, which stands above this one: what runs within all processes of a kind.
+INMATES: dict[str, Callable[[], list[Inmate]]] = {}
+
+
+@dataclass(frozen=True, slots=True)
 class Dependents:
-    """Of a process: the topics it fills, and the running processes and the groups that read them."""
+    """Of a process: what runs within it, the topics it fills, and the running processes and groups that read those."""
 
     topics: tuple[str, ...] = ()
     processes: tuple[Wiring, ...] = ()
     groups: tuple[str, ...] = ()
+    inmates: tuple[str, ...] = ()
 
     @property
     def confirmed(self) -> tuple[str, ...]:
         names = [each.name for each in self.processes]
-        return (f"fills={list(self.topics)}", f"feeds={names}", f"groups={list(self.groups)}")
+        return (
+            f"fills={list(self.topics)}",
+            f"feeds={names}",
+            f"groups={list(self.groups)}",
+            f"runs={list(self.inmates)}",
+        )
 
 
 def wirings() -> list[Wiring]:
@@ -52,8 +70,9 @@ def wiring_of(process: ManagedProcess) -> Wiring:
     reads: set[str] = set()
     writes: set[str] = set()
     if process.kind == ManagedProcess.Kind.CONNECT:
-        named = {f"{each.strip()}.{_TOPIC}" for each in properties.get("connectors", "").split(",")}
-        writes = {topic for key, topic in properties.items() if key in named}
+        for inmate in inmates_of(process):
+            reads |= inmate.reads
+            writes |= inmate.writes
     elif process.kind == ManagedProcess.Kind.STREAM:
         keys = topic_keys(properties.get("job", ""), properties)
         reads = {properties[key] for key in keys.reads if key in properties}
@@ -64,17 +83,25 @@ def wiring_of(process: ManagedProcess) -> Wiring:
     return Wiring(process.name, label, process.pid is not None, frozenset(reads), frozenset(writes))
 
 
+def inmates_of(process: ManagedProcess) -> list[Inmate]:
+    return INMATES[process.kind]() if process.kind in INMATES else []
+
+
 def dependents_of(process: ManagedProcess) -> Dependents:
     """Who stands still, or waits, when `process` ends."""
     own = wiring_of(process)
     fed = tuple(each for each in wirings() if each.runs and each.name != own.name and each.reads & own.writes)
     places = partitions_within(EVERYTHING).filter(topic__in=own.writes, committed__isnull=False)
     groups = places.order_by("group__name").values_list("group__name", flat=True).distinct()
-    return Dependents(tuple(sorted(own.writes)), fed, tuple(groups))
+    inmates = tuple(sorted(each.name for each in inmates_of(process)))
+    return Dependents(tuple(sorted(own.writes)), fed, tuple(groups), inmates)
 
 
 def dependents_sentences(dependents: Dependents, reach: Reach = EVERYTHING) -> Iterable[str]:
     """Naming only what is in `reach`."""
+    if dependents.inmates:
+        verb = "stands" if len(dependents.inmates) == 1 else "stand"
+        yield f"{_listed(dependents.inmates, Resource.PROCESS, 'connector', reach)} {verb} still meanwhile."
     if dependents.topics:
         yield f"Nothing new comes to {_listed(dependents.topics, Resource.TOPIC, 'topic', reach)} meanwhile."
     if dependents.processes:

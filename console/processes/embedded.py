@@ -6,22 +6,21 @@ from pathlib import Path
 from django.conf import settings
 
 from console.processes.job_users import (
+    CONNECT_GROUP,
+    CONNECT_TOPICS,
     COUNTS_TOPIC,
     DEMO_JOB,
-    DOCUMENTS_TOPIC,
-    METRICS_TOPIC,
     PROBE,
     PROBE_TOPIC,
     REQUESTS_TOPIC,
+    SCHEMAS_TOPIC,
 )
 from console.processes.kinds.spec import Spec
 from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.processes.secured import FIRST_PROPERTIES
 from console.processes.setup import Setup
 
-DEMO = "demo"
-ZOOKEEPER = "zookeeper"
-_DEMO_SOURCES = ("host-metrics", "console-access")
+ZOOKEEPER, REGISTRY, CONNECT = "zookeeper", "schema-registry", "connect"
 
 
 def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
@@ -37,11 +36,12 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
         found.append(("zookeeper", ZOOKEEPER, spec))
     for number in range(1, setup.broker_count + 1):
         found.append(("broker", f"broker-{number}", broker_spec(setup, data, number)))
-    connect, stream = data / "connect", data / "streams" / DEMO_JOB
-    if setup.demo or setup.documents:
-        demo = demo_properties(setup, connect, settings.REQUEST_LOG_FILE)
-        found.append(("connect", DEMO, {"directory": str(connect), "properties": demo}))
+    if setup.registry_port is not None:
+        found.append(("registry", REGISTRY, registry_spec(setup, data / "registry")))
+    if setup.connect_port is not None:
+        found.append(("connect", CONNECT, connect_spec(setup, data / "connect")))
     if setup.demo:
+        stream = data / "streams" / DEMO_JOB
         found.append(("stream", DEMO_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
     if setup.has_probe:
         found.append(("probe", PROBE, probe_spec(setup, data / "probe")))
@@ -109,28 +109,43 @@ def first_broker_properties(broker_count: int) -> dict[str, str]:
     }
 
 
-def demo_properties(setup: Setup, directory: Path, request_log: Path) -> dict[str, str]:
-    """The machine's metrics, the console's own requests, and the text files a person named."""
-    connectors = [*(_DEMO_SOURCES if setup.demo else []), *(["documents"] if setup.documents else [])]
+def connect_spec(setup: Setup, directory: Path) -> Spec:
+    """Alone in its group: nobody else may come back, so that work of a worker that was killed waits for nobody."""
+    configs, offsets, statuses = CONNECT_TOPICS
     pairs = {
         "bootstrap.servers": setup.bootstrap_servers,
-        "offset.storage.file.filename": str(directory / "offsets.json"),
-        "connectors": ",".join(connectors),
+        "group.id": CONNECT_GROUP,
+        "key.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "config.storage.topic": configs,
+        "offset.storage.topic": offsets,
+        "status.storage.topic": statuses,
+        "offset.storage.partitions": "5",
+        "offset.flush.interval.ms": "10000",
+        "scheduled.rebalance.max.delay.ms": "0",
     }
-    if setup.demo:
-        pairs |= {
-            "host-metrics.connector.class": "HostMetricsSource",
-            "host-metrics.topic": METRICS_TOPIC,
-            "console-access.connector.class": "FileSource",
-            "console-access.file": str(request_log),
-            "console-access.topic": REQUESTS_TOPIC,
-            "console-access.json.key": "path",
-        }
-    if setup.documents:
-        pairs["documents.connector.class"] = "FileSource"
-        pairs["documents.file"] = ",".join(map(str, setup.documents))
-        pairs["documents.topic"] = DOCUMENTS_TOPIC
-    return pairs
+    pairs |= {f"{each}.storage.replication.factor": _replicas(setup) for each in ("config", "offset", "status")}
+    files = [str(settings.REQUEST_LOG_FILE), *map(str, setup.documents)]
+    return {"directory": str(directory), "port": setup.connect_port, "properties": pairs, "files": files}
+
+
+def registry_spec(setup: Setup, directory: Path) -> Spec:
+    """It leads without being elected, for there is one."""
+    pairs = {
+        "kafkastore.bootstrap.servers": setup.bootstrap_servers,
+        "kafkastore.topic": SCHEMAS_TOPIC,
+        "kafkastore.topic.replication.factor": _replicas(setup),
+    }
+    return {
+        "directory": str(directory),
+        "port": setup.registry_port,
+        "properties": pairs,
+        "is_secure": setup.is_secure,
+    }
+
+
+def _replicas(setup: Setup) -> str:
+    return str(min(3, setup.broker_count) or -1)
 
 
 def probe_spec(setup: Setup, directory: Path) -> Spec:

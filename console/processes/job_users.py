@@ -13,8 +13,12 @@ from django.conf import settings
 from console.gateway.acl_views import AclRule
 from console.gateway.connect import client_config_in_use
 from console.gateway.stream_jobs import SINK_PREFIX, SINK_TOPIC
+from console.processes.setup import Setup
 
-SOURCES, STREAMS, PROBE = "sources", "streams", "probe"
+SOURCES, STREAMS, REGISTRY, PROBE = "sources", "streams", "registry", "probe"
+#: Of the worker, which is a client of them as any other: its group, and what it keeps.
+CONNECT_GROUP, CONNECT_TOPICS = "connect-cluster", ("connect-configs", "connect-offsets", "connect-status")
+SCHEMAS_TOPIC = "_schemas"
 PROBE_TOPIC = "barnabas.probe"
 DEMO_JOB = "access-counts"
 METRICS_TOPIC, REQUESTS_TOPIC, COUNTS_TOPIC, DOCUMENTS_TOPIC = (
@@ -34,12 +38,32 @@ class JobUser:
     rules: tuple[AclRule, ...]
 
 
-def job_users(has_demo: bool, has_documents: bool, has_probe: bool = False) -> tuple[JobUser, ...]:
+def job_users(setup: Setup) -> tuple[JobUser, ...]:
     """Those that the processes of such a setup need."""
-    written = [*((METRICS_TOPIC, REQUESTS_TOPIC) if has_demo else ()), *((DOCUMENTS_TOPIC,) if has_documents else ())]
-    sources = JobUser(SOURCES, tuple(rule for topic in written for rule in _on(SOURCES, "TOPIC", topic, _WRITES)))
-    streams, probe = JobUser(STREAMS, tuple(_of_streams())), JobUser(PROBE, tuple(_of_probe()))
-    return (*((sources,) if written else ()), *((streams,) if has_demo else ()), *((probe,) if has_probe else ()))
+    users = (
+        (setup.connect_port, JobUser(SOURCES, tuple(_of_sources(setup)))),
+        (setup.registry_port, JobUser(REGISTRY, tuple(_of_registry()))),
+        (setup.demo, JobUser(STREAMS, tuple(_of_streams()))),
+        (setup.has_probe, JobUser(PROBE, tuple(_of_probe()))),
+    )
+    return tuple(user for is_needed, user in users if is_needed)
+
+
+def _of_sources(setup: Setup) -> Iterable[AclRule]:
+    """Of the worker and the demo's connectors; what a person's connectors need is that person's to allow."""
+    for topic in CONNECT_TOPICS:
+        yield from _on(SOURCES, "TOPIC", topic, ("CREATE", "DESCRIBE_CONFIGS", "READ", "WRITE"))
+    yield from _on(SOURCES, "GROUP", "connect-", ("READ",), "PREFIXED")
+    for topic in (METRICS_TOPIC, REQUESTS_TOPIC) if setup.demo else ():
+        yield from _on(SOURCES, "TOPIC", topic, _WRITES)
+    if setup.documents:
+        yield from _on(SOURCES, "TOPIC", DOCUMENTS_TOPIC, _WRITES)
+
+
+def _of_registry() -> Iterable[AclRule]:
+    yield from _on(REGISTRY, "TOPIC", SCHEMAS_TOPIC, ("CREATE", "DESCRIBE_CONFIGS", "READ", "WRITE"))
+    yield from _on(REGISTRY, "TRANSACTIONAL_ID", f"schema-registry-{SCHEMAS_TOPIC}", ("DESCRIBE", "WRITE"))
+    yield from _on(REGISTRY, "GROUP", "schema-registry", ("READ",), "PREFIXED")
 
 
 def _of_probe() -> Iterable[AclRule]:

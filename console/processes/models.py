@@ -17,6 +17,7 @@ class ManagedProcess(models.Model):
     class Kind(models.TextChoices):
         ZOOKEEPER = "zookeeper", KINDS["zookeeper"].LABEL
         BROKER = "broker", KINDS["broker"].LABEL
+        REGISTRY = "registry", KINDS["registry"].LABEL
         CONNECT = "connect", KINDS["connect"].LABEL
         STREAM = "stream", KINDS["stream"].LABEL
         PROBE = "probe", KINDS["probe"].LABEL

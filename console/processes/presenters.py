@@ -62,7 +62,8 @@ class Shown:
     @property
     def kind_note(self) -> str:
         """What kind of process it is, where the name does not say so."""
-        return "" if self.process.name.startswith(self.process.kind) else self.process.get_kind_display()
+        name, label = self.process.name, self.process.get_kind_display()
+        return "" if name.startswith((self.process.kind, label.replace(" ", "-"))) else label
 
     @property
     def why_read_only(self) -> str:

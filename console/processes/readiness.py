@@ -8,6 +8,7 @@ from pathlib import Path
 from console.processes.states import silence_of
 
 CONNECT_TIMEOUT_S = 0.3
+HTTP_TIMEOUT_S = 1.0
 PROGRESS_FILE = "progress.json"
 #: A stream job writes its progress file every second; Spark's start can starve it for a few.
 HEARTBEAT_AGE_MAX_S = 15
@@ -23,6 +24,21 @@ def answer_of_ports(ports: Sequence[int]) -> str:
     if not ports:
         return "it has no port"
     return f"port {ports[0]} answers" if len(ports) == 1 else f"ports {', '.join(map(str, ports))} answer"
+
+
+def silence_of_http(ports: Sequence[int]) -> str:
+    """As `silence_of_ports`, of servers whose port answers before they do: any status is an answer."""
+    return silence_of(tuple(port for port in ports if not _http_answers(port)))
+
+
+def _http_answers(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), CONNECT_TIMEOUT_S) as connection:
+            connection.settimeout(HTTP_TIMEOUT_S)
+            connection.sendall(b"GET /barnabas-is-there HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            return connection.recv(64).startswith(b"HTTP/1.")
+    except OSError:
+        return False
 
 
 def port_answers(port: int, host: str = "127.0.0.1") -> bool:

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from console.processes.embedded import DEMO, embedded_processes
+from console.processes.embedded import CONNECT, REGISTRY, embedded_processes
 from console.processes.job_users import DEMO_JOB, PROBE
 from console.processes.kinds import kind_named
 from console.processes.kinds.spec import Spec, SpecError
@@ -29,6 +29,8 @@ from console.processes.states import Desired, Observed, Request
 POSITIONS_PER_KIND = 10_000
 
 
+#: Under this name one process copied what connectors copy today.
+OLD_SOURCES = "demo"
 #: Rows of processes that are to be forgotten now.
 HAS_LEFT = Q(
     is_leaving=True,
@@ -111,7 +113,9 @@ def register(setup: Setup) -> list[ManagedProcess]:
             _register(kind, name, spec)
     left_out = ManagedProcess.objects.filter(is_from_setup=True).exclude(name__in=[name for _, name, _ in wanted])
     left_out.filter(pid__isnull=True).delete()
-    left_out.filter(name__in=(DEMO, DEMO_JOB, PROBE)).update(desired=Desired.STOPPED, request=Request.STOP)
+    left_out.filter(name__in=(OLD_SOURCES, CONNECT, REGISTRY, DEMO_JOB, PROBE)).update(
+        desired=Desired.STOPPED, request=Request.STOP
+    )
     return processes_of_host()
 
 

@@ -27,6 +27,9 @@ class Setup:
     spark_master: str
     #: TLS, logins and access lists.
     is_secure: bool = False
+    #: REST of the Connect worker, and of the schema registry; None: none is started.
+    connect_port: int | None = None
+    registry_port: int | None = None
     has_probe: bool = False
 
     def port_of_broker(self, number: int) -> int:
@@ -51,18 +54,31 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
     bootstrap_servers = environment.get("BARNABAS_BOOTSTRAP_SERVERS", "").strip() or own_servers
     if not bootstrap_servers:
         raise SetupError("BARNABAS_BROKERS=0 needs BARNABAS_BOOTSTRAP_SERVERS: which brokers is the console for?")
+    demo = _is_on(environment.get("BARNABAS_DEMO", "1"))
+    documents = tuple(_document(name) for name in _names(environment.get("BARNABAS_DOCUMENTS", "")))
+    #: In a cluster from elsewhere nothing is made that nobody asked for.
+    has_use = bool(broker_count or demo or documents)
+    registry_port = _port_unless(environment, "BARNABAS_REGISTRY_PORT", 8081, "BARNABAS_SCHEMA_REGISTRY_URL")
     return Setup(
         broker_count,
         broker_port,
         zookeeper or f"127.0.0.1:{zookeeper_port}",
         zookeeper_port,
         bootstrap_servers,
-        _is_on(environment.get("BARNABAS_DEMO", "1")),
-        tuple(_document(name) for name in _names(environment.get("BARNABAS_DOCUMENTS", ""))),
+        demo,
+        documents,
         spark_master,
         bool(broker_count) and _is_on(environment.get("BARNABAS_SECURED", "0")),
+        _port_unless(environment, "BARNABAS_CONNECT_PORT", 8083, "BARNABAS_CONNECT") if has_use else None,
+        registry_port if broker_count else None,
         _is_on(environment.get("BARNABAS_PROBE", environment.get("BARNABAS_DEMO", "1"))),
     )
+
+
+def _port_unless(environment: Mapping[str, str], name: str, default: int, elsewhere: str) -> int | None:
+    """None: there is such a server elsewhere, or 0 says that none is wanted."""
+    port = _number(environment, name, default, 0, 65_535)
+    return None if environment.get(elsewhere, "").strip() else port or None
 
 
 def _is_on(text: str) -> bool:

@@ -67,7 +67,7 @@ class Product:
 
 
 def start_product(directory: Path, *, demo: bool = True, documents: str = "") -> Product:
-    (console,) = free_ports(1)
+    console, connect, registry = free_ports(3)
     broker = _three_neighbouring_ports()
     environment = {
         **{key: value for key, value in os.environ.items() if not key.startswith(("BARNABAS_", "DJANGO_"))},
@@ -75,6 +75,8 @@ def start_product(directory: Path, *, demo: bool = True, documents: str = "") ->
         "BARNABAS_ADMIN_PASSWORD": PASSWORD,
         "BARNABAS_CONSOLE_PORT": str(console),
         "BARNABAS_BROKER_PORT": str(broker),
+        "BARNABAS_CONNECT_PORT": str(connect if demo or documents else 0),
+        "BARNABAS_REGISTRY_PORT": str(registry if demo or documents else 0),
         "BARNABAS_ZOOKEEPER_PORT": str(_zookeeper_port()),
         "BARNABAS_DEMO": "1" if demo else "0",
         "BARNABAS_DOCUMENTS": documents,
@@ -148,7 +150,7 @@ def stop_product(product: Product) -> None:
 
 @pytest.fixture(scope="package")
 def product(tmp_path_factory):
-    """Without the demo, whose Spark job takes as much of a core as everything else together; its process copies a file.
+    """Without the demo, whose Spark job takes as much of a core as everything else together; a connector copies a file.
 
     It ends with the last test of this folder.
     """

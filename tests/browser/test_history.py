@@ -42,7 +42,7 @@ def test_a_stopped_broker_is_found_in_the_history(page, product, chromium):
 
 @pytest.mark.long
 def test_a_row_changed_in_the_database_is_named_by_verification(page, product, chromium):
-    page.goto(f"{product.console}/processes/demo/")
+    page.goto(f"{product.console}/processes/connect/")
     for state in ("off", "on"):  # two rows at least
         page.get_by_role("button", name=f"Turn auto-restart {state}").click()
         expect(page.get_by_text(f"Auto-restart: {state}")).to_be_visible()

@@ -24,7 +24,7 @@ def pid_of(page):
 
 
 def test_a_process_that_dies_is_started_again_and_the_page_says_why(page, product, chromium):
-    go(page, product, "/processes/demo/")
+    go(page, product, "/processes/connect/")
     expect(page.locator("[data-cell=state]")).to_have_text("healthy")
     before = pid_of(page).inner_text()
     os.kill(int(before), signal.SIGKILL)
@@ -37,7 +37,7 @@ def test_a_process_that_dies_is_started_again_and_the_page_says_why(page, produc
 
 @pytest.mark.long
 def test_a_process_that_is_never_restarted_stays_dead_until_somebody_starts_it(page, product):
-    go(page, product, "/processes/demo/")
+    go(page, product, "/processes/connect/")
     page.get_by_role("button", name="Turn auto-restart off").click()
     expect(page.get_by_text("Auto-restart: off")).to_be_visible()
     os.kill(int(pid_of(page).inner_text()), signal.SIGKILL)
@@ -109,9 +109,9 @@ def test_a_broker_that_holds_replicas_is_drained_before_it_goes(page, product, c
 
 
 def test_a_process_is_killed_by_plan_and_stays_stopped(page, product):
-    go(page, product, "/processes/demo/kill")
-    page.get_by_label("Type the name to confirm").fill("demo")
-    page.get_by_role("button", name="Kill demo").click()
+    go(page, product, "/processes/connect/kill")
+    page.get_by_label("Type the name to confirm").fill("connect")
+    page.get_by_role("button", name="Kill connect").click()
     expect(page.locator("[data-cell=state]")).to_have_text("stopped")
     expect(page.locator("main")).to_contain_text("killed, as asked")
     page.get_by_role("button", name="Start", exact=True).click()

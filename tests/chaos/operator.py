@@ -10,7 +10,7 @@ from tests.browser.conftest import PASSWORD
 
 TIMEOUT_S = 2.0
 #: Stopping these leaves the others able to be well; anything may be restarted.
-MAY_STOP = ("broker-3", "demo", "access-counts")
+MAY_STOP = ("broker-3", "connect", "access-counts")
 
 
 @dataclass

@@ -84,8 +84,13 @@ def _is_server_of(seen: Seen, row: Row) -> bool:
     """By what it works on, whoever started it."""
     if row.kind == "zookeeper":
         return "QuorumPeerMain" in seen.words and f"in {row.data_dir} " in seen.words
-    command = {"broker": "server", "connect": "connect", "stream": "stream"}[row.kind]
-    return f"-m broker {command} --config {row.data_dir}/" in seen.words
+    commands = {
+        "broker": "server --config",
+        "connect": "connect-worker distributed",
+        "registry": "registry --config",
+        "stream": "stream --config",
+    }
+    return f"-m broker {commands[row.kind]} {row.data_dir}/" in seen.words
 
 
 def _silence_of(row: Row, registered: dict[int, str]) -> list[str]:

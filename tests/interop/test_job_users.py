@@ -1,6 +1,7 @@
 """The demo's users as `make up SECURE=1` makes them in ZooKeeper: enough for what they run, and for nothing else."""
 
-from threading import Event
+from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -12,7 +13,6 @@ from broker.client.leaders import Leaders
 from broker.client.transactions import init_producer
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.connect.topics import ensure_topic
 from broker.records.batch import Compression
 from broker.spark.client_settings import cluster_of, read_sink_settings
 from broker.spark.cluster import create_topic, latest_offsets, partitions_of
@@ -32,10 +32,12 @@ from console.processes.job_users import (
     STREAMS,
     job_users,
 )
+from console.processes.setup import read_setup
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.probe.running import running_probe
 from tests.secure_broker import written
 
+SETUP = replace(read_setup({"BARNABAS_DEMO": "1"}, ""), documents=(Path("/notes.txt"),))
 MECHANISM = "SCRAM-SHA-256"
 _SECURED = {
     "listeners": "SASL_PLAINTEXT://127.0.0.1:{port}",
@@ -49,7 +51,7 @@ _SECURED = {
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory, zookeeper):
     owner = NewUser("console", "of console")
-    users = [NewUser(each.name, f"of {each.name}", each.rules) for each in job_users(True, True, True)]
+    users = [NewUser(each.name, f"of {each.name}", each.rules) for each in job_users(SETUP)]
     with running_cluster(tmp_path_factory.mktemp("users"), overrides=_SECURED, zookeeper=zookeeper) as running:
         for _ in range(2):  # at each start
             assert admit_users(running.zookeeper.connect, "", [owner, *users], MECHANISM) == ""
@@ -102,7 +104,7 @@ def delivered(cluster, user: str, topic: str) -> KafkaError | None:
 @pytest.mark.parametrize("topic", [METRICS_TOPIC, REQUESTS_TOPIC, DOCUMENTS_TOPIC])
 def test_sources_make_their_topics_and_write_into_them(cluster, topic):
     admin = AdminClient(login(cluster, SOURCES))
-    ensure_topic(admin, topic, 1, Event())
+    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(20)
     assert set(admin.list_topics(timeout=10).topics) >= {topic}
     assert delivered(cluster, SOURCES, topic) is None
 
@@ -141,7 +143,6 @@ def test_the_stream_job_writes_a_batch_exactly_once_and_the_next_driver_takes_ov
 
 
 def test_the_stream_job_does_nothing_else(cluster):
-    ensure_topic(AdminClient(login(cluster, SOURCES)), METRICS_TOPIC, 1, Event())
     for topic in (METRICS_TOPIC, REQUESTS_TOPIC):
         assert delivered(cluster, STREAMS, topic).code() in (
             KafkaError.TOPIC_AUTHORIZATION_FAILED,

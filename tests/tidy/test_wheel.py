@@ -120,6 +120,8 @@ def test_what_is_installed_starts_from_any_directory_and_stops(installed, tmp_pa
         "BARNABAS_BROKER_PORT": str(broker),
         "BARNABAS_ZOOKEEPER_PORT": str(zookeeper),
         "BARNABAS_DEMO": "0",
+        "BARNABAS_CONNECT_PORT": "0",
+        "BARNABAS_REGISTRY_PORT": "0",
     }
     barnabas, said = installed / "bin" / "barnabas", tmp_path / "up.log"
     with said.open("w") as log:

@@ -24,8 +24,9 @@ _log = logger("broker.connect")
 class Fencing:
     """On any thread but the herder's: it waits for brokers."""
 
-    def __init__(self, herder: Herder):
+    def __init__(self, herder: Herder, headers: dict[str, str]):
         self._herder = herder
+        self._headers = headers
         self._one_round = threading.Lock()
 
     def ask(self, connector: str) -> None:
@@ -38,7 +39,7 @@ class Fencing:
             if not group.leader_url:
                 raise ConnectError("there is no leader of the group yet")
             path = f"/connectors/{quote(connector, safe='')}/fence"
-            status, content = send(group.leader_url, "PUT", path, b"", {"Content-Type": "application/json"})
+            status, content = send(group.leader_url, "PUT", path, b"", self._headers)
         except (BarnabasError, OSError, http.client.HTTPException) as error:
             raise ConnectError(f"older tasks of {connector} are not fenced: {error}") from None
         if status >= 400:

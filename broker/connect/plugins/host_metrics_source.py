@@ -1,12 +1,15 @@
 """What the host is doing, once in each interval, keyed by its name."""
 
+import os
 import platform
+from typing import Any
+
+import psutil
 
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, SourceConnector, SourceRecord, SourceTaskContext
 from broker.connect.api.config import between, not_empty
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.api.schema import STRING
-from broker.connect.host_metrics import measure
 from broker.connect.plugins.ticks import TickingTask
 
 
@@ -40,3 +43,23 @@ class HostMetricsSourceConnector(SourceConnector):
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         return [self._props]
+
+
+def measure() -> dict[str, Any]:
+    """Percent per core since the last call, load averages, bytes of memory, disk and network counters."""
+    return {
+        "cpu_percent": psutil.cpu_percent(percpu=True),
+        "load": dict(zip(("1m", "5m", "15m"), os.getloadavg(), strict=True)),
+        "memory": _chosen(psutil.virtual_memory(), "total", "available", "used", "percent"),
+        "swap": _chosen(psutil.swap_memory(), "total", "used"),
+        "disk_io": _chosen(psutil.disk_io_counters(), "read_count", "write_count", "read_bytes", "write_bytes"),
+        "net_io": _chosen(
+            psutil.net_io_counters(),
+            *("bytes_sent", "bytes_recv", "packets_sent", "packets_recv", "errin", "errout", "dropin", "dropout"),
+        ),
+    }
+
+
+def _chosen(counters: Any, *names: str) -> dict[str, float] | None:
+    """None when the machine has no such counters (a container without disks)."""
+    return {name: getattr(counters, name) for name in names} if counters is not None else None

@@ -7,6 +7,8 @@ from urllib.parse import urlencode, urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from broker.client.logins import Logins
+
 _TIMEOUT_S = 90.0
 _NEXT = {None: "true", "true": "false"}
 
@@ -45,11 +47,16 @@ def send(url: str, method: str, path: str, body: bytes, headers: dict[str, str])
         connection.close()
 
 
-def send_tasks(url: str, connector: str, configs: list[dict[str, str]]) -> tuple[int, bytes]:
+def request_headers(logins: Logins | None) -> dict[str, str]:
+    """Of what a worker asks another on its own account."""
+    return {"Content-Type": "application/json"} | ({"Authorization": logins.authorization} if logins else {})
+
+
+def send_tasks(url: str, connector: str, configs: list[dict[str, str]], headers: dict[str, str]) -> tuple[int, bytes]:
     from urllib.parse import quote
 
     path = f"/connectors/{quote(connector, safe='')}/tasks"
-    return send(url, "POST", path, json.dumps(configs).encode(), {"Content-Type": "application/json"})
+    return send(url, "POST", path, json.dumps(configs).encode(), headers)
 
 
 def _error(status: int, message: str) -> Response:

@@ -58,6 +58,15 @@ class Log(Protocol):
     def stop(self) -> None: ...
 
 
+_LEADER_MOVED = {
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+}
+#: Before it is asked again who leads.
+_PAUSE_S = 0.2
+
+
 class MemoryLog:
     """Gone with the process."""
 
@@ -235,14 +244,24 @@ class TopicLog:
 
     def _ends(self, isolation: IsolationLevel) -> dict[int, int]:
         """Not asked of the consumer: while a thread polls that, librdkafka's answer to another does not come."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while True:
+            try:
+                return self._told_ends(isolation)
+            except (KafkaException, TimeoutError) as error:
+                code = error.args[0].code() if isinstance(error, KafkaException) else None
+                if code not in _LEADER_MOVED or time.monotonic() >= deadline:
+                    told = error.args[0].str() if isinstance(error, KafkaException) else "no answer"
+                    raise StorageError(f"where '{self._topic}' ends is not told: {told}") from None
+            # librdkafka's admin goes on asking with the epoch it knows until its metadata are five minutes old.
+            self._stopping.wait(_PAUSE_S)
+            self._admin = AdminClient(self._client)
+
+    def _told_ends(self, isolation: IsolationLevel) -> dict[int, int]:
         latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
         asked = {TopicPartition(self._topic, number): latest for number in self._reached}
         found = self._admin.list_offsets(asked, isolation_level=isolation, request_timeout=TIMEOUT_S)
-        try:
-            return {place.partition: told.result(TIMEOUT_S).offset for place, told in found.items()}
-        except (KafkaException, TimeoutError) as error:
-            told = error.args[0].str() if isinstance(error, KafkaException) else "no answer"
-            raise StorageError(f"where '{self._topic}' ends is not told: {told}") from None
+        return {place.partition: told.result(TIMEOUT_S).offset for place, told in found.items()}
 
     def _read(self) -> None:
         while not self._stopping.is_set():

@@ -11,12 +11,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from broker import __version__
+from broker.client.logins import Logins
 from broker.common.logs import logger
 from broker.registry.errors import RegistryError
 from broker.registry.registry import NotLeader, Registry
 from broker.registry.rest import comparing, schemas, settings, subjects
 from broker.registry.rest.answers import MEDIA_TYPE, answer, error_answer
-from broker.registry.rest.logins import Logins
 
 _log = logger(__name__)
 
@@ -120,7 +120,8 @@ class _BeforeAll:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if self._logins is not None and (refusal := self._logins.refusal(scope["headers"])) is not None:
+        if self._logins is not None and not self._logins.admits(scope["headers"]):
+            refusal = RegistryError(40101, "User cannot be authenticated")
             await error_answer(refusal)(scope, receive, send)
             return
         whole = scope["raw_path"].decode("ascii", "replace").partition("?")[0]

@@ -1,39 +1,62 @@
-"""A connect worker, which copies records from sources into topics.
+"""A worker of Kafka Connect, one of its group, and its properties file, which is written anew before each start.
 
-Spec: `directory` and `properties`, the whole of its connect.properties, which is written anew at each change. How far
-it has got is kept in its directory, wherever the properties would have it.
+Spec: `directory`, `port` of its REST, and `properties`: keys of the file that follow from nothing else here. REST asks
+everybody for the password of `settings.CONNECT_LOGIN_FILE`, and connectors read and write files below
+`settings.CONNECT_FILES` and the spec's `files` alone, whatever the properties say.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from django.conf import settings
+
+from console.common.secret_files import load_or_create_secret
 from console.processes.job_users import SOURCES
-from console.processes.kinds.client_config import tell_client_config
-from console.processes.kinds.spec import Launch, Spec, read_directory, read_pairs, refuse_unknown
+from console.processes.kinds.client_config import client_lines
+from console.processes.kinds.spec import (
+    Launch,
+    Spec,
+    SpecError,
+    read_directory,
+    read_pairs,
+    read_port,
+    read_text,
+    refuse_unknown,
+)
 from console.processes.properties_file import write_properties
+from console.processes.readiness import answer_of_ports, silence_of_http
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
 
 if TYPE_CHECKING:
     from console.processes.models import ManagedProcess
 
-NAME, LABEL, ORDER, GRACE_S = "connect", "connect worker", 20, 5
-STOP_MEANS = "Stops the sources of this worker: no new records in their topics; what is there stays."
-_OFFSETS = "offset.storage.file.filename"
-_HEADER = "# Written by the console whenever the process's spec changes; edit the spec, not this file.\n"
+#: Its tasks commit what they have read.
+NAME, LABEL, ORDER, GRACE_S = "connect", "Connect worker", 20, 10
+STOP_MEANS = "Stops the connectors of this worker; started again, each goes on where it had got to."
+FILES_MAX = 200
+_HEADER = "# Written by the console before each start; edit the spec, not this file.\n"
 
 
 def check(spec: Mapping[str, object]) -> Spec:
-    refuse_unknown(spec, {"directory", "properties"})
-    directory = read_directory(spec, "directory")
-    properties = read_pairs(spec, "properties")
-    if _OFFSETS in properties:
-        properties[_OFFSETS] = str(Path(directory) / "offsets.json")
-    return {"directory": directory, "properties": properties}
+    refuse_unknown(spec, {"directory", "port", "properties", "files"})
+    return {
+        "directory": read_directory(spec, "directory"),
+        "port": read_port(spec, "port"),
+        "properties": read_pairs(spec, "properties"),
+        "files": _read_files(spec),
+    }
+
+
+def _read_files(spec: Mapping[str, object]) -> list[str]:
+    found = spec.get("files", [])
+    if not isinstance(found, list) or len(found) > FILES_MAX:
+        raise SpecError(f"files must name at most {FILES_MAX} files or directories.")
+    return [read_text({"files": each}, "files") for each in found]
 
 
 def launch(spec: Spec) -> Launch:
-    return Launch(["connect", "--config", str(_file(spec))], Path(spec["directory"]))
+    return Launch(["connect-worker", "distributed", str(_file(spec))], Path(spec["directory"]), [spec["port"]])
 
 
 def _file(spec: Spec) -> Path:
@@ -41,22 +64,31 @@ def _file(spec: Spec) -> Path:
 
 
 def write_files(spec: Spec) -> None:
-    lines = "".join(f"{key}={value}\n" for key, value in spec["properties"].items())
-    write_properties(_file(spec), _HEADER + lines)
-    refresh_files(spec)
+    load_or_create_secret(settings.CONNECT_LOGIN_FILE, prefix="console:")
+    pairs = {name: value for name, value in spec["properties"].items() if not name.startswith("config.providers")}
+    lines = "".join(f"{key}={value}\n" for key, value in (pairs | _owned(spec)).items())
+    write_properties(_file(spec), _HEADER + lines + client_lines(SOURCES))
+
+
+def _owned(spec: Spec) -> dict[str, str]:
+    return {
+        "listeners": f"http://127.0.0.1:{spec['port']}",
+        "authentication.method": "BASIC",
+        "authentication.file": str(settings.CONNECT_LOGIN_FILE),
+        "connector.file.roots": ",".join([*map(str, settings.CONNECT_FILES), *spec["files"]]),
+    }
 
 
 def refresh_files(spec: Spec) -> None:
-    tell_client_config(_file(spec), SOURCES)
+    write_files(spec)
 
 
-def what_is_missing(_process: "ManagedProcess", _pid: int, _now_s: float) -> str:
-    """It has no port: it runs when it lives."""
-    return ""
+def what_is_missing(process: "ManagedProcess", _pid: int, _now_s: float) -> str:
+    return silence_of_http(process.ports)
 
 
-def describe_answer(_process: "ManagedProcess") -> str:
-    return "it has no port"
+def describe_answer(process: "ManagedProcess") -> str:
+    return answer_of_ports(process.ports)
 
 
 def cluster_truth(_process: "ManagedProcess", _look: ClusterLook) -> ClusterTruth:

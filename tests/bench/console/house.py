@@ -88,6 +88,8 @@ def running_house(directory: Path) -> Iterator[House]:
         "BARNABAS_BOOTSTRAP_SERVERS": "127.0.0.1:9",
         "BARNABAS_ZOOKEEPER": "127.0.0.1:9",
         "BARNABAS_DEMO": "0",
+        "BARNABAS_CONNECT_PORT": "0",
+        "BARNABAS_REGISTRY_PORT": "0",
     }
     subprocess.run([sys.executable, "-c", _NO_STREAM_JOB], cwd=ROOT, env=environment, check=True)
     with (directory / "up.log").open("w") as log:

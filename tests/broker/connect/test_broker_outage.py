@@ -3,9 +3,10 @@
 import json
 import signal
 
+from tests.broker.connect.test_worker import TOPIC, access_line, running_worker, stored_position, write_config
+
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records
-from tests.broker.connect.test_worker import TOPIC, access_line, running_worker, stored_position, write_config
 
 
 def test_no_line_is_lost_while_the_broker_is_away(tmp_path, zookeeper):

@@ -1,15 +1,22 @@
 """A connector's life by the console, with a real worker on a real broker, from its form to its deletion."""
 
 import json
+import zlib
+from dataclasses import replace
 
 import pytest
 
+from broker.client.security.file import read_client_properties
 from console.audit.models import AuditEvent
 from console.clusters.models import ClusterState
 from console.collector.collector import Collector
+from console.connectors.client import connect_client
 from console.connectors.configuration import ConnectSettings
 from console.connectors.models import ConnectLook, Connector
+from console.launch.sources import SourceKeeper, wanted_sources
+from console.processes.setup import read_setup
 from tests.barnabas_cluster import await_true
+from tests.broker.connect.mock_cluster import all_records
 from tests.console.confirming import digest_in
 from tests.console.connectors.one_worker import running_worker
 
@@ -166,6 +173,54 @@ def test_a_failed_task_is_a_reason_of_health_with_its_error(worker, collector, b
     confirmed(browser, "/connectors/out/+do/restart-failed/")
     for name in ("out", "words"):
         confirmed(browser, f"/connectors/{name}/+delete/")
+
+
+def test_sources_of_the_demo_are_made_once_kept_as_a_person_left_them_and_taken_back(worker, settings, tmp_path):
+    keeper = SourceKeeper(connect_client(), tmp_path / "none.json")
+    document = tmp_path / "kept.txt"
+    document.write_text("a\nb\n")
+    wanted = wanted_sources(replace(read_setup({"BARNABAS_DEMO": "0"}, ""), documents=(document,)), tmp_path / "log")
+    name = "documents-kept.txt"
+    keeper.keep(wanted)
+    await_true(lambda: worker.is_running(name), "the document is read", 60)
+    worker.ask("PUT", f"/connectors/{name}/pause", status=202)
+    own = worker.ask("GET", f"/connectors/{name}/config") | {"batch.size": "7"}
+    worker.ask("PUT", f"/connectors/{name}/config", own, status=200)
+    worker.ask(
+        "PUT", "/connectors/documents-mine/config", own | {"name": "documents-mine", "topic": "mine"}, status=201
+    )
+    keeper.keep(wanted)
+    await_true(lambda: worker.state(name) == "PAUSED", "it stays paused", 60)
+    assert worker.ask("GET", f"/connectors/{name}/config")["batch.size"] == "7"
+    keeper.keep({})
+    left = worker.ask("GET", "/connectors")
+    assert name not in left
+    assert "documents-mine" in left
+    worker.ask("DELETE", "/connectors/documents-mine", status=204)
+
+
+def test_a_source_goes_on_where_the_worker_of_an_older_release_had_got_to(worker, tmp_path):
+    document = tmp_path / "old.txt"
+    document.write_text("read before\nnew since\n")
+    status = document.stat()
+    place = {"inode": status.st_ino, "position": 12, "head": zlib.crc32(b"read before\n")}
+    old = tmp_path / "offsets.json"
+    old.write_text(json.dumps({"documents": {str(document): place}}))
+    wanted = wanted_sources(replace(read_setup({"BARNABAS_DEMO": "0"}, ""), documents=(document,)), tmp_path / "log")
+    wanted["documents-old.txt"] |= {"topic": "old.lines"}
+    SourceKeeper(connect_client(), old).keep(wanted)
+    assert not old.exists()
+    await_true(lambda: worker.is_running("documents-old.txt"), "it runs", 60)
+    brokers = read_client_properties(str(worker.log.parent / "worker.properties"))["bootstrap.servers"]
+    document.write_text(document.read_text() + "newer\n")
+
+    def records() -> list:
+        topics = worker.ask("GET", "/connectors/documents-old.txt/topics")["documents-old.txt"]["topics"]
+        return [(each.key(), each.value()) for each in all_records(brokers, "old.lines")] if topics else []
+
+    await_true(lambda: len(records()) >= 2, "what is new since is read", 60)
+    assert records() == [(b"old.txt", b"new since"), (b"old.txt", b"newer")]
+    worker.ask("DELETE", "/connectors/documents-old.txt", status=204)
 
 
 def _exists(collector: Collector, name: str) -> bool:

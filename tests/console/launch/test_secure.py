@@ -5,6 +5,7 @@ import pytest
 from console.launch.secure import client_file, kcat_file, prepare_clients
 from console.processes.job_users import (
     PROBE,
+    REGISTRY,
     SOURCES,
     STREAMS,
     client_config_of,
@@ -89,10 +90,8 @@ def test_a_configuration_that_is_named_is_for_everybody(settings):
 
 
 def test_rights_are_for_what_is_run():
-    assert [user.name for user in job_users(True, False)] == [SOURCES, STREAMS]
-    (sources,) = job_users(False, True)
-    assert {(rule.name, rule.operation) for rule in sources.rules} == {
-        ("documents.lines", "CREATE"),
-        ("documents.lines", "WRITE"),
-    }
-    assert job_users(False, False) == ()
+    assert [user.name for user in job_users(SECURE)] == [SOURCES, REGISTRY, STREAMS, PROBE]
+    sources, _ = job_users(read_setup({"BARNABAS_DEMO": "0", "BARNABAS_SECURED": "1"}, ""))
+    assert {rule.name for rule in sources.rules} == {"connect-", "connect-configs", "connect-offsets", "connect-status"}
+    away = {"BARNABAS_DEMO": "0", "BARNABAS_CONNECT_PORT": "0", "BARNABAS_REGISTRY_PORT": "0"}
+    assert job_users(read_setup(away, "")) == ()

@@ -75,7 +75,7 @@ def make_process(db, run_dir, settings, tmp_path, monkeypatch):
         defaults = {
             "kind": "connect",
             "host": settings.HOST_NAME,
-            "spec": {"directory": str(tmp_path / name), "properties": {}},
+            "spec": {"directory": str(tmp_path / name), "port": 8083, "properties": {}},
         }
         defaults["state"] = STATE_OF.get(fields.get("observed"), State.STOPPED)
         return ManagedProcess.objects.create(name=name, **(defaults | fields))

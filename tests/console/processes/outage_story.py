@@ -28,6 +28,7 @@ from console.processes import os_process  # noqa: E402
 from console.processes.actions import do_start  # noqa: E402
 from console.processes.kinds import kind_named  # noqa: E402
 from console.processes.models import ManagedProcess  # noqa: E402
+from tests.zookeeper_server import free_ports  # noqa: E402
 
 DEADLINE_S = 60
 NAME = "demo"
@@ -58,12 +59,13 @@ def keep_house_for(seconds: float) -> None:
 
 def running_pids() -> list[int]:
     """Whoever started them."""
-    words = f"-m broker connect --config {settings.DATA_DIR / NAME}"
-    found = []
-    for each in psutil.process_iter(["cmdline"]):
-        if words in " ".join(each.info["cmdline"] or ()):
-            found.append(each.pid)
-    return found
+    servers = psutil.process_iter(["cmdline", "cwd"])
+    directory = str(settings.DATA_DIR / NAME)
+    return [each.pid for each in servers if each.info["cwd"] == directory and _is_server(each.info["cmdline"])]
+
+
+def _is_server(words: list[str] | None) -> bool:
+    return any("QuorumPeerMain" in word for word in words or ())
 
 
 @contextmanager
@@ -119,21 +121,17 @@ def suffer(outage: Callable) -> dict:
 def main() -> dict:
     supervisor.start(redis_service(settings.REDIS_URL))
     supervisor.start(next(service for service in console_services() if service.name == "worker"))
-    properties = {
-        "bootstrap.servers": "127.0.0.1:1",
-        "offset.storage.file.filename": "offsets.json",
-        "connectors": "host-metrics",
-        "host-metrics.connector.class": "HostMetricsSource",
-        "host-metrics.topic": "host.metrics",
-    }
+    (port,) = free_ports(1)
     process = ManagedProcess.objects.create(
         name=NAME,
         restart="always",
-        kind="connect",
+        kind="zookeeper",
         host=settings.HOST_NAME,
-        spec={"directory": str(settings.DATA_DIR / NAME), "properties": properties},
+        ports=[port],
+        spec={"directory": str(settings.DATA_DIR / NAME), "client_port": port},
     )
-    kind_named("connect").write_files(process.spec)
+    kind = kind_named("zookeeper")
+    kind.write_files(kind.check(process.spec))
     do_start(None, process)
     await_true("it runs", lambda: is_well(ManagedProcess.objects.get(name=NAME), 0))
     return {each.__name__: suffer(each) for each in (redis_comes_back_empty, database_moved_away, database_locked)}

@@ -11,6 +11,7 @@ from console.audit.models import AuditEvent
 from console.clusters.models import Broker, ClusterState, Partition, Topic
 from console.common.clock import now_ms
 from console.common.names import DEFAULT_CLUSTER
+from console.connectors.models import Connector
 from console.consumers.models import ConsumerGroup, GroupPartition
 from console.processes import tasks
 from console.processes.models import ManagedProcess
@@ -209,8 +210,9 @@ def client_process(name: str, kind: str, properties: dict, settings, **fields) -
 def pipeline(db, settings, tmp_path) -> None:
     """demo writes console.access, counts reads it and writes counts.out, which the group readers reads."""
     settings.DATA_DIR = tmp_path
-    worker = {"connectors": "metrics, access", "access.topic": "console.access", "metrics.topic": "host.metrics"}
-    client_process("demo", "connect", worker, settings)
+    client_process("demo", "connect", {}, settings)
+    for name, topic in (("access", "console.access"), ("metrics", "host.metrics")):
+        Connector.objects.create(name=name, kind="source", state="RUNNING", topics=[topic])
     job = {"job": "windowed_counts", "input.topic": "console.access", "output.topic": "counts.out"}
     client_process("counts", "stream", job, settings)
     group = ConsumerGroup.objects.create(name="readers", state="Stable", coordinator=1, verdict="ok")
@@ -220,6 +222,7 @@ def pipeline(db, settings, tmp_path) -> None:
 def test_stopping_a_source_names_what_hangs_on_it(pipeline, operator, client):
     client.force_login(operator)
     page = ask(client, "stop", "demo").content.decode()
+    assert "access, metrics stand still meanwhile." in page
     assert "Nothing new comes to console.access, host.metrics meanwhile." in page
     assert "counts reads what it writes, and will wait." in page
     shown = ask(client, "stop", "counts")

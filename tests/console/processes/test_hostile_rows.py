@@ -36,7 +36,7 @@ def row(db, run_dir, settings, tmp_path):
     settings.DATA_DIR, settings.LOG_DIR = tmp_path, tmp_path / "logs"
 
     def make(**fields) -> ManagedProcess:
-        usual = {"name": "demo", "kind": "connect", "spec": {"directory": str(tmp_path / "demo"), "properties": {}}}
+        usual = {"name": "demo", "kind": "stream", "spec": {"directory": str(tmp_path / "demo"), "properties": {}}}
         wish = {"host": settings.HOST_NAME, "desired": Desired.RUNNING, "request": Request.START}
         return ManagedProcess.objects.create(**(usual | wish | fields))
 
@@ -47,7 +47,7 @@ def test_what_is_started_is_the_command_of_its_kind(row, spawned, settings):
     step.step(row().name)
     assert spawned == [
         (
-            [*PYTHON, "connect", "--config", f"{settings.DATA_DIR}/demo/connect.properties"],
+            [*PYTHON, "stream", "--config", f"{settings.DATA_DIR}/demo/stream.properties"],
             {},
             settings.LOG_DIR / "demo.log",
         )

@@ -1,13 +1,16 @@
 """Each kind checks its spec field by field, and what it starts is what the processes' own commands read."""
 
+import base64
 import stat
 from pathlib import Path
 
 import pytest
 
 from broker.__main__ import COMMANDS
+from broker.client.logins import read_logins
 from broker.config.broker import read_broker_config
 from broker.config.properties import parse_properties
+from broker.registry.config import read_config_file
 from broker.spark.config import read_stream_config
 from broker.zookeeper.digest_file import read_digest
 from console.gateway.server_properties import read_server_properties
@@ -19,7 +22,8 @@ OWN = ("secrets", "run", "jobs")
 SPECS = {
     "zookeeper": {"directory": "/z", "client_port": 2181},
     "broker": {"broker_id": 1, "port": 9092, "directory": "/b", "log_dirs": ["/b/data"], "zookeeper": "127.0.0.1:2181"},
-    "connect": {"directory": "/c", "properties": {"connectors": "a"}},
+    "registry": {"directory": "/r", "port": 8081},
+    "connect": {"directory": "/c", "port": 8083},
     "stream": {"directory": "/s", "properties": {"job": "dedupe"}},
     "probe": {"directory": "/p", "port": 9191, "properties": {"bootstrap.servers": "127.0.0.1:9092"}},
 }
@@ -59,7 +63,7 @@ def test_a_zookeeper_server_of_nonsense_is_refused(wrong):
 
 
 def test_zookeeper_starts_before_brokers_and_clients_after_them():
-    assert START_ORDER == ("zookeeper", "broker", "connect", "stream", "probe")
+    assert START_ORDER == ("zookeeper", "broker", "registry", "connect", "stream", "probe")
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -81,10 +85,18 @@ WRONG = [
     ("broker", {"passwort": "x"}, "passwort is no field of this kind of process."),
     ("zookeeper", {"client_port": 70_000}, "client_port must be a whole number"),
     ("zookeeper", {"directory": None}, "directory must be one line of text."),
-    ("connect", {"properties": {"a=b": "c"}}, "properties has 'a=b', which is no key of a properties file."),
-    ("connect", {"properties": {"a\rb": "c"}}, "properties has 'a\\rb', which is no key of a properties file."),
-    ("connect", {"properties": {"a\u2028b": "c"}}, "which is no key of a properties file."),
-    ("connect", {"properties": {"a": "b\\ "}}, "a must not end with a backslash."),
+    (
+        "connect",
+        {"port": 8083, "properties": {"a=b": "c"}},
+        "properties has 'a=b', which is no key of a properties file.",
+    ),
+    (
+        "connect",
+        {"port": 8083, "properties": {"a\rb": "c"}},
+        "properties has 'a\\rb', which is no key of a properties file.",
+    ),
+    ("connect", {"port": 8083, "properties": {"a\u2028b": "c"}}, "which is no key of a properties file."),
+    ("connect", {"port": 8083, "properties": {"a": "b\\ "}}, "a must not end with a backslash."),
     ("broker", {"rack": "east\\"}, "rack must not end with a backslash."),
     ("broker", {"first_properties": {"log.dirs": "/c"}}, "log.dirs, which has a field of its own."),
     ("broker", {"zookeeper_digest_file": "/etc/shadow"}, "zookeeper_digest_file must be"),
@@ -143,10 +155,75 @@ def test_whose_code_a_stream_job_runs_follows_from_the_settings(settings):
     }
 
 
-def test_how_far_a_worker_has_got_is_kept_in_its_directory():
-    given = {"directory": "/c", "properties": {"offset.storage.file.filename": "/root/.profile"}}
-    properties = KINDS["connect"].check(given)["properties"]
-    assert properties == {"offset.storage.file.filename": "/c/offsets.json"}
+def read_back(tmp_path, kind: str, file: str, **given) -> dict[str, str]:
+    spec = KINDS[kind].check(SPECS[kind] | {"directory": str(tmp_path / kind)} | given)
+    KINDS[kind].write_files(spec)
+    written = tmp_path / kind / file
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+    return parse_properties(written.read_text())
+
+
+@pytest.fixture
+def secrets(tmp_path, settings):
+    settings.SECRETS_DIR = tmp_path / "secrets"
+    settings.CLIENT_CONFIG, settings.CLIENT_CONFIG_IS_NAMED = str(tmp_path / "secrets" / "client.properties"), False
+    settings.CONNECT_LOGIN_FILE = settings.SECRETS_DIR / "connect-login"
+    settings.REGISTRY_PASSWORD_FILE = settings.SECRETS_DIR / "registry-password"
+    settings.CONNECT_FILES = [tmp_path / "files"]
+    return settings.SECRETS_DIR
+
+
+def test_a_worker_listens_here_asks_for_a_password_and_keeps_to_its_files_whatever_a_spec_says(tmp_path, secrets):
+    said = {
+        "listeners": "http://0.0.0.0:8083",
+        "authentication.method": "NONE",
+        "connector.file.roots": "/",
+        "config.providers": "file",
+        "config.providers.file.class": "FileConfigProvider",
+        "group.id": "g",
+    }
+    properties = read_back(tmp_path, "connect", "connect.properties", properties=said, files=["/notes.txt"])
+    assert properties == {
+        "group.id": "g",
+        "listeners": "http://127.0.0.1:8083",
+        "authentication.method": "BASIC",
+        "authentication.file": str(secrets / "connect-login"),
+        "connector.file.roots": f"{tmp_path / 'files'},/notes.txt",
+    }
+    assert stat.S_IMODE((secrets / "connect-login").stat().st_mode) == 0o600
+    assert read_logins(secrets / "connect-login").authorization
+
+
+@pytest.mark.parametrize("is_secure", [False, True])
+def test_a_registry_asks_for_a_password_where_the_cluster_does(tmp_path, secrets, is_secure):
+    said = {"kafkastore.bootstrap.servers": "127.0.0.1:9092", "listeners": "http://0.0.0.0:1"}
+    read_back(tmp_path, "registry", "schema-registry.properties", properties=said, is_secure=is_secure)
+    config = read_config_file(str(tmp_path / "registry" / "schema-registry.properties"), {})
+    assert (config.host, config.port, config.authentication_method) == (
+        ("127.0.0.1", 8081, "BASIC") if is_secure else ("127.0.0.1", 8081, "NONE")
+    )
+    if is_secure:
+        password = (secrets / "registry-password").read_text().strip()
+        shown = "Basic " + base64.b64encode(f"console:{password}".encode()).decode()
+        assert read_logins(Path(config.authentication_file)).admits([(b"authorization", shown.encode())])
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "user", "prefix"),
+    [
+        ("connect", "connect.properties", "sources", ""),
+        ("registry", "schema-registry.properties", "registry", "kafkastore."),
+    ],
+)
+def test_a_server_beside_the_brokers_reaches_them_as_its_own_user(tmp_path, secrets, kind, file, user, prefix):
+    client = "# ours\nsecurity.protocol=SASL_SSL\nsasl.jaas.config=a \\\n  b=c\n"
+    secrets.mkdir(exist_ok=True)
+    (secrets / f"{user}.properties").write_text(client)
+    properties = read_back(tmp_path, kind, file)
+    assert properties[f"{prefix}security.protocol"] == "SASL_SSL"
+    assert properties[f"{prefix}sasl.jaas.config"] == "a b=c"
+    (secrets / f"{user}.properties").unlink()
+    assert f"{prefix}security.protocol" not in read_back(tmp_path, kind, file)
 
 
 def test_brokers_show_themselves_to_zookeeper_by_a_file_that_is_theirs(tmp_path, settings):
@@ -181,10 +258,10 @@ def test_stream_job_keeps_what_an_operator_added_to_its_file(tmp_path):
     assert (config.job, config.driver_memory) == ("dedupe", "700m")
 
 
-@pytest.mark.parametrize("kind", ["connect", "stream"])
-def test_a_client_of_the_cluster_is_told_the_consoles_client_configuration_by_its_path(kind, tmp_path, settings):
+def test_a_stream_job_is_told_the_consoles_client_configuration_by_its_path(tmp_path, settings):
+    kind = "stream"
     settings.CLIENT_CONFIG, settings.CLIENT_CONFIG_IS_NAMED = str(tmp_path / "client.properties"), False
-    own = {"connectors": "", "job": "dedupe", "client.config": "/of/another"}
+    own = {"job": "dedupe", "client.config": "/of/another"}
     spec = KINDS[kind].check({"directory": str(tmp_path / kind), "properties": own})
     file = tmp_path / kind / f"{kind}.properties"
 

@@ -2,8 +2,10 @@
 
 import pytest
 
+from broker.client.security.file import read_client_properties
 from broker.config.broker import read_broker_config
-from broker.connect.config import read_worker_config
+from broker.connect.settings import DISTRIBUTED, read_settings
+from broker.registry.config import read_config_file
 from broker.spark.config import read_stream_config
 from console.processes.embedded import managed_zookeepers, with_every_zookeeper
 from console.processes.kinds.spec import SpecError
@@ -18,16 +20,25 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def data(settings, tmp_path):
     settings.DATA_DIR, settings.LOG_DIR = tmp_path, tmp_path / "logs"
+    settings.CONNECT_LOGIN_FILE = tmp_path / "secrets" / "connect-login"
     settings.ZOOKEEPER_SECRET_FILE = tmp_path / "secrets" / "zookeeper-super"
     return tmp_path
 
 
 def test_rows_come_in_the_order_of_start_and_are_meant_to_run(data):
     rows = register(read_setup({}, "local[2]"))
-    brokers = ["broker-1", "broker-2", "broker-3"]
-    assert [row.name for row in rows] == ["zookeeper", *brokers, "demo", "access-counts", "probe"]
+    assert [row.name for row in rows] == [
+        "zookeeper",
+        "broker-1",
+        "broker-2",
+        "broker-3",
+        "schema-registry",
+        "connect",
+        "access-counts",
+        "probe",
+    ]
     assert {row.desired for row in rows} == {Desired.RUNNING}
-    assert [row.ports for row in rows] == [[2181], [9092], [9093], [9094], [], [], [9191]]
+    assert [row.ports for row in rows] == [[2181], [9092], [9093], [9094], [8081], [8083], [], [9191]]
 
 
 def test_broker_reads_the_file_we_write_with_the_operators_own_keys(data):
@@ -51,13 +62,40 @@ def test_topics_have_as_many_replicas_as_the_brokers_allow(data, brokers, replic
     assert config.min_insync_replicas == config.transaction_state_log_min_isr == in_sync
 
 
-def test_demo_reads_the_file_we_write_and_documents_come_and_go(data):
+@pytest.mark.parametrize(("brokers", "replicas"), [("1", 1), ("3", 3), ("5", 3)])
+def test_worker_and_registry_read_the_files_we_write(data, brokers, replicas):
     (data / "a.txt").touch()
-    file = data / "connect" / "connect.properties"
-    register(read_setup({"BARNABAS_DOCUMENTS": str(data / "a.txt")}, "local[2]"))
-    assert set(read_worker_config(file.read_text()).connectors) == {"host-metrics", "console-access", "documents"}
-    register(read_setup({}, "local[2]"))
-    assert set(read_worker_config(file.read_text()).connectors) == {"host-metrics", "console-access"}
+    register(read_setup({"BARNABAS_BROKERS": brokers, "BARNABAS_DOCUMENTS": str(data / "a.txt")}, ""))
+    worker = read_settings(read_client_properties(str(data / "connect" / "connect.properties")), DISTRIBUTED)
+    assert (worker.listener, worker.config_storage_replication_factor) == (("127.0.0.1", 8083), replicas)
+    assert str(data / "a.txt") in worker.connector_file_roots
+    assert worker.logins() is not None
+    registry = read_config_file(str(data / "registry" / "schema-registry.properties"), {})
+    assert (registry.port, registry.kafkastore_topic_replication_factor) == (8081, replicas)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"BARNABAS_CONNECT_PORT": "0", "BARNABAS_REGISTRY_PORT": "0"},
+        {"BARNABAS_CONNECT": "http://elsewhere:8083", "BARNABAS_SCHEMA_REGISTRY_URL": "http://elsewhere:8081"},
+        {"BARNABAS_BROKERS": "0", "BARNABAS_BOOTSTRAP_SERVERS": "elsewhere:9092", "BARNABAS_DEMO": "0"},
+    ],
+)
+def test_neither_worker_nor_registry_is_started_where_they_are_elsewhere_or_not_wanted(data, said):
+    kinds = {row.kind for row in register(read_setup(said, ""))}
+    assert not kinds & {"connect", "registry"}
+
+
+def test_the_process_that_copied_the_sources_before_is_ended_and_forgotten(data):
+    old = {"kind": "connect", "is_from_setup": True, "desired": Desired.RUNNING, "spec": {"properties": {}}}
+    ManagedProcess.objects.create(name="demo", pid=4711, **old)
+    register(read_setup({}, ""))
+    left_running = ManagedProcess.objects.get(name="demo")
+    assert (left_running.desired, left_running.request) == (Desired.STOPPED, Request.STOP)
+    ManagedProcess.objects.filter(name="demo").update(pid=None)
+    register(read_setup({}, ""))
+    assert not ManagedProcess.objects.filter(name="demo").exists()
 
 
 def test_stream_job_reads_the_file_we_write(data, settings):
@@ -68,20 +106,12 @@ def test_stream_job_reads_the_file_we_write(data, settings):
     assert config.checkpoint_dir == str(data / "streams" / "access-counts")
 
 
-def test_without_the_demo_neither_its_sources_nor_its_stream_job_are_there(data):
+def test_without_the_demo_its_stream_job_is_not_there(data):
     register(read_setup({}, ""))
     ManagedProcess.objects.filter(name="access-counts").update(pid=4711)
-    register(read_setup({"BARNABAS_DEMO": "0"}, ""))
-    assert not ManagedProcess.objects.filter(name="demo").exists()
-    left_running = ManagedProcess.objects.get(name="access-counts")
-    assert (left_running.desired, left_running.request) == (Desired.STOPPED, Request.STOP)
-
-
-def test_without_the_demo_documents_are_still_read(data, tmp_path):
-    (tmp_path / "notes.txt").write_text("a line\n")
-    register(read_setup({"BARNABAS_DEMO": "0", "BARNABAS_DOCUMENTS": str(tmp_path / "notes.txt")}, ""))
-    config = read_worker_config((data / "connect" / "connect.properties").read_text())
-    assert list(config.connectors) == ["documents"]
+    rows = {row.name: row for row in register(read_setup({"BARNABAS_DEMO": "0"}, ""))}
+    assert (rows["access-counts"].desired, rows["access-counts"].request) == (Desired.STOPPED, Request.STOP)
+    assert rows["connect"].desired == Desired.RUNNING
 
 
 def test_next_start_keeps_what_an_operator_stopped(data):
@@ -111,7 +141,7 @@ def test_added_process_is_a_row_with_files_and_survives_the_next_start(data):
     ]
     assert (row.desired, row.is_from_setup) == (Desired.STOPPED, False)
     names = [row.name for row in register(read_setup({"BARNABAS_BROKERS": "1"}, ""))]
-    assert names == ["zookeeper", "broker-1", "demo", "access-counts", "clicks", "probe"]
+    assert names == ["zookeeper", "broker-1", "schema-registry", "connect", "access-counts", "clicks", "probe"]
 
 
 def test_changed_spec_is_written_and_started_with_next_time(data):
@@ -125,7 +155,7 @@ def test_changed_spec_is_written_and_started_with_next_time(data):
 @pytest.mark.parametrize(
     ("kind", "name", "sentence"),
     [
-        ("stream", "demo", "There is a process called demo already."),
+        ("stream", "connect", "There is a process called connect already."),
         ("cron", "x", "cron is no kind of process"),
         ("stream", "a/b", "The name of a process is 1 to 60 letters"),
     ],

@@ -17,6 +17,7 @@ from console.processes import os_process, tasks  # noqa: E402
 from console.processes.actions import do_start, do_stop  # noqa: E402
 from console.processes.kinds import kind_named  # noqa: E402
 from console.processes.models import ManagedProcess  # noqa: E402
+from tests.zookeeper_server import free_ports  # noqa: E402
 
 DEADLINE_S = 20
 NAME = "demo"
@@ -39,15 +40,17 @@ def start_worker(token: str) -> os_process.Identity:
 
 def main(token: str) -> dict:
     worker = start_worker(f"{token}-first")
-    properties = {"bootstrap.servers": "127.0.0.1:1", "offset.storage.file.filename": "offsets.json"}
+    (port,) = free_ports(1)
     process = ManagedProcess.objects.create(
         name=NAME,
         restart="never",
-        kind="connect",
+        kind="zookeeper",
         host=settings.HOST_NAME,
-        spec={"directory": str(settings.DATA_DIR / NAME), "properties": properties},
+        ports=[port],
+        spec={"directory": str(settings.DATA_DIR / NAME), "client_port": port},
     )
-    kind_named("connect").write_files(process.spec)
+    kind = kind_named("zookeeper")
+    kind.write_files(kind.check(process.spec))
     story = {}
     do_start(None, process)
     story["started"] = wait_for("running")

@@ -19,7 +19,7 @@ from console.processes.setup import Setup, SetupError, read_setup
 
 
 class Command(BaseCommand):
-    help = "Start Redis, the console, ZooKeeper, the brokers, the demo sources and the stream job; Ctrl-C stops them."
+    help = "Start Redis, the console, ZooKeeper, brokers, registry, Connect worker and stream job; Ctrl-C stops them."
     requires_system_checks = []
 
     def handle(self, *_args, **_options) -> None:

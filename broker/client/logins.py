@@ -1,4 +1,4 @@
-"""Who may ask at all: names and passwords from a file that only its owner may read, if there is one."""
+"""Who may ask a REST of ours at all: names and passwords from a file that only its owner may read, if there is one."""
 
 import base64
 import hmac
@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from broker.common.errors import StartupError
-from broker.registry.errors import RegistryError
 
 _BYTES_MAX = 1_000_000
 
@@ -17,8 +16,14 @@ class Logins:
     def __init__(self, passwords: dict[str, str]):
         self._passwords = passwords
 
-    def refusal(self, headers: Iterable[tuple[bytes, bytes]]) -> RegistryError | None:
-        """None for who shows a name and its password; 40101 for anybody else."""
+    @property
+    def authorization(self) -> str:
+        """The header of the first of them, by which servers that share the file ask one another."""
+        name, password = next(iter(self._passwords.items()))
+        return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
+
+    def admits(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Whether they show a name and its password."""
         shown = next((value for name, value in headers if name == b"authorization"), b"")
         scheme, _, encoded = shown.partition(b" ")
         try:
@@ -27,9 +32,7 @@ class Logins:
             name, password = "", ""
         expected = self._passwords.get(name)
         is_right = hmac.compare_digest((expected or "").encode(), password.encode())
-        if scheme.lower() == b"basic" and expected is not None and is_right:
-            return None
-        return RegistryError(40101, "User cannot be authenticated")
+        return scheme.lower() == b"basic" and expected is not None and is_right
 
 
 def read_logins(path: Path) -> Logins:
