@@ -1,27 +1,44 @@
-"""A broker is killed while the worker writes: the worker waits and goes on, and every acknowledged line is there."""
-
-import json
-import signal
-
-from tests.broker.connect.test_worker import TOPIC, access_line, running_worker, stored_position, write_config
+"""A broker is killed while the worker writes: the worker waits and goes on, and every line is there."""
 
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records
+from tests.broker.connect.workers import start_worker
+
+_LINES = 4_000
+_TEXT = "org.apache.kafka.connect.storage.StringConverter"
+
+
+def lines(numbers: range) -> str:
+    return "".join(f"line {number}\n" for number in numbers)
 
 
 def test_no_line_is_lost_while_the_broker_is_away(tmp_path, zookeeper):
-    log = tmp_path / "access.log"
+    file = tmp_path / "lines.txt"
+    storage = {f"{kind}.storage.topic": f"worker-{kind}" for kind in ("config", "offset", "status")}
+    storage |= {f"{kind}.storage.replication.factor": "1" for kind in ("config", "offset", "status")}
+    source = {"connector.class": "FileStreamSource", "file": str(file), "topic": "lines", "value.converter": _TEXT}
+
     with running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster:
         broker = cluster.broker(1)
-        with running_worker(write_config(tmp_path, cluster.bootstrap_servers)) as worker:
-            log.write_text("".join(map(access_line, range(2_000))))
-            await_true(lambda: stored_position(tmp_path) > 0, "something stored", 15)
+        properties = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "workers", **storage}
+        worker = start_worker(tmp_path / "worker", "distributed", properties)
+
+        def position() -> int:
+            """0 also while no broker can be asked."""
+            offsets = worker.ask("GET", "/connectors/lines/offsets").get("offsets")
+            return offsets[0]["offset"]["position"] if offsets else 0
+
+        try:
+            await_true(worker.answers, "the worker answers")
+            file.write_text(lines(range(_LINES // 2)))
+            await_true(lambda: "name" in worker.ask("PUT", "/connectors/lines/config", source), "made", 60)
+            await_true(lambda: position() > 0, "something stored", 60)
             broker.kill()
-            with log.open("a") as file:
-                file.writelines(map(access_line, range(2_000, 4_000)))
+            with file.open("a") as more:
+                more.write(lines(range(_LINES // 2, _LINES)))
             broker.start()
-            await_true(lambda: stored_position(tmp_path) == log.stat().st_size, "every line stored", 40)
-            worker.send_signal(signal.SIGTERM)
-            assert worker.wait(10) == 0
-        records = all_records(cluster.bootstrap_servers, TOPIC)
-    assert {json.loads(record.value())["time_ms"] for record in records} == set(range(4_000))
+            await_true(lambda: position() == file.stat().st_size, "every line stored", 90)
+        finally:
+            assert worker.stop() == 0
+        records = all_records(cluster.bootstrap_servers, "lines")
+    assert {record.value().decode() for record in records} == {f"line {number}" for number in range(_LINES)}

@@ -87,5 +87,5 @@ def test_progress_keeps_its_facts_and_moves_its_heartbeat(tmp_path):
 
 
 def test_reading_the_configuration_starts_no_spark():
-    code = "import sys, broker.cli.stream, broker.cli.connect; assert 'pyspark' not in sys.modules"
+    code = "import sys, broker.cli.stream, broker.cli.connect_worker; assert 'pyspark' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[3])
