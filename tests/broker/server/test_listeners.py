@@ -14,12 +14,12 @@ from broker.config.definition import ConfigError
 from broker.config.dynamic import read_broker_change
 from broker.net.turns import Turns
 from broker.server.listeners import Listeners
+from tests.zookeeper_server import free_ports
 
 FILE = "broker.id=1\nzookeeper.connect=z:1\n"
 MAP = "listener.security.protocol.map=A:PLAINTEXT,B:PLAINTEXT,C:PLAINTEXT,PLAINTEXT:PLAINTEXT,S:SSL,U:SASL_PLAINTEXT\n"
 TWO = f"{FILE}{MAP}listeners=A://127.0.0.1:0,B://127.0.0.1:0\ninter.broker.listener.name=A\n"
 DESCRIPTORS = 1_000
-from tests.zookeeper_server import free_ports
 
 
 def change(config: BrokerConfig, **texts: str) -> None:
