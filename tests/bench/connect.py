@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -19,6 +20,7 @@ from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.workers import Worker, start_worker
 
 _LINES, _ROWS, _RECORDS = 500_000, 300_000, 1_000_000
+_TEXT = "org.apache.kafka.connect.storage.StringConverter"
 _JSON = "org.apache.kafka.connect.json.JsonConverter"
 _CONNECTORS = 200
 _JOINED = re.compile(r"timestamp=(\S+) .*event=joined generation=(\d+) units=(\d+)")
@@ -28,10 +30,9 @@ def _properties(bootstrap_servers: str) -> dict[str, str]:
     kinds = ("config", "offset", "status")
     storage = {f"{kind}.storage.topic": f"bench-{kind}" for kind in kinds}
     copies = {f"{kind}.storage.replication.factor": "1" for kind in kinds}
-    text = "org.apache.kafka.connect.storage.StringConverter"
     return {
         "bootstrap.servers": bootstrap_servers, "group.id": "bench", "scheduled.rebalance.max.delay.ms": "1000",
-        "heartbeat.interval.ms": "500", "value.converter": text, **storage, **copies,
+        "heartbeat.interval.ms": "500", "value.converter": _TEXT, **storage, **copies,
     }  # fmt: skip
 
 
@@ -98,22 +99,27 @@ def rows_of_a_table(bootstrap_servers: str, worker: Worker, directory: Path) -> 
     return _figure_of_source("SQL source, SQLite, JSON with schemas", bootstrap_servers, worker, "rows", _ROWS, config)
 
 
-def records_to_parquet(bootstrap_servers: str, worker: Worker, directory: Path) -> str:
-    """From the first file to the last one: what comes before is the group's start."""
-    found, per_file = directory / "parquet", 50_000
+def _orders(bootstrap_servers: str, topic: str) -> None:
     order = {"id": 1, "customer": "customer-1", "item": "pear", "price": 1.5}
     kinds = {"id": "int64", "customer": "string", "item": "string", "price": "double"}
     schema = {"type": "struct", "fields": [{"field": name, "type": kind} for name, kind in kinds.items()]}
     producer = Producer({"bootstrap.servers": bootstrap_servers, "queue.buffering.max.messages": _RECORDS + 1})
     for n in range(_RECORDS):
-        producer.produce("orders", json.dumps({"schema": schema, "payload": order | {"id": n}}), partition=0)
+        payload = order | {"id": n}
+        producer.produce(topic, json.dumps({"schema": schema, "payload": payload} if topic == "orders" else payload))
     producer.flush(120)
+
+
+def _parquet(what: str, topic: str, converter: str, bootstrap_servers: str, worker: Worker, directory: Path) -> str:
+    """From the first file to the last one: what comes before is the group's start."""
+    _orders(bootstrap_servers, topic)
+    found, per_file = directory / topic, 50_000
     config = {
-        "connector.class": "ObjectSink", "topics": "orders", "path": str(found), "format": "parquet",
-        "file.max.records": str(per_file), "partition.duration.ms": str(10**13), "value.converter": _JSON,
+        "connector.class": "ObjectSink", "topics": topic, "path": str(found), "format": "parquet",
+        "file.max.records": str(per_file), "partition.duration.ms": str(10**13), "value.converter": converter,
         "consumer.override.auto.offset.reset": "earliest",
     }  # fmt: skip
-    worker.ask("PUT", "/connectors/parquet/config", config, status=201)
+    worker.ask("PUT", f"/connectors/parquet-{topic}/config", config, status=201)
 
     def files() -> int:
         return len(list(found.rglob("*.parquet")))
@@ -122,8 +128,8 @@ def records_to_parquet(bootstrap_servers: str, worker: Worker, directory: Path) 
     first, began, spent = files(), time.monotonic(), _cpu_s(worker)
     await_true(lambda: files() * per_file >= _RECORDS, "all files", 300)
     lasted, spent, count = time.monotonic() - began, _cpu_s(worker) - spent, _RECORDS - first * per_file
-    worker.ask("DELETE", "/connectors/parquet", status=204)
-    return f"Parquet sink, JSON with schemas: {count / lasted:,.0f} a second, {count / spent:,.0f} a CPU second"
+    worker.ask("DELETE", f"/connectors/parquet-{topic}", status=204)
+    return f"{what}: {count / lasted:,.0f} a second, {count / spent:,.0f} a CPU second"
 
 
 def many_connectors(worker: Worker, directory: Path) -> str:
@@ -167,7 +173,8 @@ _OF_A_TASK = {
     "file source": lines_of_a_file,
     "directory source": lines_of_a_directory,
     "SQL source": rows_of_a_table,
-    "Parquet sink": records_to_parquet,
+    "Parquet sink, texts": partial(_parquet, "Parquet sink, texts", "texts", _TEXT),
+    "Parquet sink, JSON": partial(_parquet, "Parquet sink, JSON with schemas", "orders", _JSON),
 }
 
 
