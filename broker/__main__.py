@@ -11,6 +11,7 @@ COMMANDS = {
     "server": "run a broker",
     "zookeeper": "become a ZooKeeper server",
     "connect-worker": "run a Connect worker",
+    "connect-template": "write the beginning of a connector of one's own",
     "registry": "run a schema registry",
     "probe": "write to every broker and read it back, again and again",
     "stream": "run a Spark stream job",

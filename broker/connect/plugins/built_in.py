@@ -24,6 +24,7 @@ _OF_KEY_OR_VALUE = {
 BUILT_IN: dict[str, str] = {
     f"{_FILE}FileStreamSourceConnector": "broker.connect.plugins.file_source:FileStreamSourceConnector",
     f"{_FILE}FileStreamSinkConnector": "broker.connect.plugins.file_sink:FileStreamSinkConnector",
+    f"{_OWN}DirectorySourceConnector": "broker.connect.plugins.directory.source:DirectorySourceConnector",
     f"{_OWN}SqlSourceConnector": "broker.connect.plugins.sql.source:SqlSourceConnector",
     f"{_OWN}SqlSinkConnector": "broker.connect.plugins.sql.sink:SqlSinkConnector",
     f"{_OWN}HttpSinkConnector": "broker.connect.plugins.http_sink:HttpSinkConnector",
