@@ -1,0 +1,210 @@
+"""Converters on a real registry: others' deserializers read what they write, and the other way; and in a worker."""
+
+import uuid
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pytest
+from confluent_kafka.schema_registry import SchemaRegistryClient
+from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
+from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
+from confluent_kafka.serialization import MessageField, SerializationContext
+
+from broker.connect.api import DataError, Field, RetriableError, Schema, Struct, Type
+from broker.connect.api import schema as types
+from broker.connect.converters.registry.avro.converter import AvroConverter
+from broker.connect.converters.registry.json_schema.converter import JsonSchemaConverter
+from tests.barnabas_cluster import await_true
+from tests.broker.connect.workers import start_worker
+from tests.registry_process import running_registries
+
+LINE = Schema(Type.STRUCT, name="shop.Line", fields=(Field("sku", types.STRING), Field("count", Schema(Type.INT16))))
+ORDER = Schema(
+    Type.STRUCT,
+    name="shop.Order",
+    fields=(
+        Field("id", Schema(Type.INT64)),
+        Field("note", types.OPTIONAL_STRING),
+        Field("at", types.timestamp_schema()),
+        Field("due", types.date_schema(optional=True)),
+        Field("total", types.decimal_schema(2)),
+        Field("lines", Schema(Type.ARRAY, value_schema=LINE)),
+        Field("tags", Schema(Type.MAP, key_schema=types.STRING, value_schema=Schema(Type.FLOAT64))),
+        Field("paid", Schema(Type.BOOLEAN, default=True)),
+    ),
+)
+AT = datetime(2020, 2, 3, 4, 5, 6, tzinfo=UTC)
+
+
+def order():
+    return Struct(
+        ORDER,
+        {
+            "id": 2**40, "note": None, "at": AT, "due": date(2020, 3, 1), "total": Decimal("12.34"),
+            "lines": [Struct(LINE, {"sku": "ä", "count": -2})], "tags": {"x": 1.5}, "paid": False,
+        },
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def registry(cluster, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("registry")
+    topic = f"_schemas-{uuid.uuid4().hex[:8]}"
+    with running_registries(directory, cluster.bootstrap_servers, kafkastore_topic=topic) as [running]:
+        yield running
+
+
+@pytest.fixture
+def client(registry):
+    return SchemaRegistryClient({"url": registry.url})
+
+
+@pytest.fixture
+def topic():
+    return f"t-{uuid.uuid4().hex[:12]}"
+
+
+def converter(cls, registry, **props):
+    made = cls()
+    said = {key.replace("_", "."): value for key, value in props.items()}
+    made.configure({"schema.registry.url": f"http://127.0.0.1:1,{registry.url}", **said}, False)
+    return made
+
+
+def value_of(topic):
+    return SerializationContext(topic, MessageField.VALUE)
+
+
+def test_avro_goes_to_others_and_comes_from_them(registry, client, topic):
+    made = converter(AvroConverter, registry)
+    written = made.from_connect(topic, (), ORDER, order())
+    read = AvroDeserializer(client)(written, value_of(topic))
+    assert read == {
+        "id": 2**40, "note": None, "at": AT, "due": date(2020, 3, 1), "total": Decimal("12.34"),
+        "lines": [{"sku": "ä", "count": -2}], "tags": {"x": 1.5}, "paid": False,
+    }  # fmt: skip
+    text = client.get_latest_version(f"{topic}-value").schema.schema_str
+    theirs = AvroSerializer(client, text, conf={"auto.register.schemas": False})(read, value_of(topic))
+    assert theirs == written
+    assert made.to_connect(topic, (), theirs) == (ORDER, order())
+
+
+def test_json_goes_to_others_and_comes_from_them(registry, client, topic):
+    made = converter(JsonSchemaConverter, registry)
+    written = made.from_connect(topic, (), ORDER, order())
+    text = client.get_latest_version(f"{topic}-value").schema.schema_str
+    read = JSONDeserializer(None, schema_registry_client=client)(written, value_of(topic))
+    assert (read["note"], read["lines"], read["paid"]) == (None, [{"sku": "ä", "count": -2}], False)
+    theirs = JSONSerializer(text, client, conf={"auto.register.schemas": False})(read, value_of(topic))
+    assert made.to_connect(topic, (), theirs) == (ORDER, order())
+
+
+def test_a_schema_the_registry_refuses_is_the_records_fault(registry, topic):
+    made = converter(AvroConverter, registry)
+    made.from_connect(topic, (), types.STRING, "x")
+    with pytest.raises(DataError, match="incompatible"):
+        made.from_connect(topic, (), Schema(Type.INT32), 1)
+    with pytest.raises(DataError, match="40403"):
+        made.to_connect(topic, (), b"\0\x7f\xff\xff\xff1")
+
+
+def test_a_registry_that_is_nowhere_is_asked_again_and_then_for_later():
+    made = AvroConverter()
+    props = {"schema.registry.url": "http://127.0.0.1:1", "max.retries": "2", "retries.wait.ms": "1"}
+    made.configure({**props, "basic.auth.user.info": "me:sesame"}, False)
+    with pytest.raises(RetriableError) as told:
+        made.from_connect("t", (), types.STRING, "x")
+    assert "sesame" not in str(told.value)
+
+
+CONVERTERS = {"avro": "io.confluent.connect.avro.AvroConverter", "json": "JsonSchemaConverter"}
+
+
+@pytest.fixture
+def worker(cluster, registry, tmp_path):
+    started = start_worker(
+        tmp_path / "worker",
+        "standalone",
+        {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "offset.storage.file.filename": str(tmp_path / "offsets"),
+            "config.providers": "dir",
+            "config.providers.dir.class": "org.apache.kafka.common.config.provider.DirectoryConfigProvider",
+        },
+    )
+    try:
+        await_true(started.answers, "REST answers")
+        yield started
+    finally:
+        assert started.stop() == 0
+        assert "Traceback" not in started.log.read_text()
+
+
+@pytest.mark.parametrize("kind", CONVERTERS)
+def test_a_sink_reads_what_a_source_wrote_and_a_poison_record_is_a_dead_letter(
+    kind, cluster, registry, client, worker, tmp_path, topic
+):
+    from confluent_kafka import Consumer, Producer
+
+    own = {
+        "key.converter": "StringConverter",
+        "value.converter": CONVERTERS[kind],
+        "value.converter.schema.registry.url": registry.url,
+    }
+    (tmp_path / "in.txt").write_text("foo\nbär\n")
+    source = {"connector.class": "FileStreamSource", "file": str(tmp_path / "in.txt"), "topic": topic, **own}
+    worker.ask("PUT", "/connectors/in/config", source, status=201)
+    out = tmp_path / "out.txt"
+    dead = {
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": f"dead-{topic}",
+        "errors.deadletterqueue.topic.replication.factor": "1",
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+    sink = {"connector.class": "FileStreamSink", "file": str(out), "topics": topic, **own, **dead}
+    worker.ask("PUT", "/connectors/out/config", sink, status=201)
+    await_true(lambda: out.exists() and out.read_text() == "foo\nbär\n", "both lines")
+    assert client.get_latest_version(f"{topic}-value").schema.schema_type == {"avro": "AVRO", "json": "JSON"}[kind]
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    producer.produce(topic, b"poison")
+    producer.flush(30)
+    consumer = Consumer(
+        {"bootstrap.servers": cluster.bootstrap_servers, "group.id": f"g-{topic}", "auto.offset.reset": "earliest"}
+    )
+    consumer.subscribe([f"dead-{topic}"])
+    found = []
+    await_true(lambda: found or found.extend(m for m in consumer.consume(1, 0.5) if not m.error()), "a dead letter")
+    consumer.close()
+    headers = dict(found[0].headers())
+    assert (found[0].value(), headers["__connect.errors.stage"]) == (b"poison", b"VALUE_CONVERTER")
+    assert headers["__connect.errors.offset"] == b"2"
+
+
+def test_what_is_wrong_with_a_converter_is_told_before_it_starts_and_a_secret_never(worker, registry, tmp_path):
+    (tmp_path / "login").write_text("me:sesame")
+    asked = {
+        "name": "secret",
+        "connector.class": "FileStreamSource",
+        "file": "x",
+        "topic": "t",
+        "value.converter": "AvroConverter",
+        "value.converter.schema.registry.url": "http://me:sesame@127.0.0.1:1",
+        "value.converter.value.subject.name.strategy": "Odd",
+        "value.converter.basic.auth.user.info": "me:sesame",
+    }
+    path = "/connector-plugins/FileStreamSource/config/validate"
+    told = worker.ask("PUT", path, asked, status=200)
+    wrong = {
+        each["value"]["name"].removeprefix("value.converter.") for each in told["configs"] if each["value"]["errors"]
+    }
+    assert wrong == {"schema.registry.url", "value.subject.name.strategy", "basic.auth.user.info"}
+    assert "sesame" not in str(told)
+    assert "sesame" not in str(worker.ask("POST", "/connectors", {"name": "secret", "config": asked}, status=400))
+    good = asked | {
+        "value.converter.schema.registry.url": registry.url,
+        "value.converter.value.subject.name.strategy": "RecordNameStrategy",
+        "value.converter.basic.auth.user.info": f"${{dir:{tmp_path}:login}}",
+    }
+    told = worker.ask("PUT", path, good, status=200)
+    assert told["error_count"] == 0
+    assert "sesame" not in str(told) + worker.log.read_text()
