@@ -44,6 +44,9 @@ BUILT_IN: dict[str, str] = {
     "io.confluent.connect.json.JsonSchemaConverter": (
         "broker.connect.converters.registry.json_schema.converter:JsonSchemaConverter"
     ),
+    "io.confluent.connect.protobuf.ProtobufConverter": (
+        "broker.connect.converters.registry.protobuf.converter:ProtobufConverter"
+    ),
     f"{_STORAGE}SimpleHeaderConverter": "broker.connect.converters.simple_header:SimpleHeaderConverter",
     **{
         f"{_TRANSFORMS}{name}${side}": f"broker.connect.transforms.{module}:{name}{side}"

@@ -8,12 +8,16 @@ import pytest
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
+from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, ProtobufSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
+from google.protobuf import descriptor_pool, message_factory
 
 from broker.connect.api import DataError, Field, RetriableError, Schema, Struct, Type
 from broker.connect.api import schema as types
 from broker.connect.converters.registry.avro.converter import AvroConverter
 from broker.connect.converters.registry.json_schema.converter import JsonSchemaConverter
+from broker.connect.converters.registry.protobuf.converter import ProtobufConverter
+from broker.registry.protobuf.schema import parse
 from tests.barnabas_cluster import await_true
 from tests.broker.connect.workers import start_worker
 from tests.registry_process import running_registries
@@ -99,6 +103,35 @@ def test_json_goes_to_others_and_comes_from_them(registry, client, topic):
     assert made.to_connect(topic, (), theirs) == (ORDER, order())
 
 
+def message_class(client, subject):
+    """Of the subject's latest schema, as protoc makes one."""
+    files = parse(client.get_latest_version(subject).schema.schema_str, (), is_new=False).files
+    pool = descriptor_pool.DescriptorPool()
+    for each in files:
+        pool.Add(each)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("shop.Order"))
+
+
+def test_protobuf_goes_to_others_and_comes_from_them(registry, client, topic):
+    made = converter(ProtobufConverter, registry, optional_for_nullables="true")
+    written = made.from_connect(topic, (), ORDER, order())
+    order_class = message_class(client, f"{topic}-value")
+    read = ProtobufDeserializer(order_class, {"use.deprecated.format": False}, client)(written, value_of(topic))
+    assert (read.id, read.HasField("note"), read.lines[0].sku, read.lines[0].count) == (2**40, False, "ä", -2)
+    assert (read.at.seconds, read.due.month, read.total.value, dict(read.tags)) == (
+        int(AT.timestamp()), 3, b"\x04\xd2", {"x": 1.5},
+    )  # fmt: skip
+    conf = {"auto.register.schemas": False, "use.latest.version": True, "use.deprecated.format": False}
+    # The other one keeps the schema's text, where its serializer wants a descriptor.
+    other = SchemaRegistryClient({"url": registry.url})
+    theirs = ProtobufSerializer(order_class, other, conf)(read, value_of(topic))
+    _, back = made.to_connect(topic, (), theirs)
+    assert {name: back[name] for name in ("id", "note", "at", "due", "total", "tags", "paid")} == {
+        name: order()[name] for name in ("id", "note", "at", "due", "total", "tags", "paid")
+    }
+    assert [dict(each) for each in back["lines"]] == [{"sku": "ä", "count": -2}]
+
+
 def test_a_schema_the_registry_refuses_is_the_records_fault(registry, topic):
     made = converter(AvroConverter, registry)
     made.from_connect(topic, (), types.STRING, "x")
@@ -117,7 +150,14 @@ def test_a_registry_that_is_nowhere_is_asked_again_and_then_for_later():
     assert "sesame" not in str(told.value)
 
 
-CONVERTERS = {"avro": "io.confluent.connect.avro.AvroConverter", "json": "JsonSchemaConverter"}
+CONVERTERS = {
+    "AVRO": "io.confluent.connect.avro.AvroConverter",
+    "JSON": "JsonSchemaConverter",
+    "PROTOBUF": "ProtobufConverter",
+}
+#: A line is a text, and what goes through the topic is a struct.
+INTO_STRUCT = {"transforms": "in", "transforms.in.type": "HoistField$Value", "transforms.in.field": "line"}
+OUT_OF_STRUCT = {"transforms": "out", "transforms.out.type": "ExtractField$Value", "transforms.out.field": "line"}
 
 
 @pytest.fixture
@@ -152,7 +192,13 @@ def test_a_sink_reads_what_a_source_wrote_and_a_poison_record_is_a_dead_letter(
         "value.converter.schema.registry.url": registry.url,
     }
     (tmp_path / "in.txt").write_text("foo\nbär\n")
-    source = {"connector.class": "FileStreamSource", "file": str(tmp_path / "in.txt"), "topic": topic, **own}
+    source = {
+        "connector.class": "FileStreamSource",
+        "file": str(tmp_path / "in.txt"),
+        "topic": topic,
+        **own,
+        **INTO_STRUCT,
+    }
     worker.ask("PUT", "/connectors/in/config", source, status=201)
     out = tmp_path / "out.txt"
     dead = {
@@ -161,10 +207,10 @@ def test_a_sink_reads_what_a_source_wrote_and_a_poison_record_is_a_dead_letter(
         "errors.deadletterqueue.topic.replication.factor": "1",
         "errors.deadletterqueue.context.headers.enable": "true",
     }
-    sink = {"connector.class": "FileStreamSink", "file": str(out), "topics": topic, **own, **dead}
+    sink = {"connector.class": "FileStreamSink", "file": str(out), "topics": topic, **own, **dead, **OUT_OF_STRUCT}
     worker.ask("PUT", "/connectors/out/config", sink, status=201)
     await_true(lambda: out.exists() and out.read_text() == "foo\nbär\n", "both lines")
-    assert client.get_latest_version(f"{topic}-value").schema.schema_type == {"avro": "AVRO", "json": "JSON"}[kind]
+    assert client.get_latest_version(f"{topic}-value").schema.schema_type == kind
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
     producer.produce(topic, b"poison")
     producer.flush(30)

@@ -37,7 +37,7 @@ def read(text, data, *referred):
 
 
 @given(st.data())
-@settings(max_examples=examples(800))
+@settings(max_examples=examples(400))
 def test_every_value_comes_back_with_its_schema(data):
     schema, values = data.draw(typed(names=NAMES, struct_name=None))
     value = data.draw(values)

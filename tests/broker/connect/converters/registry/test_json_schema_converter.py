@@ -32,7 +32,7 @@ def read(schema, value, *referred, **props):
 
 
 @given(st.data(), st.sampled_from(["BASE64", "NUMERIC"]), st.sampled_from(["true", "false"]))
-@settings(max_examples=examples(800))
+@settings(max_examples=examples(400))
 def test_every_value_comes_back_with_its_schema(data, decimals, required):
     schema, values = data.draw(typed())
     value = data.draw(values)
