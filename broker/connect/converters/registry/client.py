@@ -115,11 +115,11 @@ class Registry:
             said = orjson.loads(data)
         except ValueError:
             said = None
-        if not isinstance(said, dict):
-            raise _Unwell(f"answers {status} and no JSON: no schema registry")
+        if not isinstance(said, dict) or (status != 200 and not isinstance(said.get("error_code"), int)):
+            raise _Unwell(f"answers {status}, not as a schema registry does")
         if status != 200:
-            code, message = said.get("error_code"), str(said.get("message"))[:500]
-            raise DataError(f"The schema registry refuses {method} {path}: {message} ({code})")
+            message = str(said.get("message"))[:500]
+            raise DataError(f"The schema registry refuses {method} {path}: {message} ({said['error_code']})")
         return said
 
 

@@ -48,11 +48,10 @@ def leaves(draw, optional=None):
 
 
 @st.composite
-def typed(draw, depth=2, names=TEXTS, struct_name="a.Struct", shapes=("leaf", "array", "map", "struct")):
-    """A schema of any type, and a strategy of its values. `names` of fields; structs within have no name if
-    `struct_name` is None."""
-    shape = draw(st.sampled_from(shapes)) if depth else "leaf"
-    within = {"depth": depth - 1, "names": names, "struct_name": struct_name}
+def typed(draw, depth=2, names=TEXTS, struct_name="a.Struct", fields_min=0):
+    """A schema of any type, and a strategy of its values. `names` of fields, of which a struct has `fields_min`."""
+    shape = draw(st.sampled_from(["leaf", "array", "map", "struct"])) if depth else "leaf"
+    within = {"depth": depth - 1, "names": names, "struct_name": struct_name, "fields_min": fields_min}
     if shape == "leaf":
         schema, values = draw(leaves())
     elif shape == "array":
@@ -64,7 +63,9 @@ def typed(draw, depth=2, names=TEXTS, struct_name="a.Struct", shapes=("leaf", "a
         schema = Schema(Type.MAP, draw(st.booleans()), key_schema=keys, value_schema=inner)
         values = st.dictionaries(key_values, values, max_size=3)
     else:
-        parts = {name: draw(typed(**within)) for name in draw(st.lists(names, unique=True, max_size=3))}
+        parts = {
+            name: draw(typed(**within)) for name in draw(st.lists(names, unique=True, min_size=fields_min, max_size=3))
+        }
         fields = tuple(Field(name, inner) for name, (inner, _) in parts.items())
         schema = Schema(Type.STRUCT, draw(st.booleans()), name=struct_name, version=3, doc="of a test", fields=fields)
         values = st.fixed_dictionaries({name: each for name, (_, each) in parts.items()}).map(
