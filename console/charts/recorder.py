@@ -5,6 +5,7 @@ there is as before.
 """
 
 import math
+from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,9 @@ from console.charts.tiers import FINEST, TIERS, UNKNOWN, Row, Tier
 #: Kind and name of a series; of its row, with tier and begin.
 Key = tuple[str, str]
 RowKey = tuple[Key, int, int]
+#: What the values of a column come to in a step: total, count, least, most; of thousands of series, so no objects.
+_NOTHING = (0.0, 0.0, math.inf, -math.inf)
+_FOLDED = len(_NOTHING)
 
 
 @dataclass(slots=True)
@@ -26,7 +30,7 @@ class _Open:
     #: The last reading, how many in a row were the same, and what those before come to in the step that is not over.
     reading: tuple[float, ...] = ()
     times: int = 0
-    folded: list["_Folded"] | None = None
+    folded: "array[float] | None" = None
 
     def add(self, values: tuple[float, ...]) -> None:
         if values != self.reading and self.times:
@@ -39,38 +43,28 @@ class _Open:
         taken = self.reading
         if self.folded is not None:
             self._fold()
-            taken = tuple(each.told(measure) for each, measure in zip(self.folded, measures, strict=True))
+            runs = (self.folded[at : at + _FOLDED] for at in range(0, len(self.folded), _FOLDED))
+            taken = tuple(_told(measure, *each) for measure, each in zip(measures, runs, strict=True))
         self.folded, self.times = None, 0
         return taken
 
     def _fold(self) -> None:
-        if self.folded is None:
-            self.folded = [_Folded() for _ in self.reading]
-        for folded, value in zip(self.folded, self.reading, strict=True):
-            folded.add(value, self.times)
+        folded = self.folded
+        if folded is None:
+            folded = self.folded = array("d", _NOTHING * len(self.reading))
+        for at, value in zip(range(0, len(folded), _FOLDED), self.reading, strict=True):
+            if value != UNKNOWN and self.times:
+                folded[at] += value * self.times
+                folded[at + 1] += self.times
+                folded[at + 2], folded[at + 3] = min(folded[at + 2], value), max(folded[at + 3], value)
         self.times = 0
 
 
-@dataclass(slots=True)
-class _Folded:
-    """The values of one column."""
-
-    total: float = 0.0
-    count: int = 0
-    least: float = math.inf
-    most: float = -math.inf
-
-    def add(self, value: float, times: int) -> None:
-        if value != UNKNOWN and times:
-            self.total += value * times
-            self.count += times
-            self.least, self.most = min(self.least, value), max(self.most, value)
-
-    def told(self, measure: str) -> float:
-        if not self.count:
-            return UNKNOWN
-        how = told_by(measure)
-        return self.most if how is max else self.least if how is min else self.total / self.count
+def _told(measure: str, total: float, count: float, least: float, most: float) -> float:
+    if not count:
+        return UNKNOWN
+    how = told_by(measure)
+    return most if how is max else least if how is min else total / count
 
 
 @dataclass(slots=True)

@@ -33,10 +33,11 @@ class Tier:
 
 
 #: The finest is for what happens now, the second for yesterday beside today, the third for a month beside the last.
+#: Rows are short: the collector holds one of each tier for every series.
 TIERS = (
-    Tier(0, 15_000, 120, 3 * _HOUR_MS),
-    Tier(1, 2 * 60_000, 180, 50 * _HOUR_MS),
-    Tier(2, 30 * 60_000, 168, 62 * 24 * _HOUR_MS),
+    Tier(0, 15_000, 40, 3 * _HOUR_MS),
+    Tier(1, 2 * 60_000, 45, 50 * _HOUR_MS),
+    Tier(2, 30 * 60_000, 48, 62 * 24 * _HOUR_MS),
 )
 FINEST = TIERS[0]
 
@@ -47,34 +48,34 @@ def tier_for(span_ms: int, *, back_ms: int = 0) -> Tier:
 
 
 class Row:
-    """The points of one series in one row of a tier, a run of values for each of its columns."""
+    """The points of one series in one row of a tier: its columns of each, one after the other."""
 
-    __slots__ = ("columns", "length")
+    __slots__ = ("values", "width")
 
     def __init__(self, width: int, length: int):
-        self.length = length
-        self.columns = [array("f", [NOT_WRITTEN]) * length for _ in range(width)]
+        self.width = width
+        self.values = array("f", [NOT_WRITTEN]) * (width * length)
 
     def write(self, index: int, values: Sequence[float]) -> None:
-        for column, value in zip(self.columns, values, strict=True):
-            column[index] = value
+        at = index * self.width
+        self.values[at : at + self.width] = array("f", values)
 
     def points(self) -> Iterator[tuple[int, tuple[float, ...]]]:
         """(index, its columns) of what was written."""
-        for index, values in enumerate(zip(*self.columns, strict=True)):
+        for index in range(len(self.values) // self.width):
+            values = self.values[index * self.width : (index + 1) * self.width]
             if not math.isnan(values[0]):
-                yield index, values
+                yield index, tuple(values)
 
     def pack(self) -> bytes:
-        return zlib.compress(b"".join(each.tobytes() for each in self.columns), 1)
+        return zlib.compress(self.values.tobytes(), 1)
 
     @classmethod
     def unpack(cls, packed: bytes, width: int, length: int) -> "Row":
         """What was packed with fewer columns does not know the others."""
-        row = cls(width, length)
-        data, size = zlib.decompress(packed), 4 * length
-        known = len(data) // size
-        for number in range(width):
-            unknown = array("f", [UNKNOWN]) * length
-            row.columns[number] = array("f", data[number * size : (number + 1) * size]) if number < known else unknown
+        before, row = cls(1, length), cls(width, length)
+        before.values = array("f", zlib.decompress(packed))
+        before.width = len(before.values) // length
+        for index, values in before.points():
+            row.write(index, (*values, *[UNKNOWN] * width)[:width])
         return row

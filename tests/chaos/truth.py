@@ -88,6 +88,7 @@ def _is_server_of(seen: Seen, row: Row) -> bool:
         "broker": "server --config",
         "connect": "connect-worker distributed",
         "registry": "registry --config",
+        "probe": "probe --config",
         "stream": "stream --config",
     }
     return f"-m broker {commands[row.kind]} {row.data_dir}/" in seen.words

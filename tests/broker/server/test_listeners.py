@@ -14,6 +14,7 @@ from broker.config.definition import ConfigError
 from broker.config.dynamic import read_broker_change
 from broker.net.turns import Turns
 from broker.server.listeners import Listeners
+from tests.zookeeper_server import free_ports
 
 FILE = "broker.id=1\nzookeeper.connect=z:1\n"
 MAP = "listener.security.protocol.map=A:PLAINTEXT,B:PLAINTEXT,C:PLAINTEXT,PLAINTEXT:PLAINTEXT,S:SSL,U:SASL_PLAINTEXT\n"
@@ -56,9 +57,7 @@ def test_a_listener_with_tls_and_no_certificate_ends_the_start():
 
 
 def test_one_port_serves_both_families_of_addresses_by_a_listener_each():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    (port,) = free_ports(1)
     text = f"listeners=A://0.0.0.0:{port},B://[::]:{port}\nadvertised.listeners=A://h:{port},B://h:{port}\n"
     with opened(read_broker_config(f"{FILE}{MAP}{text}inter.broker.listener.name=A\n")) as listeners:
         assert named(listeners) == {"A": port, "B": port}
