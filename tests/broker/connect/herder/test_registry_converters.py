@@ -226,6 +226,35 @@ def test_a_sink_reads_what_a_source_wrote_and_a_poison_record_is_a_dead_letter(
     assert headers["__connect.errors.offset"] == b"2"
 
 
+def test_a_registry_that_is_away_costs_no_line_whatever_is_tolerated(registry, worker, tmp_path, topic):
+    own = {
+        "value.converter": "AvroConverter",
+        "value.converter.schema.registry.url": registry.url,
+        "value.converter.max.retries": "0",
+        "errors.tolerance": "all",
+    }
+    (tmp_path / "in.txt").write_text("foo\nbar\n")
+    source = {"connector.class": "FileStreamSource", "file": str(tmp_path / "in.txt"), **own}
+    registry.kill()
+    try:
+        patient = {**source, "topic": f"{topic}-a", "errors.retry.timeout": "-1"}
+        worker.ask("PUT", "/connectors/patient/config", patient, status=201)
+        worker.ask("PUT", "/connectors/hasty/config", {**source, "topic": f"{topic}-b"}, status=201)
+        await_true(lambda: worker.task_state("hasty") == "FAILED", "the hasty one has ended")
+        assert "is not possible for now" in worker.ask("GET", "/connectors/hasty/tasks/0/status")["trace"]
+        worker.log.write_text("")  # its traceback was told, as it should be
+    finally:
+        registry.start()
+        registry.await_serving()
+    worker.ask("POST", "/connectors/hasty/tasks/0/restart", status=204)
+    for at in ("a", "b"):
+        out = tmp_path / f"out-{at}.txt"
+        sink = {"connector.class": "FileStreamSink", "file": str(out), "topics": f"{topic}-{at}", **own}
+        worker.ask("PUT", f"/connectors/out-{at}/config", sink, status=201)
+        await_true(lambda out=out: out.exists() and out.read_text() == "foo\nbar\n", "both lines")
+    assert worker.is_running("patient")
+
+
 def test_what_is_wrong_with_a_converter_is_told_before_it_starts_and_a_secret_never(worker, registry, tmp_path):
     (tmp_path / "login").write_text("me:sesame")
     asked = {

@@ -83,7 +83,7 @@ def members(draw, depth):
 
 
 @given(st.data())
-@settings(max_examples=examples(160), deadline=None)
+@settings(max_examples=examples(160))
 def test_every_value_comes_back_with_its_schema(data):
     schema, values = data.draw(structs())
     value = data.draw(values)
