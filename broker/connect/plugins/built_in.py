@@ -41,6 +41,13 @@ BUILT_IN: dict[str, str] = {
     f"{_CONVERTERS}LongConverter": "broker.connect.converters.plain:LongConverter",
     f"{_CONVERTERS}FloatConverter": "broker.connect.converters.plain:FloatConverter",
     f"{_CONVERTERS}DoubleConverter": "broker.connect.converters.plain:DoubleConverter",
+    "io.confluent.connect.avro.AvroConverter": "broker.connect.converters.registry.avro.converter:AvroConverter",
+    "io.confluent.connect.json.JsonSchemaConverter": (
+        "broker.connect.converters.registry.json_schema.converter:JsonSchemaConverter"
+    ),
+    "io.confluent.connect.protobuf.ProtobufConverter": (
+        "broker.connect.converters.registry.protobuf.converter:ProtobufConverter"
+    ),
     f"{_STORAGE}SimpleHeaderConverter": "broker.connect.converters.simple_header:SimpleHeaderConverter",
     **{
         f"{_TRANSFORMS}{name}${side}": f"broker.connect.transforms.{module}:{name}{side}"
