@@ -14,7 +14,7 @@ from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record, decode_records
 from broker.spark.record_columns import decode_columns
 from broker.spark.rows import in_portions, to_arrow
-from broker.spark.visible_batches import end_of, visible_batches
+from broker.client.visible_batches import end_of, visible_batches
 
 P0 = TopicPartition("t", 0)
 
