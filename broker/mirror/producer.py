@@ -1,4 +1,4 @@
-"""Writes batches to the target as one producer: idempotent, up to five of a partition under way, transactional if asked.
+"""Writes batches to the target as one producer: idempotent, perhaps transactional, five of a partition under way.
 
 A batch that is sent again is the same bytes with the same sequence number, which its broker recognises, so that nothing
 is twice in a partition for as long as this producer lives.

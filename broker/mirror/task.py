@@ -78,10 +78,17 @@ class MirrorTask:
 
     def step(self) -> None:
         """Raises Fenced."""
+        self._do(self._copy)
+
+    def save(self) -> None:
+        """What was copied is remembered, and with exactly_once visible. Raises Fenced."""
+        self._do(lambda: self._save(is_idle=True))
+
+    def _do(self, what: Callable[[], None]) -> None:
         try:
             if self._target is None:
                 self._open()
-            self._copy()
+            what()
             self._trouble = None
         except Fenced as error:
             self._begin_again(error)

@@ -6,6 +6,7 @@ _CONVERTERS = "org.apache.kafka.connect.converters."
 _TRANSFORMS = "org.apache.kafka.connect.transforms."
 _PREDICATES = "org.apache.kafka.connect.transforms.predicates."
 _OWN = "barnabas.connect."
+_MIRROR = "org.apache.kafka.connect.mirror."
 
 #: Transforms with a `$Key` and a `$Value` variant, and the module that has both.
 _OF_KEY_OR_VALUE = {
@@ -32,6 +33,9 @@ BUILT_IN: dict[str, str] = {
     f"{_OWN}DatagenSourceConnector": "broker.connect.plugins.datagen_source:DatagenSourceConnector",
     f"{_OWN}HeartbeatSourceConnector": "broker.connect.plugins.heartbeat_source:HeartbeatSourceConnector",
     f"{_OWN}HostMetricsSourceConnector": "broker.connect.plugins.host_metrics_source:HostMetricsSourceConnector",
+    f"{_MIRROR}MirrorSourceConnector": "broker.connect.plugins.mirror.source:MirrorSourceConnector",
+    f"{_MIRROR}MirrorCheckpointConnector": "broker.connect.plugins.mirror.checkpoint:MirrorCheckpointConnector",
+    f"{_MIRROR}MirrorHeartbeatConnector": "broker.connect.plugins.mirror.heartbeat:MirrorHeartbeatConnector",
     "org.apache.kafka.connect.json.JsonConverter": "broker.connect.converters.json:JsonConverter",
     f"{_STORAGE}StringConverter": "broker.connect.converters.plain:StringConverter",
     f"{_CONVERTERS}ByteArrayConverter": "broker.connect.converters.plain:ByteArrayConverter",
