@@ -12,6 +12,7 @@ COMMANDS = {
     "zookeeper": "become a ZooKeeper server",
     "connect-worker": "run a Connect worker",
     "connect-template": "write the beginning of a connector of one's own",
+    "mirror-maker": "copy topics of clusters into others",
     "registry": "run a schema registry",
     "probe": "write to every broker and read it back, again and again",
     "stream": "run a Spark stream job",

@@ -1,6 +1,6 @@
 """How fast one task copies a topic from one cluster into another: MB/s, beside the brokers of both.
 
-    python -m tests.bench.mirror [MEGABYTES]
+python -m tests.bench.mirror [MEGABYTES]
 """
 
 import sys
@@ -68,16 +68,17 @@ def copy(north, south, topic: str, megabytes: int, batch: int, exactly_once: boo
     admin = AdminClient({"bootstrap.servers": south.bootstrap_servers})
     if TOPIC not in admin.list_topics(timeout=10).topics:
         admin.create_topics([NewTopic(TOPIC, 1, 1, config={"cleanup.policy": "compact"})])[TOPIC].result(20)
-    ids = [AdminClient({"bootstrap.servers": each.bootstrap_servers}).list_topics(timeout=10).cluster_id for each in (north, south)]
+    ids = [
+        AdminClient({"bootstrap.servers": each.bootstrap_servers}).list_topics(timeout=10).cluster_id
+        for each in (north, south)
+    ]
     settings = TaskSettings(
         Flow(f"{target}", ids[0], ids[1], exactly_once),
         {TopicPartition(topic, number): target for number in range(PARTITIONS)},
         1.0,
         from_end=False,
     )
-    connects = [
-        lambda each=each: Cluster(parse_bootstrap_servers(each.bootstrap_servers)) for each in (north, south)
-    ]
+    connects = [lambda each=each: Cluster(parse_bootstrap_servers(each.bootstrap_servers)) for each in (north, south)]
     stopping = threading.Event()
     task = MirrorTask(settings, *connects, stopping.is_set)
     own, brokers = psutil.Process(), [psutil.Process(each.brokers[0].process.pid) for each in (north, south)]
@@ -92,7 +93,8 @@ def copy(north, south, topic: str, megabytes: int, batch: int, exactly_once: boo
     mode = "exactly once" if exactly_once else "at least once"
     print(
         f"batches of {batch:>9,} · {mode:13} · {megabytes / took:6.1f} MB/s · CPU s a GB: mirror "
-        f"{used[0] * 1000 / megabytes:.1f}, source {used[1] * 1000 / megabytes:.1f}, target {used[2] * 1000 / megabytes:.1f}",
+        f"{used[0] * 1000 / megabytes:.1f}, source {used[1] * 1000 / megabytes:.1f}, "
+        f"target {used[2] * 1000 / megabytes:.1f}",
         flush=True,
     )
 

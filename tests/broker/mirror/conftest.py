@@ -28,8 +28,8 @@ def south(tmp_path_factory, zookeeper):
 class Side:
     """A cluster, and what tests do with it."""
 
-    def __init__(self, alias, running):
-        self.alias, self.running = alias, running
+    def __init__(self, alias, running, replicas=1):
+        self.alias, self.running, self._replicas = alias, running, replicas
         self.bootstrap = running.bootstrap_servers
         self.admin = AdminClient({"bootstrap.servers": self.bootstrap})
         self.id = self.admin.list_topics(timeout=10).cluster_id
@@ -39,7 +39,9 @@ class Side:
         return Cluster(parse_bootstrap_servers(self.bootstrap), client_id="mirror")
 
     def create(self, topic, partitions=1, **config):
-        new = NewTopic(topic, partitions, 1, config={key.replace("_", "."): value for key, value in config.items()})
+        new = NewTopic(
+            topic, partitions, self._replicas, config={key.replace("_", "."): value for key, value in config.items()}
+        )
         self.admin.create_topics([new])[topic].result(20)
         await_true(lambda: self._is_led(topic, partitions), f"{topic} is led")
 

@@ -22,8 +22,8 @@ def test_records_keep_key_headers_timestamp_and_partition(north, south, topic, e
         side.create(topic, 2)
     for partition in (0, 1):
         north.write(
-            topic, [f"{partition}-{number}" for number in range(100)], partition, key="k", headers=[("h", b"1"), ("h", None)],
-            timestamp=1_700_000_000_123,
+            topic, [f"{partition}-{number}" for number in range(100)], partition, key="k",
+            headers=[("h", b"1"), ("h", None)], timestamp=1_700_000_000_123,
         )  # fmt: skip
     with mirroring(north, south, {topic: 2}, exactly_once=exactly_once):
         for partition in (0, 1):
