@@ -121,14 +121,24 @@ class Lane:
         #: Whose transaction is open.
         self._open: Clusters | None = None
 
+    def fence(self) -> None:
+        """Nobody else writes any more, as far as is known without waiting: an open transaction would keep the ledger's
+        end from whoever begins."""
+        self._producers[self._own] = self._make(self._writer(self._own))
+        self._fence_others()
+
     def begin(self) -> None:
-        """Nobody else writes any more; what was remembered is known. Raises what the target answers."""
-        self._producer(self._own)
+        """After `fence` of all lanes of a task: what was remembered is known. Raises what the target answers."""
         self._ledger.read_to_end()
-        if self._flow.exactly_once:
-            first = self._writer(self._own)
+        self._fence_others()
+        self._tell(self._own, self._producers[self._own])
+
+    def _fence_others(self) -> None:
+        """Those who write what has been elsewhere: the ledger tells of them."""
+        first = self._writer(self._own)
+        if first is not None:
             for record in list(self._ledger.producers.values()):
-                if record.writer and record.writer.startswith(f"{first}."):
+                if record.writer and record.writer.startswith(f"{first}.") and record.clusters not in self._producers:
                     self._producers[record.clusters] = self._make(record.writer)
 
     def _writer(self, clusters: Clusters) -> str | None:
@@ -144,14 +154,18 @@ class Lane:
     def _producer(self, clusters: Clusters) -> Producer:
         if clusters not in self._producers:
             producer = self._make(self._writer(clusters))
-            record = ProducerRecord(producer.producer_id, clusters, self._writer(clusters))
-            self._ledger.read_to_end()
-            if self._ledger.producers.get(record.producer_id) != record:
-                teller = self._producers.get(self._own, producer)
-                self._write_ledger(teller, [record])
-                teller.commit()
+            self._ledger.read_to_end(waits_for_open=False)
+            self._tell(clusters, producer)
             self._producers[clusters] = producer
         return self._producers[clusters]
+
+    def _tell(self, clusters: Clusters, producer: Producer) -> None:
+        """Where its records have been, before there are any."""
+        record = ProducerRecord(producer.producer_id, clusters, self._writer(clusters))
+        if self._ledger.producers.get(record.producer_id) != record:
+            teller = self._producers.get(self._own, producer)
+            self._write_ledger(teller, [record])
+            teller.commit()
 
     def write(self, portions: Iterable[Portion]) -> list[Refusal]:
         """All of it, in the order of each partition. What is refused ends its partition's part."""

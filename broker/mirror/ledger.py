@@ -58,13 +58,13 @@ class Ledger:
             self._runs[key] = Runs([*before, *self._runs[key].spread(1 << 30)])
         return self._runs[key]
 
-    def read_to_end(self) -> None:
-        """What was written before the call, what is to be committed still included.
+    def read_to_end(self, *, waits_for_open: bool = True) -> None:
+        """What was committed before the call; with `waits_for_open` what is to be committed still, too.
 
         Raises LedgerUnread, BrokerUnreachable, ApiError.
         """
         deadline = time.monotonic() + self._timeout_s
-        end = self._end(deadline)
+        end = self._end(deadline, IsolationLevel.READ_UNCOMMITTED if waits_for_open else IsolationLevel.READ_COMMITTED)
         while self._next < end:
             if time.monotonic() >= deadline:
                 raise LedgerUnread(f"{TOPIC} was not read to its end, {end}, in {self._timeout_s:g} s")
@@ -79,7 +79,7 @@ class Ledger:
                 self._leaders.forget(LEDGER, connection_broken=True)
                 time.sleep(_PAUSE_S)
 
-    def _end(self, deadline: float) -> int:
+    def _end(self, deadline: float, isolation: IsolationLevel) -> int:
         try:
             self._leaders.partitions(TOPIC)
         except ApiError as error:
@@ -88,7 +88,7 @@ class Ledger:
             if not error.code.retriable:
                 raise
         left_s = max(deadline - time.monotonic(), 1.0)
-        (end,) = list_offsets(self._leaders, {LEDGER: LATEST_TIMESTAMP}, timeout_s=left_s).values()
+        (end,) = list_offsets(self._leaders, {LEDGER: LATEST_TIMESTAMP}, isolation, timeout_s=left_s).values()
         return end
 
     def _fetched(self) -> PartitionData:

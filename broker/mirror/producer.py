@@ -6,7 +6,7 @@ is twice in a partition for as long as this producer lives.
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from broker.client.connection import BrokerConnection, Sent
 from broker.client.coordinators import Coordinators
@@ -33,6 +33,7 @@ PATIENCE_S = 30.0
 IN_FLIGHT = 5
 #: Of one request with batches of several partitions.
 _REQUEST_BYTES = 8 << 20
+T = TypeVar("T")
 _SEQUENCES = 1 << 31
 #: Of a transaction whose mirror has died: as long as readers of committed records wait.
 TRANSACTION_TIMEOUT_MS = 90_000
@@ -99,8 +100,9 @@ class BatchProducer:
 
     def _new_identity(self) -> ProducerIdentity:
         """With a transactional id: whoever used it before cannot write any more, and his transaction is aborted."""
-        if self._transactional_id is not None:
-            return init_producer(self._coordinators, self._transactional_id, TRANSACTION_TIMEOUT_MS)
+        transactional_id = self._transactional_id
+        if transactional_id is not None:
+            return self._told(lambda: init_producer(self._coordinators, transactional_id, TRANSACTION_TIMEOUT_MS))
         while True:
             answer = self._ask_any(InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0))
             code = told_code(answer.error_code)
@@ -161,8 +163,10 @@ class BatchProducer:
             self._told(lambda: end_transaction(self._coordinators, self._who, commit=False))
             self._touched.clear()
 
-    def _told(self, ask: Callable[[], None]) -> None:
+    def _told(self, ask: Callable[[], T]) -> T:
         while True:
+            if self._is_stopped() and not self._touched:
+                raise WriteStopped("stopped before anything was begun")
             try:
                 return ask()
             except BrokerUnreachable as error:

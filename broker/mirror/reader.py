@@ -251,6 +251,9 @@ class SourceReader:
     def _taken(self, partition: TopicPartition, turn: int, offset: int, data: PartitionData) -> Read | None:
         code = told_code(data.error_code)
         if code in _OTHER_TOPIC:
+            # Or a broker that has just come back and knows of none.
+            self._leaders.forget(partition)
+            self._stopping.wait(_PAUSE_S)
             return Refused(partition, turn, code, code.meaning)
         if code in MOVED:
             self._leaders.forget(partition)

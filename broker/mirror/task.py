@@ -4,6 +4,7 @@ Driven from outside by `step`, which takes half a second at most when all is wel
 only Fenced ends it: somebody else copies these partitions now.
 """
 
+import random
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -28,7 +29,9 @@ _READ_S = 0.2
 #: Before a partition is tried again that could not be read or written.
 RETRY_S = 10.0
 _PAUSE_S = 1.0
-_FENCED_AGAIN_S = 60.0
+_FENCED_AGAIN_S, _FENCED_MAX = 60.0, 4
+#: An answer that does not come in time is asked for again, unless the mirror is to end.
+_COORDINATOR_S = 5.0
 #: The producer is of no more use: its broker has forgotten it.
 _FORGOTTEN = (ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
 
@@ -59,7 +62,7 @@ class MirrorTask:
         self._lanes: dict[TopicPartition, Lane] = {}
         self._retry_at: dict[TopicPartition, float] = {}
         self._save_at = 0.0
-        self._fenced_at = float("-inf")
+        self._fenced_at: list[float] = []
         self._reader = SourceReader(source, self._provenance)
         self._reader.start()
         #: Why nothing at all is copied; None when all is well.
@@ -101,21 +104,23 @@ class MirrorTask:
             time.sleep(0 if self._is_stopped() else _PAUSE_S)
 
     def _begin_again(self, fenced: Fenced) -> None:
-        """Once: a transaction may have taken too long. Twice in a short time: somebody else does the same work."""
-        now, before = time.monotonic(), self._fenced_at
-        self._fenced_at = now
+        """A transaction may have taken too long, or who had the partitions before comes to its end late. Several times
+        in a minute: somebody else does the same work, and one of both has to leave it."""
+        now = time.monotonic()
+        self._fenced_at = [each for each in self._fenced_at if now - each < _FENCED_AGAIN_S] + [now]
         self._close_lanes()
-        if now - before < _FENCED_AGAIN_S:
+        if len(self._fenced_at) > _FENCED_MAX:
             raise fenced
         _log.warning("mirror begins again", flow=self._settings.flow.name, reason=str(fenced))
+        time.sleep(0 if self._is_stopped() else random.uniform(0, len(self._fenced_at)))
 
     def _open(self) -> None:
         self._target, self._source = self._connect_target(), self._connect_source()
         self._leaders = Leaders(self._target)
-        self._coordinators = Coordinators(self._target)
+        self._coordinators = Coordinators(self._target, timeout_s=_COORDINATOR_S)
         self._ledger = Ledger(self._target)
-        for lane in self._lanes_of(self.copies.values()):
-            self._begin(lane)
+        self._ledger.read_to_end(waits_for_open=False)
+        self._begin(self._lanes_of(self.copies.values()))
         self._save_at = time.monotonic() + self._settings.commit_interval_s
 
     def _lanes_of(self, copies: Iterable[Copied]) -> list[Lane]:
@@ -123,11 +128,14 @@ class MirrorTask:
         parts = [[copied] for copied in copies] if flow.exactly_once else [list(copies)]
         return [Lane(flow, part, self._ledger, self._make_producer) for part in parts]
 
-    def _begin(self, lane: Lane) -> None:
-        lane.begin()
-        for copied in lane.copies.values():
-            self._lanes[copied.source] = lane
-            self._place(copied)
+    def _begin(self, lanes: list[Lane]) -> None:
+        for lane in lanes:
+            lane.fence()
+        for lane in lanes:
+            lane.begin()
+            for copied in lane.copies.values():
+                self._lanes[copied.source] = lane
+                self._place(copied)
 
     def _make_producer(self, transactional_id: str | None) -> BatchProducer:
         assert self._target is not None
@@ -194,7 +202,8 @@ class MirrorTask:
         if refused.code in (ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.INCONSISTENT_TOPIC_ID):
             before = copied.next_offset
             self._place(copied)
-            if copied.error is None and copied.next_offset == before:
+            is_same = copied.error is None and copied.next_offset == before
+            if is_same and refused.code is ErrorCode.OFFSET_OUT_OF_RANGE:
                 self._rest(copied, refused.message)
         else:
             self._rest(copied, refused.message)
@@ -208,7 +217,7 @@ class MirrorTask:
                 raise refusal
             if self._settings.flow.exactly_once:
                 lane.forget()
-                self._begin(lane)
+                self._begin([lane])
             else:
                 self._remember(refusal.copied)
             self._rest(refusal.copied, str(refusal))

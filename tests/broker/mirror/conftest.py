@@ -114,5 +114,6 @@ def mirroring(source, target, topics, *, exactly_once=False, prefix="", commit_i
         yield task
     finally:
         stopping.set()
-        thread.join(30)
+        thread.join(60)
     assert not failures, failures
+    assert not thread.is_alive(), "it does not end"

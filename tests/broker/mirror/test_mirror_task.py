@@ -1,12 +1,15 @@
 """Partitions of one real cluster, copied into another one."""
 
+import itertools
+import threading
 import uuid
 
 import pytest
 from confluent_kafka import Producer
 
+from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from tests.barnabas_cluster import await_true
-from tests.broker.mirror.conftest import mirroring
+from tests.broker.mirror.conftest import flow, mirroring
 
 MODES = pytest.mark.parametrize("exactly_once", [False, True], ids=["at least once", "exactly once"])
 
@@ -122,3 +125,35 @@ def test_offsets_are_translated_record_by_record(north, south, topic, exactly_on
             assert copied.runs.target_of(offset).is_exact
             following = copied.runs.target_of(offset + 1).offset
             assert following > by_value[value]
+
+
+def test_a_lane_that_is_fenced_in_the_middle_of_a_transaction_goes_on_and_holds_up_no_other(north, south, topic):
+    for side in (north, south):
+        side.create(topic, 2)
+    is_enough = threading.Event()
+
+    def write():
+        producer = Producer({"bootstrap.servers": north.bootstrap, "linger.ms": 0})
+        for number in itertools.count():
+            for partition in (0, 1):
+                producer.produce(topic, f"{number}", partition=partition)
+            producer.poll(0)
+            if is_enough.wait(0.005):
+                break
+        assert producer.flush(30) == 0
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    with mirroring(north, south, {topic: 2}, exactly_once=True, commit_interval_s=20) as task:
+        await_true(lambda: all(each.is_moved for each in task.copies.values()), "both have an open transaction")
+        with south.connect() as cluster:
+            name = f"mirror.{flow(north, south).name}.{topic}-0"
+            cluster.ask_any(InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=60_000))
+        await_true(lambda: not any(each.is_moved for each in task.copies.values()), "it has begun again")
+        await_true(lambda: all(each.is_moved for each in task.copies.values()), "both go on", 30)
+        is_enough.set()
+        writing.join()
+        ends = [len(north.read(topic, partition)) for partition in (0, 1)]
+        await_true(lambda: [each.next_offset for each in task.copies.values()] == ends, "all is copied", 30)
+    for partition in (0, 1):
+        assert south.values(topic, partition) == north.values(topic, partition)
