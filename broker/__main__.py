@@ -12,6 +12,8 @@ COMMANDS = {
     "zookeeper": "become a ZooKeeper server",
     "connect-worker": "run a Connect worker",
     "registry": "run a schema registry",
+    "audit": "tell which windows of topics are complete, and what is missing or there twice",
+    "audit-count": "count what is appended to all topics, for the audit",
     "probe": "write to every broker and read it back, again and again",
     "stream": "run a Spark stream job",
     "stream-jobs": "tell which stream jobs there are, and their parameters",
