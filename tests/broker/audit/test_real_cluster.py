@@ -166,3 +166,26 @@ def test_a_planted_loss_duplicate_and_theft_are_found_and_nothing_else(cluster, 
     told = subprocess.run(command(cluster, "audit", "--topic", "planted"), capture_output=True, text=True, timeout=60)
     assert told.returncode == 1
     assert told.stdout.count("\n! ") == 3
+
+
+def test_a_transaction_that_is_aborted_was_never_produced(cluster, start_ms):
+    make_topic(cluster, "transactions")
+    producer = AuditedProducer(config(cluster, **{"transactional.id": "t"}), "test")
+    producer.producer.init_transactions(30)
+    for window, end in enumerate(
+        [producer.commit_transaction, producer.abort_transaction, producer.commit_transaction]
+    ):
+        producer.begin_transaction()
+        produce(producer, "transactions", start_ms, [window])
+        end()
+    producer.close()
+    with counter(cluster), audited_group(cluster, "transactions") as consumer:
+        consume(consumer, 2 * A_WINDOW)
+        consumer.commit()
+        await_true(
+            lambda: (
+                [(row.state, len(row.tiers)) for row in verdict(cluster, "transactions").rows]
+                == [(State.COMPLETE, 3)] * 2
+            ),
+            "both transactions are complete, and the aborted one is none",
+        )
