@@ -14,6 +14,8 @@ COMMANDS = {
     "connect-template": "write the beginning of a connector of one's own",
     "mirror-maker": "copy topics of clusters into others",
     "registry": "run a schema registry",
+    "audit": "tell which windows of topics are complete, and what is missing or there twice",
+    "audit-count": "count what is appended to all topics, for the audit",
     "probe": "write to every broker and read it back, again and again",
     "stream": "run a Spark stream job",
     "stream-jobs": "tell which stream jobs there are, and their parameters",

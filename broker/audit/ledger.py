@@ -1,0 +1,111 @@
+"""Increments of all tiers, collected: each counts once, however often and in whichever order epochs are read.
+
+Within a chain sequences go up by one; what was seen is dropped, what is left out makes the source *doubtful*: it
+counted more than is known here. Ranges of a chain that covers offsets follow one another. One that begins further back
+replaces what it covers again; one that cuts into another, or begins further on, leaves a *gap*: offsets of which
+nothing is known.
+"""
+
+from dataclasses import dataclass, field
+
+from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
+from broker.audit.tally import WINDOW_MS, Tally
+
+#: A chain with more gaps than these keeps one over all of them.
+_GAPS_MAX = 100
+
+
+@dataclass(slots=True)
+class Story:
+    """All that one chain has told."""
+
+    increments: list[Increment] = field(default_factory=list)
+    gaps: list[tuple[int, int]] = field(default_factory=list)
+    #: Offsets that were counted again, because who counted them had not committed.
+    repeated: int = 0
+    sequences: dict[str, int] = field(default_factory=dict)
+    #: By epoch, of the newest increment: when it was made.
+    heard_ms: dict[str, int] = field(default_factory=dict)
+    closed: set[str] = field(default_factory=set)
+    is_doubtful: bool = False
+
+    @property
+    def start(self) -> int:
+        return self.increments[0].start if self.increments else NO_RANGE
+
+    @property
+    def end(self) -> int:
+        """The offset after all that is covered."""
+        return self.increments[-1].end if self.increments else NO_RANGE
+
+    def add(self, increment: Increment) -> bool:
+        last = self.sequences.get(increment.epoch, -1)
+        if increment.sequence <= last:
+            return False
+        self.is_doubtful = self.is_doubtful or increment.sequence > last + 1
+        self.sequences[increment.epoch] = increment.sequence
+        self.heard_ms[increment.epoch] = increment.at_ms
+        if increment.is_last:
+            self.closed.add(increment.epoch)
+        if increment.start != NO_RANGE:
+            self._rewind(increment)
+        self.increments.append(increment)
+        return True
+
+    def _rewind(self, new: Increment) -> None:
+        end = self.end
+        self.gaps = [(start, min(stop, new.start)) for start, stop in self.gaps if start < new.start]
+        while self.increments and self.increments[-1].start >= new.start:
+            self.increments.pop()
+        if not self.increments:
+            return
+        last = self.increments[-1]
+        if last.end > new.start:
+            self.increments.pop()
+            self._note_gap(last.start, new.start)
+        elif last.end < new.start:
+            self._note_gap(last.end, new.start)
+        self.repeated += max(0, end - new.start)
+
+    def _note_gap(self, start: int, end: int) -> None:
+        self.gaps.append((start, end))
+        if len(self.gaps) > _GAPS_MAX:
+            self.gaps = [(min(start for start, _ in self.gaps), max(end for _, end in self.gaps))]
+
+    def knows(self, first: int, last: int) -> bool:
+        """Whether all offsets from `first` to `last` are covered."""
+        has_gap = any(start <= last and first < end for start, end in self.gaps)
+        return self.increments != [] and self.start <= first and last < self.end and not has_gap
+
+    def tally(self, window: int) -> Tally:
+        return sum((each.windows[window] for each in self.increments if window in each.windows), start=Tally())
+
+    def windows(self) -> set[int]:
+        return {window for each in self.increments for window in each.windows}
+
+
+class Ledger:
+    """`add` what the audit topic holds, in its order. As large as what the topic retains."""
+
+    def __init__(self) -> None:
+        self.stories: dict[Chain, Story] = {}
+        self.repeats = 0  #: increments that were read twice
+        self.window_ms: dict[str, int] = {}
+
+    def add(self, increment: Increment) -> bool:
+        """Whether it was new."""
+        story = self.stories.setdefault(increment.chain, Story())
+        self.window_ms.setdefault(increment.chain.topic, increment.window_ms)
+        is_new = story.add(increment)
+        self.repeats += not is_new
+        return is_new
+
+    def window_of(self, topic: str) -> int:
+        """How long the windows of a topic are, in ms."""
+        return self.window_ms.get(topic, WINDOW_MS)
+
+    def topics(self) -> list[str]:
+        return sorted({chain.topic for chain in self.stories})
+
+    def of(self, topic: str, tier: Tier) -> dict[Chain, Story]:
+        return {chain: story for chain, story in self.stories.items() if (chain.topic, chain.tier) == (topic, tier)}

@@ -1,0 +1,46 @@
+"""The verdict of an audit as lines of text and as JSON."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from broker.audit.tally import NO_WINDOW
+from broker.audit.verdict import Finding, State, Verdict
+
+_WORDS = {
+    State.MISSING: "{count} counted at {above} missing at {tier}",
+    State.DUPLICATE: "{count} more at {tier} than at {above}",
+    State.MISMATCH: "as many at {tier} as at {above}, but not the same, among {count}",
+    State.REORDERED: "{count} out of order between {above} and {tier}",
+}
+
+
+def clock(moment_ms: int | None) -> str:
+    """UTC, to the second."""
+    if moment_ms is None or moment_ms == NO_WINDOW:
+        return "no time" if moment_ms is not None else "-"
+    return f"{datetime.fromtimestamp(moment_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def sentence(finding: Finding) -> str:
+    words = _WORDS[finding.state].format(count=finding.count, above=finding.above, tier=finding.tier)
+    numbers = ", ".join(map(str, finding.partitions))
+    where = f"partitions {numbers}, offsets {finding.first_offset} to {finding.last_offset}"
+    return f"{finding.topic}, window {clock(finding.window)}: {words} ({where})"
+
+
+def report_lines(verdict: Verdict, windows_max: int) -> Iterator[str]:
+    """The newest `windows_max` windows as a matrix, then what was found."""
+    names = list(dict.fromkeys(name for row in verdict.rows for name in row.tiers))
+    yield f"{verdict.topic}: complete until {clock(verdict.complete_until)} UTC"
+    yield "  ".join(["window".ljust(19), *(name.rjust(12) for name in names), "state"])
+    for row in verdict.rows[-windows_max:]:
+        cells = [str(row.tiers[name].count).rjust(max(12, len(name))) for name in names]
+        yield "  ".join([clock(row.window).ljust(19), *cells, row.state])
+    yield from (f"! {sentence(each)}" for each in verdict.findings)
+    yield from (f"! {verdict.topic}, window {clock(each)}: late, a tier lags" for each in verdict.late)
+
+
+def as_json(verdict: Verdict) -> dict[str, Any]:
+    return asdict(verdict)

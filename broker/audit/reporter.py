@@ -1,0 +1,38 @@
+"""Makes the increments of one source: gives them their ids, and knows what is to be said when it ends."""
+
+from collections.abc import Iterable, Mapping
+
+from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
+from broker.audit.tally import Tally
+from broker.common.types import TopicPartition
+
+Range = tuple[int, int]
+NO_OFFSETS: Range = (NO_RANGE, NO_RANGE)
+
+
+class Reporter:
+    """One epoch of a source. Whoever undoes what was said takes `sequences` back to what they were."""
+
+    def __init__(self, tier: Tier, source: str, epoch: str, window_ms: int):
+        self._tier, self._source, self._epoch, self._window_ms = tier, source, epoch, window_ms
+        self.sequences: dict[Chain, int] = {}
+
+    def tell(
+        self,
+        partition: TopicPartition,
+        windows: Mapping[int, Tally],
+        now_ms: int,
+        *,
+        offsets: Range = NO_OFFSETS,
+        is_last: bool = False,
+    ) -> Increment:
+        chain = Chain(self._tier, self._source, *partition)
+        sequence = self.sequences.get(chain, -1) + 1
+        self.sequences[chain] = sequence
+        return Increment(
+            chain, self._epoch, sequence, now_ms, windows, *offsets, is_last=is_last, window_ms=self._window_ms
+        )
+
+    def partitions(self) -> Iterable[TopicPartition]:
+        """All it has spoken of."""
+        return [chain.topic_partition for chain in self.sequences]

@@ -1,0 +1,117 @@
+"""Counting records by topic, partition and event-time window, in memory that is bounded.
+
+The checksum of a tally is the sum, modulo 2^64, of a 64-bit BLAKE2b of each record's key and value (lengths first, null
+told apart from empty). The order of records does not matter to it. It finds that one record is missing and another
+there twice, or that bytes differ, except once in 2^64; two lost copies of one record show as well. It does not find a
+change of headers, of timestamps within a window, or of order, and it is no proof against somebody who seeks collisions.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import NamedTuple
+
+from broker.common.types import TopicPartition
+
+MODULUS = 1 << 64
+WINDOW_MS = 60_000
+#: The window of records that have no timestamp.
+NO_WINDOW = -1
+#: A counter that holds so many windows is full: it is to be drained before anything else.
+WINDOWS_MAX = 10_000
+
+_NULL = (0xFFFF_FFFF).to_bytes(4, "big")
+
+
+def fingerprint(key: bytes | None, value: bytes | None) -> int:
+    """What a record adds to a checksum."""
+    return int.from_bytes(blake2b(_field(key) + _field(value), digest_size=8).digest(), "big")
+
+
+def _field(data: bytes | None) -> bytes:
+    return _NULL if data is None else len(data).to_bytes(4, "big") + data
+
+
+def window_of(timestamp_ms: int, window_ms: int = WINDOW_MS) -> int:
+    """The start of the window, or NO_WINDOW."""
+    return timestamp_ms - timestamp_ms % window_ms if timestamp_ms >= 0 else NO_WINDOW
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Of some records. `bytes` are those of keys and values; offsets are inclusive, -1 where there is no record."""
+
+    count: int = 0
+    bytes: int = 0
+    checksum: int = 0
+    first_offset: int = -1
+    last_offset: int = -1
+    #: Records whose offset is below that of one which went before.
+    disordered: int = 0
+
+    def __add__(self, other: "Tally") -> "Tally":
+        firsts = [each.first_offset for each in (self, other) if each.count]
+        return Tally(
+            self.count + other.count,
+            self.bytes + other.bytes,
+            (self.checksum + other.checksum) % MODULUS,
+            min(firsts, default=-1),
+            max(self.last_offset, other.last_offset),
+            self.disordered + other.disordered,
+        )
+
+
+class Counted(NamedTuple):
+    """A record as it is counted."""
+
+    timestamp_ms: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    is_disordered: bool = False
+
+    def tally(self) -> Tally:
+        size = len(self.key or b"") + len(self.value or b"")
+        print_ = fingerprint(self.key, self.value)
+        return Tally(1, size, print_, self.offset, self.offset, int(self.is_disordered))
+
+
+Windows = dict[int, Tally]
+
+
+class WindowCounter:
+    """Tallies since the last drain. A late record belongs to its own window, which is simply open again."""
+
+    def __init__(self, window_ms: int = WINDOW_MS, windows_max: int = WINDOWS_MAX):
+        self.window_ms = window_ms
+        self._windows_max = windows_max
+        self._open: dict[TopicPartition, Windows] = {}
+        self._count = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self._count >= self._windows_max
+
+    def add(self, partition: TopicPartition, record: Counted) -> None:
+        """Raises OverflowError when a window more than is allowed would be open; nothing is counted then."""
+        windows = self._open.get(partition, {})
+        start = window_of(record.timestamp_ms, self.window_ms)
+        if start not in windows:
+            if self.is_full:
+                raise OverflowError(f"{self._count} windows are open; drain them first")
+            self._count += 1
+        windows[start] = windows.get(start, Tally()) + record.tally()
+        self._open[partition] = windows
+
+    def take_back(self, drained: Iterable[tuple[TopicPartition, Windows]]) -> None:
+        """Counts what was drained again as if it had never been; whatever the limit, it was within it."""
+        for partition, windows in drained:
+            mine = self._open.setdefault(partition, {})
+            for start, tally in windows.items():
+                self._count += start not in mine
+                mine[start] = mine.get(start, Tally()) + tally
+
+    def drain(self) -> Iterator[tuple[TopicPartition, Windows]]:
+        """What was counted, by partition; the counter is empty as soon as this is called."""
+        taken, self._open, self._count = self._open, {}, 0
+        return iter(sorted(taken.items()))

@@ -1,0 +1,225 @@
+"""Which windows are complete, and what is missing or there twice, where: a pure function of a ledger and the time.
+
+Two neighbouring tiers are compared window by window and partition by partition, and only where both have told all they
+will tell. What that is, offsets say: the lower tier must have covered every offset the upper one counted. So a counter
+or a consumer that lags, or was killed, leads to PENDING or UNKNOWN and never to a false loss. What a producer counted
+is a lower bound while it has not closed its epoch: a loss found by it is sure, a surplus only beyond `grace_ms` around
+its last word. Records that a producer without the hook wrote look like duplicates: all who write a topic take part, or
+none. Transactions count when they are committed; a group that reads uncommitted ones has more than was appended.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from broker.audit.increment import Chain, Tier
+from broker.audit.ledger import Ledger, Story
+from broker.audit.tally import NO_WINDOW, Tally
+
+#: Alike from which tier: by which name a column of the matrix goes.
+APPENDED = str(Tier.APPENDED)
+PRODUCED = str(Tier.PRODUCED)
+
+
+class State(StrEnum):
+    """Of a window; the worst of its partitions and pairs of tiers counts, in this order."""
+
+    COMPLETE = "complete"
+    PENDING = "pending"  #: too young, or a tier has not come so far
+    UNKNOWN = "unknown"  #: a tier has told nothing, or not all, and never will
+    REORDERED = "reordered"  #: all is there, but some record behind one that came after it
+    MISMATCH = "mismatch"  #: as many, but others
+    DUPLICATE = "duplicate"
+    MISSING = "missing"
+
+
+_WORST = tuple(State)
+TROUBLES = frozenset((State.REORDERED, State.MISMATCH, State.DUPLICATE, State.MISSING))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`count` records of a window are missing (or too many, or others) at `tier`, compared with `above`."""
+
+    topic: str
+    window: int
+    above: str
+    tier: str
+    state: State
+    count: int
+    partitions: tuple[int, ...]
+    first_offset: int
+    last_offset: int
+
+
+@dataclass(slots=True)
+class Row:
+    """One window of a topic: its state, and what each tier counted."""
+
+    window: int
+    state: State = State.COMPLETE
+    tiers: dict[str, Tally] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Of one topic. `complete_until` is the end in ms of the last window before the first that is not complete."""
+
+    topic: str
+    window_ms: int
+    rows: tuple[Row, ...]
+    findings: tuple[Finding, ...]
+    complete_until: int | None
+    #: Windows that should be complete by now and only wait for a tier that lags.
+    late: tuple[int, ...]
+
+
+def judge(ledger: Ledger, topic: str, now_ms: int, grace_ms: int | None = None) -> Verdict:
+    """`grace_ms`, one window if not told, is how long after its end a window is waited for."""
+    return _Judging(ledger, topic, now_ms, grace_ms).verdict()
+
+
+def column(chain: Chain) -> str:
+    """The name of a tier: each group is one of its own."""
+    return f"{chain.tier} {chain.source}" if chain.tier is Tier.CONSUMED else str(chain.tier)
+
+
+class _Judging:
+    def __init__(self, ledger: Ledger, topic: str, now_ms: int, grace_ms: int | None):
+        self._topic = topic
+        self._window_ms = ledger.window_of(topic)
+        self._now_ms = now_ms
+        self._grace_ms = self._window_ms if grace_ms is None else grace_ms
+        self._stories: dict[str, dict[int, list[Story]]] = defaultdict(lambda: defaultdict(list))
+        for chain, story in ledger.stories.items():
+            if chain.topic == topic:
+                self._stories[column(chain)][chain.partition].append(story)
+        self._tallies = {name: _by_window(stories) for name, stories in self._stories.items()}
+        self._producers = _Producers(ledger.of(topic, Tier.PRODUCED).values(), self._grace_ms)
+        self._appended = {index: stories[0] for index, stories in self._stories.get(APPENDED, {}).items()}
+        self._findings: list[Finding] = []
+
+    def verdict(self) -> Verdict:
+        windows = sorted({window for by_window in self._tallies.values() for window in by_window})
+        rows = tuple(self._row(window) for window in windows)
+        late = [row.window for row in rows if row.state is State.PENDING and self._is_over(row.window)]
+        until = self._complete_until(rows)
+        return Verdict(self._topic, self._window_ms, rows, tuple(self._findings), until, tuple(late))
+
+    def _is_over(self, window: int) -> bool:
+        return window + self._window_ms + self._grace_ms <= self._now_ms
+
+    def _complete_until(self, rows: Iterable[Row]) -> int | None:
+        """Windows at the beginning, of which part was before the audit, are passed over."""
+        until = None
+        for row in rows:
+            if row.window == NO_WINDOW or (row.state is State.UNKNOWN and until is None):
+                continue
+            if row.state is not State.COMPLETE:
+                break
+            until = row.window + self._window_ms
+        return until
+
+    def _row(self, window: int) -> Row:
+        row = Row(window)
+        for name, by_window in sorted(self._tallies.items(), key=lambda item: _place(item[0])):
+            row.tiers[name] = sum(by_window.get(window, {}).values(), start=Tally())
+        if not self._is_over(window):
+            row.state = State.PENDING
+            return row
+        pairs = [(above, below) for above, below in self._pairs() if self._takes_part(above, window)]
+        row.state = max((self._pair(window, *pair) for pair in pairs), key=_WORST.index, default=State.UNKNOWN)
+        return row
+
+    def _pairs(self) -> Iterator[tuple[str, str]]:
+        if PRODUCED in self._stories:
+            yield PRODUCED, APPENDED
+        yield from ((APPENDED, name) for name in sorted(self._stories) if name not in (PRODUCED, APPENDED))
+
+    def _takes_part(self, above: str, window: int) -> bool:
+        return above != PRODUCED or window in self._tallies[PRODUCED]
+
+    def _pair(self, window: int, above: str, below: str) -> State:
+        upper, lower = (self._tallies.get(name, {}).get(window, {}) for name in (above, below))
+        found: dict[State, list[tuple[int, Tally, Tally]]] = defaultdict(list)
+        for index in sorted({*upper, *lower}):
+            tallies = upper.get(index, Tally()), lower.get(index, Tally())
+            known = self._known(above, below, index, *tallies)
+            found[known or self._compare(above, window, *tallies)].append((index, *tallies))
+        self._findings += [
+            _finding(self._topic, window, above, below, state, found[state]) for state in found if state in TROUBLES
+        ]
+        return max(found, key=_WORST.index, default=State.COMPLETE)
+
+    def _known(self, above: str, below: str, index: int, upper: Tally, lower: Tally) -> State | None:
+        """None when both have told all there is about these records; otherwise why they cannot be compared."""
+        below_story = next(iter(self._stories.get(below, {}).get(index, ())), None)
+        checks = [(below_story, upper)]
+        if above == APPENDED:
+            checks.append((self._appended.get(index), lower))
+        for story, tally in checks:
+            if not tally.count:
+                continue
+            if story is None or story.end <= tally.last_offset:
+                return State.PENDING
+            if story.is_doubtful or not story.knows(tally.first_offset, tally.last_offset):
+                return State.UNKNOWN
+        return None
+
+    def _compare(self, above: str, window: int, upper: Tally, lower: Tally) -> State:
+        is_bound = above == PRODUCED and self._producers.may_have_more(window, window + self._window_ms)
+        if lower.count < upper.count:
+            return State.MISSING
+        if lower.count > upper.count:
+            return State.UNKNOWN if is_bound else State.DUPLICATE
+        if (lower.checksum, lower.bytes) != (upper.checksum, upper.bytes):
+            return State.UNKNOWN if is_bound else State.MISMATCH
+        return State.REORDERED if upper.disordered or lower.disordered else State.COMPLETE
+
+
+class _Producers:
+    """Of a topic: around which moments one may have produced more than it could tell."""
+
+    def __init__(self, stories: Iterable[Story], grace_ms: int):
+        self._is_doubtful = False
+        self._ends: list[tuple[int, int]] = []
+        heard: dict[str, int] = {}
+        open_: set[str] = set()
+        for story in stories:
+            self._is_doubtful |= story.is_doubtful
+            open_ |= story.sequences.keys() - story.closed
+            for epoch, at_ms in story.heard_ms.items():
+                heard[epoch] = max(heard.get(epoch, 0), at_ms)
+        self._ends = [(heard[epoch] - grace_ms, heard[epoch] + grace_ms) for epoch in open_]
+
+    def may_have_more(self, start_ms: int, end_ms: int) -> bool:
+        return self._is_doubtful or any(start < end_ms and start_ms < end for start, end in self._ends)
+
+
+def _by_window(stories: Mapping[int, Iterable[Story]]) -> dict[int, dict[int, Tally]]:
+    """Window → partition → what was counted."""
+    found: dict[int, dict[int, Tally]] = defaultdict(dict)
+    for index, told in stories.items():
+        for increment in (each for story in told for each in story.increments):
+            for window, tally in increment.windows.items():
+                found[window][index] = found[window].get(index, Tally()) + tally
+    return found
+
+
+def _place(name: str) -> tuple[int, str]:
+    return ({PRODUCED: 0, APPENDED: 1}.get(name, 2), name)
+
+
+def _finding(
+    topic: str, window: int, above: str, below: str, state: State, where: list[tuple[int, Tally, Tally]]
+) -> Finding:
+    both = sum((tally for _, *pair in where for tally in pair), start=Tally())
+    if state is State.REORDERED:
+        count = both.disordered
+    elif state is State.MISMATCH:
+        count = sum(upper.count for _, upper, _ in where)
+    else:
+        count = sum(abs(upper.count - lower.count) for _, upper, lower in where)
+    partitions = tuple(index for index, *_ in where)
+    return Finding(topic, window, above, below, state, count, partitions, both.first_offset, both.last_offset)

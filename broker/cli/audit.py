@@ -1,0 +1,61 @@
+"""`python -m broker audit --bootstrap-server HOST:PORT`: which windows of a topic are complete, and what is not."""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from broker.audit.increment import AUDIT_TOPIC
+from broker.audit.report import as_json, report_lines
+from broker.audit.verdict import TROUBLES, judge
+from broker.cli.frame.connecting import client_config, security_of
+from broker.client.cluster import parse_bootstrap_servers
+from broker.client.security.librdkafka import librdkafka_settings
+from broker.common.errors import BarnabasError, StartupError
+
+
+def main(argv: list[str]) -> int:
+    """0 when nothing is found, 1 when records are missing, more than there should be, or others."""
+    arguments = _parser().parse_args(argv)
+    from confluent_kafka import KafkaException
+
+    from broker.audit.topic import read_ledger
+
+    try:
+        ledger = read_ledger(client_settings(arguments), arguments.audit_topic)
+    except KafkaException as error:
+        raise StartupError(f"the audit topic cannot be read: {error.args[0].str()}") from None
+    now_ms, grace_ms = time.time_ns() // 1_000_000, arguments.grace and int(arguments.grace * 1000)
+    verdicts = [judge(ledger, topic, now_ms, grace_ms) for topic in arguments.topic or ledger.topics()]
+    if arguments.json:
+        print(json.dumps([as_json(each) for each in verdicts]))
+    for each in () if arguments.json else verdicts:
+        print("\n".join(report_lines(each, arguments.windows)))
+    return int(any(finding.state in TROUBLES for each in verdicts for finding in each.findings))
+
+
+def client_settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Of librdkafka, by what was typed. Raises StartupError."""
+    try:
+        parse_bootstrap_servers(arguments.bootstrap_server)
+        security = security_of(client_config(arguments.command_config))
+    except BarnabasError as error:
+        raise StartupError(str(error)) from None
+    return {"bootstrap.servers": arguments.bootstrap_server, **(librdkafka_settings(security) if security else {})}
+
+
+def add_connection(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT,…")
+    parser.add_argument("--command-config", type=Path, metavar="FILE", help="client properties, mode 600")
+    parser.add_argument("--audit-topic", default=AUDIT_TOPIC, metavar="TOPIC")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="broker audit", description="Tell which windows are complete.")
+    add_connection(parser)
+    parser.add_argument("--topic", action="append", help="only these")
+    parser.add_argument("--windows", type=int, default=20, metavar="N", help="the newest, of each topic")
+    parser.add_argument("--grace", type=float, metavar="SECONDS", help="waited for after a window's end; one window")
+    parser.add_argument("--json", action="store_true")
+    return parser

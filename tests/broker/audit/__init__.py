@@ -1,0 +1,1 @@
+"""The message audit: purely, and on a real cluster."""

@@ -1,0 +1,191 @@
+"""The audit beside a real broker: what is planted is found, and a killed broker or counter is no trouble."""
+
+import contextlib
+import subprocess
+import sys
+import time
+
+import pytest
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from broker.audit.hook import AuditedConsumer, AuditedProducer
+from broker.audit.topic import ensure_topic, read_ledger
+from broker.audit.verdict import State, judge
+from tests.barnabas_cluster import await_true, running_cluster
+from tests.broker.audit.made import MINUTE
+
+WINDOWS = 3
+A_WINDOW = 40
+PARTITIONS = 2
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory, zookeeper):
+    with running_cluster(tmp_path_factory.mktemp("audited"), zookeeper=zookeeper) as running:
+        ensure_topic({"bootstrap.servers": running.bootstrap_servers})
+        yield running
+
+
+@pytest.fixture
+def start_ms():
+    """Windows that have just been over for so long that nobody waits for them."""
+    now_ms = time.time_ns() // 1_000_000
+    return now_ms - now_ms % MINUTE - 20 * MINUTE
+
+
+def make_topic(cluster, name):
+    topic = NewTopic(name, PARTITIONS, 1, config={"segment.bytes": "4096"})
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.create_topics([topic])[name].result(30)
+
+
+def command(cluster, name, *more):
+    return [sys.executable, "-m", "broker", name, "--bootstrap-server", cluster.bootstrap_servers, *more]
+
+
+@contextlib.contextmanager
+def counter(cluster):
+    process = subprocess.Popen(command(cluster, "audit-count", "--publish-every", "0.1"), stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def config(cluster, **more):
+    return {"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 500, **more}
+
+
+def produce(producer, topic, start_ms, windows=range(WINDOWS)):
+    for window in windows:
+        for number in range(A_WINDOW):
+            at_ms = start_ms + window * MINUTE + number
+            value = b"%d of %d" % (number, window) + bytes(150)
+            producer.produce(topic, value, partition=number % PARTITIONS, timestamp=at_ms)
+        assert producer.flush(60) == 0
+
+
+@contextlib.contextmanager
+def audited_group(cluster, topic):
+    producer = Producer(config(cluster))
+    settings = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g", "auto.offset.reset": "earliest"}
+    consumer = AuditedConsumer(settings, producer, report_every_s=0.2)
+    consumer.subscribe([topic])
+    yield consumer
+    consumer.close()
+
+
+def consume(consumer, count):
+    end = time.monotonic() + 60
+    while count > 0:
+        assert time.monotonic() < end, f"{count} more records"
+        count -= consumer.poll(0.1) is not None
+
+
+def verdict(cluster, topic):
+    now_ms = time.time_ns() // 1_000_000
+    return judge(read_ledger({"bootstrap.servers": cluster.bootstrap_servers}), topic, now_ms)
+
+
+def await_verdict(cluster, topic):
+    """As soon as all tiers have told all."""
+
+    def settled():
+        found = verdict(cluster, topic)
+        return len(found.rows) == WINDOWS and not found.late and all(len(row.tiers) == 3 for row in found.rows)
+
+    await_true(settled, f"all is told of {topic}")
+    return verdict(cluster, topic)
+
+
+def test_a_broker_and_a_counter_that_are_killed_lead_to_no_false_verdict(cluster, start_ms):
+    make_topic(cluster, "killed")
+    producer = AuditedProducer(config(cluster), "test", report_every_s=0.1)
+    with audited_group(cluster, "killed") as consumer:
+        with counter(cluster) as process:
+            produce(producer, "killed", start_ms, [0])
+            await_true(lambda: verdict(cluster, "killed").rows, "something is counted")
+            process.kill()
+        consume(consumer, A_WINDOW // 2)
+        with counter(cluster):
+            cluster.brokers[0].kill()
+            for number in range(A_WINDOW):
+                at_ms = start_ms + MINUTE + number
+                producer.produce("killed", b"%d" % number, partition=number % PARTITIONS, timestamp=at_ms)
+            cluster.brokers[0].start()
+            cluster.brokers[0].await_healthy()
+            produce(producer, "killed", start_ms, [2])
+            producer.close()
+            consume(consumer, A_WINDOW // 2 + 2 * A_WINDOW)
+            consumer.commit()
+            found = await_verdict(cluster, "killed")
+    assert [row.state for row in found.rows] == [State.COMPLETE] * WINDOWS
+    assert {tally.count for row in found.rows for tally in row.tiers.values()} == {A_WINDOW}
+    assert found.complete_until == start_ms + WINDOWS * MINUTE
+
+
+def remove_a_segment(cluster, partition):
+    """The second of a log; returns how many records were in it."""
+    (broker,) = cluster.brokers
+    assert broker.stop() == 0
+    _, second, third, *_ = sorted((broker.log_dirs[0] / partition).glob("*.log"))
+    for path in second.parent.glob(f"{second.stem}.*"):
+        path.unlink()
+    broker.start()
+    broker.await_healthy()
+    return int(third.stem) - int(second.stem)
+
+
+def test_a_planted_loss_duplicate_and_theft_are_found_and_nothing_else(cluster, start_ms):
+    make_topic(cluster, "planted")
+    producer = AuditedProducer(config(cluster), "test")
+    produce(producer, "planted", start_ms)
+    producer.close()
+    without_hook = Producer(config(cluster))
+    without_hook.produce("planted", b"again", partition=1, timestamp=start_ms + 2 * MINUTE)
+    assert without_hook.flush(30) == 0
+    lost = remove_a_segment(cluster, "planted-0")
+    with counter(cluster), audited_group(cluster, "planted") as consumer:
+        starts = [TopicPartition("planted", index, 0) for index in range(PARTITIONS)]
+        consumer.consumer.commit(offsets=starts, asynchronous=False)
+        (stolen,) = consumer.consumer.consume(1, 30)
+        consume(consumer, WINDOWS * A_WINDOW - lost)
+        consumer.commit()
+        found = await_verdict(cluster, "planted")
+    assert [
+        ((each.window - start_ms) // MINUTE, each.tier, each.state, each.count, each.partitions)
+        for each in found.findings
+    ] == [
+        (0, "consumed g", State.MISSING, 1, (stolen.partition(),)),
+        (1, "appended", State.MISSING, lost, (0,)),
+        (2, "appended", State.DUPLICATE, 1, (1,)),
+    ]
+    assert found.complete_until is None
+    told = subprocess.run(command(cluster, "audit", "--topic", "planted"), capture_output=True, text=True, timeout=60)
+    assert told.returncode == 1
+    assert told.stdout.count("\n! ") == 3
+
+
+def test_a_transaction_that_is_aborted_was_never_produced(cluster, start_ms):
+    make_topic(cluster, "transactions")
+    producer = AuditedProducer(config(cluster, **{"transactional.id": "t"}), "test")
+    producer.producer.init_transactions(30)
+    for window, end in enumerate(
+        [producer.commit_transaction, producer.abort_transaction, producer.commit_transaction]
+    ):
+        producer.begin_transaction()
+        produce(producer, "transactions", start_ms, [window])
+        end()
+    producer.close()
+    with counter(cluster), audited_group(cluster, "transactions") as consumer:
+        consume(consumer, 2 * A_WINDOW)
+        consumer.commit()
+        await_true(
+            lambda: (
+                [(row.state, len(row.tiers)) for row in verdict(cluster, "transactions").rows]
+                == [(State.COMPLETE, 3)] * 2
+            ),
+            "both transactions are complete, and the aborted one is none",
+        )

@@ -1,0 +1,133 @@
+"""What is found, and what must never be."""
+
+import pytest
+
+from broker.audit.increment import Tier
+from broker.audit.ledger import Ledger
+from broker.audit.report import report_lines
+from broker.audit.verdict import State, judge
+from tests.broker.audit.made import MINUTE, records, told
+
+LATER = 60 * MINUTE
+PRODUCED, APPENDED, CONSUMED = Tier
+
+
+def judged(*increments, now_ms=LATER):
+    ledger = Ledger()
+    for each in increments:
+        ledger.add(each)
+    return judge(ledger, "t", now_ms)
+
+
+def states(verdict):
+    return [row.state for row in verdict.rows]
+
+
+def test_what_all_tiers_counted_alike_is_complete_until_the_end_of_its_window():
+    verdict = judged(*(told(tier, *records(0, 1, 2)) for tier in Tier))
+    assert states(verdict) == [State.COMPLETE]
+    assert verdict.complete_until == MINUTE
+    assert verdict.findings == ()
+
+
+def test_an_increment_that_is_read_twice_counts_once():
+    once = [told(tier, *records(0, 1, 2)) for tier in Tier]
+    assert states(judged(*once, *once)) == [State.COMPLETE]
+
+
+@pytest.mark.parametrize(
+    ("appended", "consumed", "state", "above"),
+    [
+        ([0, 2], [0, 2], State.MISSING, "produced"),
+        ([0, 1, 1, 2], [0, 1, 1, 2], State.DUPLICATE, "produced"),
+        ([0, 2, 2], [0, 2, 2], State.MISMATCH, "produced"),
+        ([0, 1, 2], [0, 2], State.MISSING, "appended"),
+        ([0, 1, 2], [0, 1, 1, 2], State.DUPLICATE, "appended"),
+        ([0, 1, 2], [0, 0, 2], State.MISMATCH, "appended"),
+    ],
+)
+def test_what_is_planted_is_found_between_its_tiers_and_nothing_else(appended, consumed, state, above):
+    verdict = judged(
+        told(PRODUCED, *records(0, 1, 2)), told(APPENDED, *records(*appended)), told(CONSUMED, *records(*consumed))
+    )
+    (finding,) = verdict.findings
+    assert (finding.state, finding.above, finding.partitions) == (state, above, (0,))
+    assert (finding.first_offset, finding.last_offset) == (0, 2)
+    assert verdict.complete_until is None
+
+
+def test_a_window_is_waited_for_as_long_as_the_grace():
+    early = judged(told(PRODUCED, *records(0, 1)), told(APPENDED, *records(0)), now_ms=2 * MINUTE - 1)
+    assert states(early) == [State.PENDING]
+    assert early.findings == early.late == ()
+
+
+def test_a_group_that_lags_has_lost_nothing_but_is_late():
+    verdict = judged(told(APPENDED, *records(0, 1, 2)), told(CONSUMED, *records(0, 1)))
+    assert states(verdict) == [State.PENDING]
+    assert verdict.findings == ()
+    assert verdict.late == (0,)
+
+
+def test_a_consumer_that_was_killed_before_its_commit_is_counted_once():
+    verdict = judged(
+        told(APPENDED, *records(0, 1, 2, 3)),
+        told(CONSUMED, *records(0, 1)),
+        told(CONSUMED, *records(2, 3), sequence=1),
+        told(CONSUMED, *records(2), epoch="next"),
+        told(CONSUMED, *records(3), epoch="next", sequence=1),
+    )
+    assert states(verdict) == [State.COMPLETE]
+
+
+@pytest.mark.parametrize(
+    "consumed",
+    [
+        [told(CONSUMED, *records(1, 2, 3))],  # began in the middle
+        [told(CONSUMED, *records(0, 1, 2)), told(CONSUMED, *records(1, 2, 3), epoch="next")],  # cuts into the other
+        [told(CONSUMED, *records(0)), told(CONSUMED, *records(2, 3), epoch="next")],  # leaves something out
+        [told(CONSUMED, *records(0, 1)), told(CONSUMED, *records(2, 3), sequence=2)],  # an increment did not arrive
+    ],
+)
+def test_of_what_nobody_told_everything_nothing_is_said(consumed):
+    verdict = judged(told(APPENDED, *records(0, 1, 2, 3)), *consumed)
+    assert states(verdict) == [State.UNKNOWN]
+    assert verdict.findings == ()
+
+
+def test_a_killed_producer_has_not_duplicated_what_it_could_not_tell():
+    verdict = judged(
+        told(PRODUCED, *records(0), at_ms=MINUTE // 2, is_last=False),
+        told(APPENDED, *records(0, 1)),
+    )
+    assert states(verdict) == [State.UNKNOWN]
+
+
+def test_what_a_killed_producer_told_is_missed_nevertheless():
+    verdict = judged(
+        told(PRODUCED, *records(0, 1), at_ms=MINUTE // 2, is_last=False),
+        told(APPENDED, *records(0), end=2),
+    )
+    assert states(verdict) == [State.MISSING]
+
+
+def test_one_bad_window_bounds_what_is_complete_and_spoils_no_other():
+    some = [*records(0, 1), *records(2, 3, minute=1), *records(4, 5, minute=2)]
+    verdict = judged(told(APPENDED, *some), told(CONSUMED, *some[:3], *some[4:]))
+    assert states(verdict) == [State.COMPLETE, State.MISSING, State.COMPLETE]
+    assert verdict.complete_until == MINUTE
+
+
+def test_partitions_of_one_window_are_one_finding():
+    told_ = [told(APPENDED, *records(0, 1, 2), partition=index) for index in range(4)]
+    short = [told(CONSUMED, *records(0, 2), partition=index) for index in range(3)]
+    (finding,) = judged(*told_, *short, told(CONSUMED, *records(0, 1, 2), partition=3)).findings
+    assert (finding.count, finding.partitions) == (3, (0, 1, 2))
+
+
+def test_a_report_names_window_tier_partitions_and_offsets():
+    verdict = judged(told(APPENDED, *records(0, 1, 2)), told(CONSUMED, *records(0, 2), source="billing"))
+    assert list(report_lines(verdict, 20))[-1] == (
+        "! t, window 1970-01-01 00:00:00: 1 counted at appended missing at consumed billing"
+        " (partitions 0, offsets 0 to 2)"
+    )
