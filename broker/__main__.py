@@ -11,6 +11,8 @@ COMMANDS = {
     "server": "run a broker",
     "zookeeper": "become a ZooKeeper server",
     "connect-worker": "run a Connect worker",
+    "connect-template": "write the beginning of a connector of one's own",
+    "mirror-maker": "copy topics of clusters into others",
     "registry": "run a schema registry",
     "audit": "tell which windows of topics are complete, and what is missing or there twice",
     "audit-count": "count what is appended to all topics, for the audit",

@@ -145,6 +145,7 @@ INSTALLED_APPS = [
     "console.history",
     "console.charts",
     "console.probe",
+    "console.mirrors",
     "console.alerts",
     "console.operations",
     "console.rolling_restart",

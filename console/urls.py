@@ -28,6 +28,7 @@ pages = [
     path("processes/+rolling-restart/", include("console.rolling_restart.urls")),
     path("processes/+decommission/", include("console.decommission.urls")),
     path("processes/", include("console.processes.urls")),
+    path("mirrors/", include("console.mirrors.urls")),
     path("probe/", include("console.probe.urls")),
     path("connectors/", include("console.connectors.urls")),
     path("streams/", include("console.streams.urls")),

@@ -3,11 +3,12 @@ imported."""
 
 import importlib
 
-from broker.cli.frame.declaration import Arguments, Command, CommandError
+from broker.cli.frame.declaration import Command
 
 #: Name → module beside this one. A command that has several names is declared once.
 NAMES = {
     "connect-distributed": "connect_distributed",
+    "connect-mirror-maker": "connect_mirror_maker",
     "connect-standalone": "connect_standalone",
     "kafka-acls": "kafka_acls",
     "kafka-broker-api-versions": "kafka_broker_api_versions",
@@ -26,6 +27,8 @@ NAMES = {
     "kafka-get-offsets": "kafka_get_offsets",
     "kafka-leader-election": "kafka_leader_election",
     "kafka-log-dirs": "kafka_log_dirs",
+    "kafka-mirror-groups": "kafka_mirror_groups",
+    "kafka-mirror-maker": "kafka_mirror_maker",
     "kafka-plan": "kafka_plan",
     "kafka-preferred-replica-election": "kafka_preferred_replica_election",
     "kafka-producer-perf-test": "kafka_producer_perf_test",
@@ -45,17 +48,11 @@ NAMES = {
     "zookeeper-server-stop": "zookeeper_server_stop",
     "zookeeper-shell": "zookeeper_shell",
 }
-#: What these start is not there yet: the sentence that says so.
-_WAITING = {
-    "kafka-mirror-maker": "Clusters are not mirrored yet.",
-}
-ALL_NAMES = (*NAMES, *_WAITING)
+ALL_NAMES = tuple(NAMES)
 
 
 def load(name: str) -> Command:
     """KeyError for a name that is no command."""
-    if name in _WAITING:
-        return _waiting(name, _WAITING[name])
     command: Command = importlib.import_module(f"broker.cli.{NAMES[name]}").COMMAND
     return command
 
@@ -64,10 +61,3 @@ def load_all() -> list[Command]:
     """Each once, under the first of its names."""
     by_module = {NAMES.get(name, name): name for name in reversed(ALL_NAMES)}
     return [load(name) for name in sorted(by_module.values())]
-
-
-def _waiting(name: str, sentence: str) -> Command:
-    def refuse(_arguments: Arguments) -> None:
-        raise CommandError(f"{name}: {sentence}")
-
-    return Command(name=name, summary=sentence, run=refuse, takes_anything=True)

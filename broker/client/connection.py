@@ -1,13 +1,15 @@
-"""A blocking connection to one broker: TLS and login as wanted, which versions are served, then one request at a time.
+"""A blocking connection to one broker: TLS and login as wanted, which versions are served, then requests and answers.
 
-A request and its answer are whole in memory, and bounded.
+A request and its answer are whole in memory, and bounded. Whoever has more to say than one thing sends several requests
+before the first answer is taken: brokers answer in order.
 """
 
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable, ClosedAtOnce, LoginRefused, NotTrusted
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
@@ -36,6 +38,14 @@ _LOGIN_USED_FOR = 0.85
 _MEMBERS_CLIENT_ID = "member"
 #: How an alert of TLS begins: whoever does not speak it takes it for a length.
 _TLS_ALERT = b"\x15\x03"
+
+
+class Sent(NamedTuple):
+    """A request whose answer has not been taken yet."""
+
+    api: ApiKey
+    version: int
+    correlation_id: int
 
 
 class BrokerConnection:
@@ -70,6 +80,7 @@ class BrokerConnection:
     def _open(self, deadline: float, membership: "Membership | None") -> None:
         self._is_member = False
         self._is_logged_in = self._is_known = False
+        self._unanswered = 0
         self._login_ends_at = float("inf")
         self._socket = self._connect(deadline)
         try:
@@ -112,6 +123,10 @@ class BrokerConnection:
     def close(self) -> None:
         self._socket.close()
 
+    def fileno(self) -> int:
+        """For a selector, by whoever has sent something and awaits more than one broker."""
+        return self._socket.fileno()
+
     @property
     def served(self) -> Mapping[int, tuple[int, int]]:
         """API → lowest and highest version, as the broker said on connecting."""
@@ -139,6 +154,26 @@ class BrokerConnection:
         if membership is not None and not self._is_member:
             self._become_member(membership, deadline)
         answer = self._exchange(request, version, deadline)
+        self._is_known = True
+        return answer
+
+    def send(self, request: Message, *, version_max: int = 0x7FFF) -> Sent:
+        """For whom the answer is taken by `answer`, in the order of the sending. Raises as `ask`."""
+        deadline = time.monotonic() + self._timeout_s
+        if time.monotonic() >= self._login_ends_at and not self._unanswered:
+            self.close()
+            self._open(deadline, None)
+        version = self._version_of(request, version_max)
+        with self._told_of(request.api):
+            sent = self._send(request, version, deadline)
+        self._unanswered += 1
+        return sent
+
+    def answer(self, sent: Sent, *, timeout_s: float | None = None) -> Message:
+        """Of the first request whose answer has not been taken. Raises as `ask`."""
+        with self._told_of(sent.api):
+            answer = self._receive_answer(sent, time.monotonic() + (timeout_s or self._timeout_s))
+        self._unanswered -= 1
         self._is_known = True
         return answer
 
@@ -199,14 +234,19 @@ class BrokerConnection:
         return version
 
     def _exchange(self, request: Message, version: int, deadline: float) -> Message:
+        with self._told_of(request.api):
+            return self._receive_answer(self._send(request, version, deadline), deadline)
+
+    @contextmanager
+    def _told_of(self, api: ApiKey) -> Iterator[None]:
         try:
-            return self._send_and_receive(request, version, deadline)
+            yield
         except OSError as error:
             self.close()
             if self._secured is not None and (why := self._secured.why(error)):
                 raise NotTrusted(f"the broker at {self.address}: {why}") from error
             # A listener that wants more than we brought closes the connection, and does not say why.
-            sentence = f"{self.address} did not answer {request.api.name}: {_why(error)}"
+            sentence = f"{self.address} did not answer {api.name}: {_why(error)}"
             is_hung_up = isinstance(error, ConnectionError) or (self._secured is not None and self._secured.ends(error))
             if is_hung_up and not self._is_known:
                 wanted = "TLS or a login" if self._secured is None else "another login, or a certificate"
@@ -217,12 +257,15 @@ class BrokerConnection:
             self.close()
             raise
 
-    def _send_and_receive(self, request: Message, version: int, deadline: float) -> Message:
+    def _send(self, request: Message, version: int, deadline: float) -> Sent:
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         header = encode_request_header(RequestHeader(request.api, version, correlation_id, self._client_id))
         body = encode(request, version)
         self._wait_until(deadline)
         self._socket.sendall((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
+        return Sent(request.api, version, correlation_id)
+
+    def _receive_answer(self, sent: Sent, deadline: float) -> Message:
         announced = self._receive(SIZE_BYTES, deadline)
         if self._secured is None and announced.startswith(_TLS_ALERT):
             raise NotTrusted(f"the broker at {self.address} speaks TLS on that port; see security.protocol")
@@ -230,11 +273,11 @@ class BrokerConnection:
         if not 0 <= size <= RESPONSE_BYTES_MAX:
             raise ProtocolError(f"{self.address} announces an answer of {size} bytes; is it a Kafka broker?")
         frame = memoryview(self._receive(size, deadline))
-        answered_id, at = decode_response_header(request.api, version, frame)
-        if answered_id != correlation_id:
-            raise ProtocolError(f"{self.address} answers request {answered_id} instead of {correlation_id}")
+        answered_id, at = decode_response_header(sent.api, sent.version, frame)
+        if answered_id != sent.correlation_id:
+            raise ProtocolError(f"{self.address} answers request {answered_id} instead of {sent.correlation_id}")
         # Kafka's own clients do not look behind an answer either, and librdkafka's mock brokers send more there.
-        return decode(MESSAGES[request.api].response, frame[at:], version, ignore_rest=True)
+        return decode(MESSAGES[sent.api].response, frame[at:], sent.version, ignore_rest=True)
 
     def _receive(self, size: int, deadline: float) -> bytearray:
         """Grows with what arrives, so an announcement alone takes no memory."""

@@ -16,6 +16,7 @@ from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
 from broker.client.transactions import ProducerIdentity
+from broker.client.visible_batches import end_of, visible_batches
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
@@ -27,7 +28,6 @@ from broker.records.record import decode_records
 from broker.spark.ledger_names import DECISIONS_TOPIC
 from broker.spark.record_encoding import Rows
 from broker.spark.task_producer import TaskProducer
-from broker.spark.visible_batches import end_of, visible_batches
 
 #: One is enough: a query decides once a batch. It is also what the groups of the ledgers commit their offsets of.
 PARTITION = TopicPartition(DECISIONS_TOPIC, 0)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED, Leaders
 from broker.client.offsets import list_offsets
+from broker.client.visible_batches import end_of, visible_batches
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import IsolationLevel
@@ -20,7 +21,6 @@ from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIM
 from broker.spark.client_settings import ClientSettings, cluster_of
 from broker.spark.offsets import TO_GO_ON, DataLossError, OffsetRange
 from broker.spark.rows import in_portions, to_arrow
-from broker.spark.visible_batches import end_of, visible_batches
 
 #: How long a range may bring nothing new before its reader gives up.
 NO_PROGRESS_TIMEOUT_S = 60.0

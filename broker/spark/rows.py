@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from broker.client.visible_batches import Batch
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.records.varint import read_varint
 from broker.spark.record_columns import RecordColumns, decode_columns
-from broker.spark.visible_batches import Batch
 
 #: Unpacked bytes of records one Arrow batch is made of, one record batch more at most.
 ARROW_BATCH_BYTES = 16 * 1024 * 1024

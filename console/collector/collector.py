@@ -37,6 +37,8 @@ from console.history.differences import Event, broker_events, controller_events,
 from console.history.store import write_events
 from console.history.unclean import UncleanWatch, unclean_events
 from console.live.attention import SLOWER, Attention
+from console.mirrors.collect import INTERVAL_SECONDS as MIRRORS_INTERVAL_SECONDS
+from console.mirrors.collect import MirrorCollector
 from console.overview.samples import ClusterSampler
 from console.placement.arriving import arriving_replicas
 from console.placement.collect import MoveWatch
@@ -96,7 +98,7 @@ class Collector:
         self._credentials, self._quotas = CredentialCollector(gateway, clock_ms), QuotaCollector(gateway, clock_ms)
         self._connectors = ConnectorCollector(clock_ms)
         self._charts = ChartCollector(clock_ms)
-        self._probe = ProbeCollector(clock_ms)
+        self._probe, self._mirrors = ProbeCollector(clock_ms), MirrorCollector(gateway, clock_ms)
         self._alerts, self._deliverer = AlertWatch(clock_ms), Deliverer(clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
@@ -192,6 +194,11 @@ class Collector:
 
     def collect_probe(self) -> None:
         if self._probe.look():
+            self.attention.pay()
+
+    def collect_mirrors(self) -> None:
+        """After the first look at the topics: those say whether there is a mirror at all."""
+        if self._topics_at_ms and self._mirrors.look(self._topics.keys()):
             self.attention.pay()
 
     def collect_charts(self) -> None:
@@ -333,6 +340,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
             ("quotas", QUOTAS_INTERVAL_SECONDS, collector.collect_quotas, None),
             ("connectors", CONNECTORS_INTERVAL_SECONDS, collector.collect_connectors, None),
             ("probe", PROBE_INTERVAL_SECONDS, collector.collect_probe, None),
+            ("mirrors", MIRRORS_INTERVAL_SECONDS, collector.collect_mirrors, None),
             ("charts", CHARTS_INTERVAL_SECONDS, collector.collect_charts, None),
             ("alerts", ALERTS_INTERVAL_SECONDS, collector.collect_alerts, None),
             ("deliveries", DELIVERIES_INTERVAL_SECONDS, collector.deliver_alerts, None),

@@ -18,6 +18,8 @@ STREAMS = "streams"
 CHARTS = "charts"
 #: The probe's page, told that there is a new minute, or that something is another way now.
 PROBE = "probe"
+#: The mirrors' page, told that a mirror has said something else.
+MIRRORS = "mirrors"
 ALERTS = "alerts"
 #: The lists of Kafka's users and of quotas, told that somebody changed them here.
 CREDENTIALS = "credentials"

@@ -1,6 +1,7 @@
 """Gathering what health is worked out from, out of what the collector wrote."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 from django.db.models import Q
 from django.utils import timezone
@@ -21,6 +22,7 @@ from console.consumers.queries import groups_in_trouble
 from console.gateway.errors import is_refusal
 from console.history.models import Change
 from console.history.queries import unclean_elections_since
+from console.mirrors.queries import TopicRow, troubled
 from console.overview.health import (
     CrowdedBroker,
     EndingCertificate,
@@ -33,6 +35,7 @@ from console.overview.health import (
     TightDirectory,
     TroubledConnector,
     TroubledGroup,
+    TroubledMirror,
     TroubledPartition,
     TroubledProcess,
     UnloadedCoordinators,
@@ -65,8 +68,8 @@ def health_facts(
     quiet_names = {each.name for each in said if each.about == Resource.GROUP}
     groups, groups_count = troubled_groups(reach, quiet_names)
     quiet_groups = groups_in_trouble(at_ms, reach).filter(name__in=quiet_names) if quiet_names else ()
-    connectors, connectors_count = troubled_connectors(reach)
-    reports = _reports_of(each.broker_id for each in brokers if each.is_registered)
+    registered = [each.broker_id for each in brokers if each.is_registered]
+    reports = _reports_of(registered)
     return Facts(
         is_seen=bool(state.brokers_at_ms),
         brokers_error=state.brokers_error,
@@ -91,12 +94,16 @@ def health_facts(
         processes=_troubled_processes((each.process for each in processes), reach),
         unclean=tuple(map(_as_past_election, unclean_elections_since(at_ms - TOLD_FOR_MS, reach))),
         unloaded=_unloaded_coordinators(reports),
-        connectors=connectors,
-        connectors_count=connectors_count,
-        connectors_error=state.connectors_error,
+        **_of_connectors(state, reach),
         probe=probe_word(reach),
-        lone_internal_topics=_lone_internal_topics(sum(each.is_registered for each in brokers)),
+        mirrors=troubled_mirrors(at_ms, reach),
+        lone_internal_topics=_lone_internal_topics(len(registered)),
     )
+
+
+def _of_connectors(state: ClusterState, reach: Reach) -> dict[str, Any]:
+    connectors, count = troubled_connectors(reach)
+    return {"connectors": connectors, "connectors_count": count, "connectors_error": state.connectors_error}
 
 
 def shown_processes(reach: Reach = EVERYTHING) -> list[Shown]:
@@ -138,6 +145,20 @@ def _as_connector(each: ShownConnector) -> TroubledConnector:
         str(failure.place) if failure and failure.place else "",
         row.failed_since_ms,
     )
+
+
+def troubled_mirrors(at_ms: int, reach: Reach = EVERYTHING) -> tuple[TroubledMirror, ...]:
+    found: dict[str, list[TopicRow]] = {}
+    for each in troubled(at_ms, reach):
+        found.setdefault(each.row.flow, []).append(each)
+    return tuple(_as_troubled_mirror(flow, rows) for flow, rows in sorted(found.items()))
+
+
+def _as_troubled_mirror(flow: str, rows: list[TopicRow]) -> TroubledMirror:
+    failing = [each for each in rows if not each.is_silent]
+    since_ms = min(each.row.at_ms for each in rows)
+    error = f"{failing[0].row.topic}: {failing[0].row.error}" if failing else ""
+    return TroubledMirror(flow, len(failing), len(rows) - len(failing), since_ms, error)
 
 
 def probe_word(reach: Reach = EVERYTHING) -> ProbeWord | None:

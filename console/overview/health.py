@@ -147,6 +147,17 @@ class FailingPartition:
 
 
 @dataclass(frozen=True, slots=True)
+class TroubledMirror:
+    """A flow with topics that are not copied; `error` is what the first of them is told, empty if all are silent."""
+
+    flow: str
+    failing: int
+    silent: int
+    since_ms: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProbeWord:
     """What the probe says: broker → since when it does not answer, and why; records of the last day that are lost.
 
@@ -202,6 +213,7 @@ class Facts:
     connectors_error: str = ""
     #: None: there is no probe, or it is not this person's to see.
     probe: ProbeWord | None = None
+    mirrors: tuple[TroubledMirror, ...] = ()
 
     @property
     def has_quorum(self) -> bool:

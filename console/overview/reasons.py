@@ -9,6 +9,7 @@ from console.overview.connector_reasons import connector_reasons, silence_reason
 from console.overview.coordinator_reasons import lone_topic_reasons, unloaded_reasons
 from console.overview.health import Action, Facts, Health, Level, Reason, TroubledPartition
 from console.overview.host_reasons import certificate_reasons, crowded_reasons, directory_reasons, process_reasons
+from console.overview.mirror_reasons import mirror_reasons
 from console.overview.probe_reasons import probe_reasons
 from console.overview.quiet import is_silent, quiet_of
 from console.overview.unclean_reason import unclean_reason
@@ -56,6 +57,7 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     yield from process_reasons(each for each in facts.processes if each.broker_id not in facts.missing)
     yield from silence_reasons(facts.connectors_error)
     yield from connector_reasons(facts.connectors, facts.connectors_count)
+    yield from mirror_reasons(facts.mirrors)
     yield from probe_reasons(facts.probe, facts.missing, facts.managed)
     yield from group_reasons(facts.groups, facts.groups_count)
     yield from map(group_reason, facts.quiet_groups)

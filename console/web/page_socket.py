@@ -63,6 +63,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "acls": [groups.ACLS],
         "charts": [groups.CHARTS],
         "probe": [groups.PROBE],
+        "mirrors": [groups.MIRRORS],
         "alerts": [groups.ALERTS],
         "other": [],
     }
@@ -78,7 +79,7 @@ def may_show(page: str, reach: Reach) -> bool:
 
 class PageConsumer(PersonSocket):
     """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
-    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, charts, probe, processes,
+    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, charts, mirrors, probe, processes,
     streams, stream:<name>, zookeeper, or other."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.

@@ -1,22 +1,27 @@
-"""What a Connect worker carries: lines a second of one task, memory of many connectors, time of a rebalance.
+"""What a Connect worker carries: records a second of one task, memory of many connectors, time of a rebalance.
 
-`python -m tests.bench.connect` prints a line each; the machine should be idle.
+`python -m tests.bench.connect [TEXT]` prints a line each, of those whose names hold TEXT; the machine should be idle.
 """
 
+import json
 import re
+import sqlite3
 import sys
 import tempfile
 import time
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import psutil
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.workers import Worker, start_worker
 
-_LINES = 500_000
+_LINES, _ROWS, _RECORDS = 500_000, 300_000, 1_000_000
+_TEXT = "org.apache.kafka.connect.storage.StringConverter"
+_JSON = "org.apache.kafka.connect.json.JsonConverter"
 _CONNECTORS = 200
 _JOINED = re.compile(r"timestamp=(\S+) .*event=joined generation=(\d+) units=(\d+)")
 
@@ -25,10 +30,9 @@ def _properties(bootstrap_servers: str) -> dict[str, str]:
     kinds = ("config", "offset", "status")
     storage = {f"{kind}.storage.topic": f"bench-{kind}" for kind in kinds}
     copies = {f"{kind}.storage.replication.factor": "1" for kind in kinds}
-    text = "org.apache.kafka.connect.storage.StringConverter"
     return {
         "bootstrap.servers": bootstrap_servers, "group.id": "bench", "scheduled.rebalance.max.delay.ms": "1000",
-        "heartbeat.interval.ms": "500", "value.converter": text, **storage, **copies,
+        "heartbeat.interval.ms": "500", "value.converter": _TEXT, **storage, **copies,
     }  # fmt: skip
 
 
@@ -49,16 +53,83 @@ def _await_count(bootstrap_servers: str, topic: str, count: int) -> None:
         consumer.close()
 
 
-def lines_a_second(bootstrap_servers: str, worker: Worker, directory: Path) -> str:
-    file = directory / "lines.txt"
-    file.write_text("".join(f"{n:09} a line of about a hundred bytes {'x' * 60}\n" for n in range(_LINES)))
+def _figure_of_source(what: str, bootstrap_servers: str, worker: Worker, topic: str, count: int, config: dict) -> str:
     began, spent = time.monotonic(), _cpu_s(worker)
-    config = {"connector.class": "FileStreamSource", "file": str(file), "topic": "lines", "batch.size": "10000"}
-    worker.ask("PUT", "/connectors/lines/config", config, status=201)
-    _await_count(bootstrap_servers, "lines", _LINES)
+    worker.ask("PUT", f"/connectors/{topic}/config", config, status=201)
+    _await_count(bootstrap_servers, topic, count)
     lasted, spent = time.monotonic() - began, _cpu_s(worker) - spent
-    worker.ask("DELETE", "/connectors/lines", status=204)
-    return f"file source: {_LINES / lasted:,.0f} lines/s of one task with its start, {_LINES / spent:,.0f} a CPU second"
+    worker.ask("DELETE", f"/connectors/{topic}", status=204)
+    return f"{what}: {count / lasted:,.0f} a second of one task with its start, {count / spent:,.0f} a CPU second"
+
+
+def _lines(file: Path) -> None:
+    if not file.exists():
+        file.write_text("".join(f"{n:09} a line of about a hundred bytes {'x' * 60}\n" for n in range(_LINES)))
+
+
+def lines_of_a_file(bootstrap_servers: str, worker: Worker, directory: Path) -> str:
+    _lines(directory / "lines.txt")
+    config = {"connector.class": "FileStreamSource", "file": str(directory / "lines.txt"), "batch.size": "10000"}
+    return _figure_of_source("file source", bootstrap_servers, worker, "lines", _LINES, config | {"topic": "lines"})
+
+
+def lines_of_a_directory(bootstrap_servers: str, worker: Worker, directory: Path) -> str:
+    inbox = directory / "inbox"
+    inbox.mkdir()
+    _lines(inbox / "lines.txt")
+    config = {
+        "connector.class": "DirectorySource", "directory": str(inbox), "topic": "put", "batch.size": "10000",
+        "file.rest.ms": "0",
+    }  # fmt: skip
+    return _figure_of_source("directory source, lines", bootstrap_servers, worker, "put", _LINES, config)
+
+
+def rows_of_a_table(bootstrap_servers: str, worker: Worker, directory: Path) -> str:
+    with sqlite3.connect(directory / "rows.db") as database:
+        database.execute(
+            "CREATE TABLE rows (id INTEGER PRIMARY KEY, customer TEXT, item TEXT, price REAL, at TIMESTAMP)"
+        )
+        rows = ((n, f"customer-{n % 100}", "pear", n / 100, "2026-01-01 00:00:00.000000") for n in range(_ROWS))
+        database.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", rows)
+    config = {
+        "connector.class": "SqlSource", "connection.url": f"sqlite:///{directory}/rows.db", "mode": "incrementing",
+        "incrementing.column.name": "id", "table.whitelist": "rows", "batch.max.rows": "10000",
+        "value.converter": _JSON,
+    }  # fmt: skip
+    return _figure_of_source("SQL source, SQLite, JSON with schemas", bootstrap_servers, worker, "rows", _ROWS, config)
+
+
+def _orders(bootstrap_servers: str, topic: str) -> None:
+    order = {"id": 1, "customer": "customer-1", "item": "pear", "price": 1.5}
+    kinds = {"id": "int64", "customer": "string", "item": "string", "price": "double"}
+    schema = {"type": "struct", "fields": [{"field": name, "type": kind} for name, kind in kinds.items()]}
+    producer = Producer({"bootstrap.servers": bootstrap_servers, "queue.buffering.max.messages": _RECORDS + 1})
+    for n in range(_RECORDS):
+        payload = order | {"id": n}
+        producer.produce(topic, json.dumps({"schema": schema, "payload": payload} if topic == "orders" else payload))
+    producer.flush(120)
+
+
+def _parquet(what: str, topic: str, converter: str, bootstrap_servers: str, worker: Worker, directory: Path) -> str:
+    """From the first file to the last one: what comes before is the group's start."""
+    _orders(bootstrap_servers, topic)
+    found, per_file = directory / topic, 50_000
+    config = {
+        "connector.class": "ObjectSink", "topics": topic, "path": str(found), "format": "parquet",
+        "file.max.records": str(per_file), "partition.duration.ms": str(10**13), "value.converter": converter,
+        "consumer.override.auto.offset.reset": "earliest",
+    }  # fmt: skip
+    worker.ask("PUT", f"/connectors/parquet-{topic}/config", config, status=201)
+
+    def files() -> int:
+        return len(list(found.rglob("*.parquet")))
+
+    await_true(lambda: files() >= 1, "the first file", 120)
+    first, began, spent = files(), time.monotonic(), _cpu_s(worker)
+    await_true(lambda: files() * per_file >= _RECORDS, "all files", 300)
+    lasted, spent, count = time.monotonic() - began, _cpu_s(worker) - spent, _RECORDS - first * per_file
+    worker.ask("DELETE", f"/connectors/parquet-{topic}", status=204)
+    return f"{what}: {count / lasted:,.0f} a second, {count / spent:,.0f} a CPU second"
 
 
 def many_connectors(worker: Worker, directory: Path) -> str:
@@ -98,7 +169,16 @@ def rebalance(workers: list[Worker]) -> str:
     return f"{_CONNECTORS} connectors with a task each over {len(workers)} workers: {ended - began:.2f} s"
 
 
-def main() -> int:
+_OF_A_TASK = {
+    "file source": lines_of_a_file,
+    "directory source": lines_of_a_directory,
+    "SQL source": rows_of_a_table,
+    "Parquet sink, texts": partial(_parquet, "Parquet sink, texts", "texts", _TEXT),
+    "Parquet sink, JSON": partial(_parquet, "Parquet sink, JSON with schemas", "orders", _JSON),
+}
+
+
+def main(text: str = "") -> int:
     with tempfile.TemporaryDirectory() as name, running_cluster(brokers=1) as cluster:
         directory = Path(name)
         workers: list[Worker] = []
@@ -112,11 +192,14 @@ def main() -> int:
         try:
             another()
             await_true(lambda: _joins(workers[0]), "it leads", 60)
-            print(lines_a_second(cluster.bootstrap_servers, workers[0], directory), flush=True)
-            print(many_connectors(workers[0], directory), flush=True)
-            another()
-            another()
-            print(rebalance(workers), flush=True)
+            for name, figure in _OF_A_TASK.items():
+                if text in name:
+                    print(figure(cluster.bootstrap_servers, workers[0], directory), flush=True)
+            if text in "many connectors":
+                print(many_connectors(workers[0], directory), flush=True)
+                another()
+                another()
+                print(rebalance(workers), flush=True)
         finally:
             for each in workers:
                 each.process.kill()
@@ -125,4 +208,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

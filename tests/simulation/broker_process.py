@@ -44,6 +44,7 @@ class BrokerProcess:
         self._directory = directory
         self._random = random
         self._life = 0
+        self.started_at_us = 0
         self._past: list[object] = []
         self.loop: HostLoop | None = None
         self.broker: Broker | None = None
@@ -80,6 +81,7 @@ class BrokerProcess:
         self.loop = HostLoop(self.world.timeline, self.machine, self.name, self.world.syscalls)
         self.loop.on_exception = self._on_exception
         self._has_lost_power = False
+        self.started_at_us = self.world.timeline.now_us
         self.world.history.add(self.name, "process started", life=self._life)
         self.loop.call_soon(self._begin)
 

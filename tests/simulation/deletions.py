@@ -1,7 +1,8 @@
 """A client that deletes records from the beginning of partitions, and then asks where they begin.
 
 What was deleted and acknowledged stays deleted, as far as a replica is concerned that was in sync then and has not died
-since: it must have known. (Where a log begins is written to disk now and then only, in Kafka as here.)
+since: it must have known. (Where a log begins is written to disk now and then only, in Kafka as here. Who has just come
+back does not count: until it lags, its leader goes by what it said before it died.)
 """
 
 import asyncio
@@ -19,7 +20,7 @@ _DELETE_VERSION, _LIST_VERSION = 2, 7
 _TIMEOUT_MS = 2_000
 EARLIEST, _LATEST = -2, -1
 
-#: (broker id, life) of everybody in sync, as ZooKeeper and the machines have it.
+#: (broker id, life) of those in sync, as ZooKeeper and the machines have it.
 InSync = frozenset[tuple[int, int]]
 
 

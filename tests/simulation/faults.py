@@ -225,7 +225,7 @@ def _load_without_descriptors(world: "World", fault: Fault) -> None:
     _kill(world, leader, world.session_timeout_us + 2 * fault.lasts_us)
 
     def strike() -> None:
-        for process in world.running:
+        for process in filter(world.holders.may_be_struck, world.running):
             process.trouble_disk("no descriptors", world.session_timeout_us // 3 + fault.lasts_us)
 
     # Its session ends two thirds to the whole of its timeout from now.

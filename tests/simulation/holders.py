@@ -48,9 +48,9 @@ class Holders:
         return [isr for process in self._world.brokers for isr in process.pending_isrs(partition)]
 
     def _is_sure(self, process: BrokerProcess) -> bool:
-        """Serves, is heard by ZooKeeper, and has been registered for so long that everybody knows."""
+        """Serves, its disk is well, ZooKeeper hears it, and it has been registered for so long that everybody knows."""
         node = self._world.ensemble.tree.nodes.get(znodes.broker_path(process.broker_id))
-        if not process.is_started or process.is_paused or node is None:
+        if not process.is_started or process.is_paused or process.is_in_disk_trouble or node is None:
             return False
         network, now_us = self._world.network, self._world.timeline.now_us
         if network.is_cut(process.name, ZOOKEEPER) or network.is_cut(ZOOKEEPER, process.name):

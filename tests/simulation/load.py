@@ -141,8 +141,11 @@ class Load:
         return (state.leader, state.leader_epoch, leader.life) if leader else None
 
     def in_sync_of(self, where: TopicPartition) -> frozenset[tuple[int, int]]:
-        state = self._world.state_of(where)
-        return frozenset((broker_id, self.life_of(broker_id)) for broker_id in state.isr) if state else frozenset()
+        """Who would not be in the ISR any more if it had not been heard of in this life."""
+        state, world = self._world.state_of(where), self._world
+        since_us = world.timeline.now_us - 2_000 * int(world.settings["replica.lag.time.max.ms"])
+        processes = [world.process_of(broker_id) for broker_id in state.isr] if state else []
+        return frozenset((each.broker_id, each.life) for each in processes if each.started_at_us < since_us)
 
     def life_of(self, broker_id: int) -> int:
         return self._world.process_of(broker_id).life

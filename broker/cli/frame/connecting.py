@@ -64,11 +64,11 @@ def bootstrap_servers(arguments: Arguments) -> tuple[tuple[str, int], ...]:
             spelled = arguments.spelling("bootstrap-server")
             raise UsageError(f"--{spelled}: {error}; valid is host:port like host1:9091,host2:9092") from None
     if arguments.command.option("zookeeper") and arguments["zookeeper"]:
-        return _brokers_in_zookeeper(arguments["zookeeper"])
+        return brokers_in_zookeeper(arguments["zookeeper"])
     raise UsageError("--bootstrap-server must be specified")
 
 
-def _brokers_in_zookeeper(connect: str) -> tuple[tuple[str, int], ...]:
+def brokers_in_zookeeper(connect: str) -> tuple[tuple[str, int], ...]:
     from broker.zookeeper.znodes import BROKER_IDS, broker_path, decode_broker
 
     async def read(session: "ZooKeeperSession") -> list["LiveBroker"]:

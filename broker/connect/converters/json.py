@@ -1,11 +1,7 @@
 """org.apache.kafka.connect.json.JsonConverter: JSON, alone or in an envelope with its schema."""
 
-import json
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
-
-import orjson
 
 from broker.connect.api import (
     ConfigDef,
@@ -20,6 +16,7 @@ from broker.connect.api import (
 from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import Props
 from broker.connect.converters.json_schema_form import schema_from_json, schema_to_json
+from broker.connect.converters.json_text import dump, load
 from broker.connect.converters.json_values import JsonValues, schemaless_to_json
 
 _DECIMAL_FORMAT = OneOf("BASE64", "NUMERIC")
@@ -77,7 +74,8 @@ class JsonConverter(Converter):
     def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:
         if schema is None and value is None:
             return None
-        payload = self._dump(self._values.to_json(schema, value) if schema else schemaless_to_json(value))
+        said = self._values.to_json(schema, value) if schema else schemaless_to_json(value)
+        payload = dump(said, self._is_numeric)
         if not self._with_schemas:
             return payload
         return b'{"schema":%b,"payload":%b}' % (self._schema_bytes(schema), payload)
@@ -85,7 +83,7 @@ class JsonConverter(Converter):
     def to_connect(self, topic: str, headers: Sequence[Header], data: bytes | None) -> tuple[Schema | None, Any]:
         if data is None:
             return None, None
-        read = self._load(data)
+        read = load(data, self._is_numeric)
         if not self._with_schemas:
             return None, read
         if not isinstance(read, dict) or read.keys() != {"schema", "payload"}:
@@ -97,22 +95,6 @@ class JsonConverter(Converter):
         schema = self._schema(read["schema"])
         return schema, self._values.from_json(schema, read["payload"]) if schema else read["payload"]
 
-    def _dump(self, value: Any) -> bytes:
-        try:
-            if self._is_numeric:
-                return _with_decimals(value).encode()
-            return orjson.dumps(value)
-        except (TypeError, ValueError, RecursionError):
-            return _dump_slowly(value)
-
-    def _load(self, data: bytes) -> Any:
-        try:
-            if self._is_numeric:
-                return json.loads(data, parse_float=Decimal)
-            return orjson.loads(data)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"Converting byte[] to Kafka Connect data failed: {error}") from None
-
     def _schema_bytes(self, schema: Schema | None) -> bytes:
         """By identity: comparing schemas costs more than writing them. The cache keeps the schema, so its id is its."""
         found = self._written.get(id(schema))
@@ -120,34 +102,15 @@ class JsonConverter(Converter):
             if len(self._written) >= self._cache_size:
                 self._written.clear()
             said = None if schema is None else schema_to_json(schema, self._values.to_json)
-            found = self._written[id(schema)] = (schema, self._dump(said))
+            found = self._written[id(schema)] = (schema, dump(said, self._is_numeric))
         return found[1]
 
     def _schema(self, said: Any) -> Schema | None:
         if said is None:
             return None
-        key = self._dump(said)
+        key = dump(said, self._is_numeric)
         if key not in self._read:
             if len(self._read) >= self._cache_size:
                 self._read.clear()
             self._read[key] = schema_from_json(said, self._values.from_json)
         return self._read[key]
-
-
-def _dump_slowly(value: Any) -> bytes:
-    """What orjson does not write: integers beyond 64 bits. Lone surrogates are nobody's text."""
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise DataError(f"Converting Kafka Connect data to byte[] failed due to serialization error: {error}") from None
-
-
-def _with_decimals(value: Any) -> str:
-    """JSON in which a Decimal stands with all of its digits."""
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{json.dumps(key)}:{_with_decimals(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(_with_decimals, value)) + "]"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -58,7 +58,7 @@ class JsonValues:
     def _map_to_json(self, schema: Schema, value: dict[Any, Any]) -> Any:
         keys = schema.key_schema
         pairs = [(self.to_json(keys, key), self.to_json(_inner(schema), each)) for key, each in value.items()]  # type: ignore[arg-type]
-        return dict(pairs) if _is_object(schema) else [list(pair) for pair in pairs]
+        return dict(pairs) if is_object(schema) else [list(pair) for pair in pairs]
 
     def from_json(self, schema: Schema, value: Any) -> Any:
         """The other way; numbers with a point may be Decimal. Raises DataError."""
@@ -82,7 +82,7 @@ class JsonValues:
 
     def _map_from_json(self, schema: Schema, value: Any) -> dict[Any, Any]:
         keys = schema.key_schema
-        if _is_object(schema):
+        if is_object(schema):
             pairs = list(_of(value, (dict,), schema).items())
         else:
             pairs = _of(value, (list,), schema)
@@ -147,7 +147,7 @@ def _inner(schema: Schema) -> Schema:
     return schema.value_schema
 
 
-def _is_object(schema: Schema) -> bool:
+def is_object(schema: Schema) -> bool:
     """A map is a JSON object if its keys are texts that are never null."""
     keys = schema.key_schema
     return keys is not None and keys.type is Type.STRING and not keys.optional

@@ -85,6 +85,7 @@ def validate(raw: Props, settings: Settings) -> dict[str, Any]:
     for kind, name in ((Kind.CONVERTER, "key.converter"), (Kind.CONVERTER, "value.converter")):
         if props.get(name):
             _check_class(found[name], kind)
+            _check_converter(name, raw, props, found)
     for name, value in props.items():
         if value is None:
             found.setdefault(name, ConfigValue(name)).errors.append(
@@ -163,6 +164,22 @@ def _check_class(value: ConfigValue, kind: Kind) -> None:
         lookup(value.value, kind)
     except ConnectError as error:
         value.errors.append(f"Invalid value {value.value} for configuration {value.name}: {error}")
+
+
+def _check_converter(name: str, raw: Props, props: Props, found: dict[str, ConfigValue]) -> None:
+    """What is wrong with a converter's own keys; a secret must be a reference, as REST shows configurations."""
+    try:
+        definition: ConfigDef = lookup(props[name], Kind.CONVERTER).CONFIG  # type: ignore[attr-defined]
+    except ConnectError:
+        return
+    prefix = f"{name}."
+    own = {key.removeprefix(prefix): value for key, value in props.items() if key.startswith(prefix)}
+    for each in definition.validate(own):
+        key = prefix + each.name
+        if definition.keys[each.name].type is ConfigType.PASSWORD and key in raw and raw[key] == props[key]:
+            each.errors.append(f"Invalid value for configuration {key}: a secret must be a reference, ${{provider:…}}")
+        if each.errors:
+            found.setdefault(key, ConfigValue(key)).errors.extend(each.errors)
 
 
 def _definition(definition: ConfigDef, name: str) -> dict[str, Any] | None:

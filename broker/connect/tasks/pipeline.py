@@ -53,9 +53,9 @@ class Pipeline:
                 for each in headers
             ]
             stage, plugin = "KEY_CONVERTER", self._key
-            key = self._key.from_connect(topic, headers, changed.key_schema, changed.key)
+            key = self._retried(lambda: self._key.from_connect(topic, headers, changed.key_schema, changed.key))
             stage, plugin = "VALUE_CONVERTER", self._value
-            value = self._value.from_connect(topic, headers, changed.value_schema, changed.value)
+            value = self._retried(lambda: self._value.from_connect(topic, headers, changed.value_schema, changed.value))
         except Exception as error:  # a plugin's code: whatever it raises is this record's failure
             return self._failure(stage, plugin, error)
         return changed, (key, value, raw)
@@ -71,7 +71,7 @@ class Pipeline:
             stage, plugin = "VALUE_CONVERTER", self._value
             value_schema, value = self._retried(lambda: self._value.to_connect(topic, headers, message.value()))
         except Exception as error:  # a plugin's code: whatever it raises is this record's failure
-            return self._failure(stage, plugin, error)
+            return self._failure(stage, plugin, error, f" of {topic}-{message.partition()}@{message.offset()}")
         kind, timestamp = message.timestamp()
         changed: SinkRecord | Failure | None = self._transformed(
             SinkRecord(
@@ -81,7 +81,10 @@ class Pipeline:
         )  # fmt: skip
         return changed
 
-    def _failure(self, stage: str, plugin: Any, error: Exception) -> Failure:
+    def _failure(self, stage: str, plugin: Any, error: Exception, place: str = "") -> Failure:
+        """What a later try may convert is never left out, whatever is tolerated: then the task ends."""
+        if isinstance(error, RetriableError):
+            raise ConnectError(f"{stage} by {type(plugin).__name__}{place} is not possible for now: {error}") from error
         if stage == "HEADER_CONVERTER":
             return Failure(stage, self._props[1].get("header.converter") or self._props[0]["header.converter"], error)
         return Failure(stage, type(plugin).__name__, error)

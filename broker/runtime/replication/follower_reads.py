@@ -31,7 +31,7 @@ def disagreement(hosted: HostedPartition, asked: FetchPartition) -> PartitionDat
     if answer is not None:
         return answer
     if asked.fetch_offset > log.log_end_offset:
-        return _diverging_at(asked.partition, log.leader_epoch_at(log.log_end_offset - 1), log.log_end_offset)
+        return _diverging_at(log, asked.partition, log.leader_epoch_at(log.log_end_offset - 1), log.log_end_offset)
     if asked.fetch_offset < log.log_start_offset:
         return refused(asked.partition, ErrorCode.OFFSET_OUT_OF_RANGE, log.log_start_offset)
     return None
@@ -47,11 +47,11 @@ def diverging(log: Log, partition: int, fetch_offset: int, last_fetched_epoch: i
     found = log.end_offset_for_epoch(last_fetched_epoch)
     if found.epoch == last_fetched_epoch and found.end_offset >= fetch_offset:
         return None
-    return _diverging_at(partition, found.epoch, found.end_offset)
+    return _diverging_at(log, partition, found.epoch, found.end_offset)
 
 
-def _diverging_at(partition: int, epoch: int, end_offset: int) -> PartitionData:
-    answer = refused(partition, ErrorCode.NONE)
+def _diverging_at(log: Log, partition: int, epoch: int, end_offset: int) -> PartitionData:
+    answer = refused(partition, ErrorCode.NONE, log.log_start_offset)
     answer.diverging_epoch = EpochEndOffset(epoch=epoch, end_offset=end_offset)
     return answer
 

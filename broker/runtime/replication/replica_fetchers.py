@@ -359,10 +359,12 @@ class ReplicaFetcher:
 
     def _cut(self, known: Followed, hosted: HostedPartition, data: PartitionData) -> None:
         try:
-            if data.diverging_epoch is None:
+            offset = None if data.diverging_epoch is None else self._truncation_offset(hosted, data)
+            if offset is None or offset <= data.log_start_offset:
+                # What would stay is gone at the leader, whose log may begin inside a batch that reaches over our end.
                 done = start_over_at(self._replicas, hosted, data.log_start_offset)
             else:
-                done = truncate(self._replicas, hosted, self._truncation_offset(hosted, data))
+                done = truncate(self._replicas, hosted, offset)
         except ApiError as error:
             self._not_ready(known, error)
         else:

@@ -5,6 +5,7 @@ from crc32c import crc32c
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from broker.client.visible_batches import end_of, visible_batches
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.protocol.messages.fetch import AbortedTransaction
@@ -14,7 +15,6 @@ from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record, decode_records
 from broker.spark.record_columns import decode_columns
 from broker.spark.rows import in_portions, to_arrow
-from broker.spark.visible_batches import end_of, visible_batches
 
 P0 = TopicPartition("t", 0)
 

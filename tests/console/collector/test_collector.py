@@ -238,7 +238,7 @@ class CountingCollector:
             name: threading.Event()
             for name in (
                 *("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat"),
-                *("credentials", "quotas", "connectors", "charts", "probe", "alerts", "deliveries"),
+                *("credentials", "quotas", "connectors", "charts", "mirrors", "probe", "alerts", "deliveries"),
             )
         }
         self.attention = Attention(lambda: True)
@@ -271,6 +271,9 @@ class CountingCollector:
 
     def collect_probe(self) -> None:
         self.looked["probe"].set()
+
+    def collect_mirrors(self) -> None:
+        self.looked["mirrors"].set()
 
     def collect_charts(self) -> None:
         self.looked["charts"].set()

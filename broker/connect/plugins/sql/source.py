@@ -6,14 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from broker.connect.api import (
-    ConfigDef,
     ConfigError,
-    ConfigKey,
-    ConfigType,
     ConfigValue,
     ConnectError,
     Field,
-    Importance,
     RetriableError,
     Schema,
     SourceConnector,
@@ -23,12 +19,10 @@ from broker.connect.api import (
     Struct,
     Type,
 )
-from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
-from broker.connect.plugins.sql.database import CONNECTION, connect, is_gone, schema_of_column
+from broker.connect.plugins.sql.database import connect, is_gone, schema_of_column
+from broker.connect.plugins.sql.source_settings import BY_NUMBER, BY_TIME, CONFIG, contradictions
 
-_BY_NUMBER = ("incrementing", "timestamp+incrementing")
-_BY_TIME = ("timestamp", "timestamp+incrementing")
 #: Rows of one moment a poll holds, with mode=timestamp: they are taken together or could not be told apart later.
 ROWS_OF_A_MOMENT_MAX = 1_000_000
 
@@ -36,12 +30,15 @@ ROWS_OF_A_MOMENT_MAX = 1_000_000
 class SqlSourceTask(SourceTask):
     """Each poll reads at most `batch.max.rows` of one table and ends its transaction; tables take turns.
 
-    A row is at least once in the topic. With mode=timestamp the rows of one moment come in one poll, so that none of
-    them can fall between two.
+    With mode=bulk all rows of a table are those of one transaction, which lasts until they were read. A row is at
+    least once in the topic. With mode=timestamp the rows of one moment come in one poll, so that none of them can fall
+    between two.
     """
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
+        self._reading = threading.Lock()
+        self._readers: list[_Reader] = []
         self._engine: Any = None
 
     def start(self, props: Props, context: SourceTaskContext) -> None:
@@ -53,27 +50,45 @@ class SqlSourceTask(SourceTask):
         for reader in self._readers:
             reader.offset = dict(context.offset_reader.offset(reader.partition) or {})
         self._idle = 0
-        self._rested = True
 
     def poll(self) -> list[SourceRecord]:
+        try:
+            with self._reading:
+                return self._poll()
+        finally:
+            self._close_if_stopped()
+
+    def _poll(self) -> list[SourceRecord]:
         if self._stopped.is_set() or not self._readers:
             return []
         if self._idle >= len(self._readers):
             self._stopped.wait(min(1.0, self._values["poll.interval.ms"] / 1000))
             self._idle = 0
-        reader = self._readers.pop(0)
-        self._readers.append(reader)
+        reader = self._readers[0]
         try:
             records = reader.read()
         except Exception as error:
+            reader.close()
             raise _told(error, reader.name) from error
-        self._idle = 0 if records and self._mode != "bulk" else self._idle + 1
+        if not reader.is_within:
+            self._readers.append(self._readers.pop(0))
+            self._idle = 0 if records and self._mode != "bulk" else self._idle + 1
         return records
 
     def stop(self) -> None:
+        """Waits for no statement: a poll that is within one gives back what it has when that has ended."""
         self._stopped.set()
-        if self._engine is not None:
-            self._engine.dispose()
+        self._close_if_stopped()
+
+    def _close_if_stopped(self) -> None:
+        if self._stopped.is_set() and self._reading.acquire(blocking=False):
+            try:
+                for reader in self._readers:
+                    reader.close()
+                if self._engine is not None:
+                    self._engine.dispose()
+            finally:
+                self._reading.release()
 
 
 def _told(error: Exception, name: str) -> ConnectError:
@@ -93,17 +108,43 @@ class _Reader:
         self.partition = {"protocol": "1", "table": table} if table else {"query": "query"}
         self.offset: dict[str, Any] = {}
         self._topic = values["topic.prefix"] + (table or "")
-        self._number: str | None = values["incrementing.column.name"] if mode in _BY_NUMBER else None
-        self._time: str | None = values["timestamp.column.name"] if mode in _BY_TIME else None
+        self._number: str | None = values["incrementing.column.name"] if mode in BY_NUMBER else None
+        self._time: str | None = values["timestamp.column.name"] if mode in BY_TIME else None
         self._source: Any = None
         self._schema: Schema | None = None
+        self._connection: Any = None
+        self._all: Any = None
+
+    @property
+    def is_within(self) -> bool:
+        """With mode=bulk: some rows have come, others not yet."""
+        return self._all is not None
 
     def read(self) -> list[SourceRecord]:
+        if self._mode == "bulk":
+            return self._further()
         with self._engine.connect() as connection:
             if self._source is None:
                 self._source = self._open(connection)
             rows = self._rows(connection)
         return [self._record(row) for row in rows]
+
+    def _further(self) -> list[SourceRecord]:
+        """The next rows of all, which stay in the database until they are asked for."""
+        most = self._values["batch.max.rows"]
+        if self._all is None:
+            self._connection = self._engine.connect().execution_options(stream_results=True, max_row_buffer=most)
+            self._source = self._open(self._connection)
+            self._all = self._connection.execute(self._statement([], None))
+        records = [self._record(row) for row in self._all.fetchmany(most)]
+        if len(records) < most:
+            self.close()
+        return records
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._all = self._connection = None
 
     def _open(self, connection: Any) -> Any:
         import sqlalchemy as sa
@@ -124,8 +165,6 @@ class _Reader:
 
     def _rows(self, connection: Any) -> Sequence[Any]:
         limit = self._values["batch.max.rows"]
-        if self._mode == "bulk":
-            return self._fetch(connection, [], None)
         if self._mode != "timestamp":
             return self._fetch(connection, self._behind(), limit)
         rows = self._fetch(connection, self._behind(), limit + 1)
@@ -161,13 +200,16 @@ class _Reader:
         return bool(self._time) and bool(getattr(self._column(self._time).type, "timezone", False))
 
     def _fetch(self, connection: Any, conditions: list[Any], limit: int | None) -> Sequence[Any]:
+        rows: Sequence[Any] = connection.execute(self._statement(conditions, limit)).fetchall()
+        return rows
+
+    def _statement(self, conditions: list[Any], limit: int | None) -> Any:
         import sqlalchemy as sa
 
         every = [self._source] if self._schema else [sa.text("*")]
         statement = sa.select(*every).select_from(self._source).where(*conditions)
         order = [self._column(each) for each in (self._time, self._number) if each]
-        rows: Sequence[Any] = connection.execute(statement.order_by(*order).limit(limit)).fetchall()
-        return rows
+        return statement.order_by(*order).limit(limit)
 
     def _record(self, row: Any) -> SourceRecord:
         values = dict(row._mapping)
@@ -230,54 +272,21 @@ def _schema_of(values: Mapping[str, Any]) -> Schema:
     return Schema(Type.STRUCT, fields=tuple(fields))
 
 
-_MODE = OneOf("bulk", "incrementing", "timestamp", "timestamp+incrementing")
-
-
 class SqlSourceConnector(SourceConnector):
     """New rows of tables, or of a query, as typed records; a table's topic is its name behind `topic.prefix`."""
 
     task_class = SqlSourceTask
-    CONFIG = CONNECTION + ConfigDef(
-        ConfigKey(
-            "mode",
-            importance=Importance.HIGH,
-            documentation="How new rows are told.",
-            validator=_MODE,
-            recommender=_MODE,
-        ),
-        ConfigKey("table.whitelist", ConfigType.LIST, [], Importance.HIGH, "Tables, each may be SCHEMA.TABLE."),
-        ConfigKey("query", default="", documentation="A SELECT in place of tables; its topic is topic.prefix."),
-        ConfigKey("incrementing.column.name", default="", documentation="Column that is larger in each new row."),
-        ConfigKey("timestamp.column.name", default="", documentation="Column with the moment of the last change."),
-        ConfigKey("topic.prefix", default="", importance=Importance.HIGH, documentation="What topics begin with."),
-        ConfigKey(
-            "poll.interval.ms", ConfigType.INT, 1_000, documentation="Pause if nothing is new.", validator=between(1)
-        ),
-        ConfigKey(
-            "batch.max.rows",
-            ConfigType.INT,
-            1_000,
-            documentation="Rows of one poll; with mode=bulk a poll has all.",
-            validator=between(1, 100_000),
-        ),
-        ConfigKey(
-            "timestamp.delay.interval.ms",
-            ConfigType.LONG,
-            0,
-            documentation="How old a row must be: as long as transactions may take.",
-            validator=between(0),
-        ),
-    )
+    CONFIG = CONFIG
 
     def validate(self, props: Props) -> list[ConfigValue]:
         found = super().validate(props)
         by_name = {each.name: each for each in found}
-        for name, reason in _contradictions({each.name: each.value for each in found}):
+        for name, reason in contradictions({each.name: each.value for each in found}):
             by_name[name].errors.append(reason)
         return found
 
     def start(self, props: Props, context: ConnectorContext) -> None:
-        for name, reason in _contradictions(self.CONFIG.parse(props)):
+        for name, reason in contradictions(self.CONFIG.parse(props)):
             raise ConfigError(name, reason)
         self._props = dict(props)
 
@@ -287,17 +296,3 @@ class SqlSourceConnector(SourceConnector):
             return [self._props]
         shares = [tables[first::max_tasks] for first in range(min(max_tasks, len(tables)))]
         return [{**self._props, "table.whitelist": ",".join(share)} for share in shares]
-
-
-def _contradictions(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    mode = (values["mode"] or "").lower()
-    found = []
-    if bool(values["query"]) == bool(values["table.whitelist"]):
-        found.append(("table.whitelist", "Either table.whitelist or query says what is read"))
-    if values["query"] and not values["topic.prefix"]:
-        found.append(("topic.prefix", "A query's topic is topic.prefix"))
-    if mode in _BY_NUMBER and not values["incrementing.column.name"]:
-        found.append(("incrementing.column.name", f"mode={mode} needs it"))
-    if mode in _BY_TIME and not values["timestamp.column.name"]:
-        found.append(("timestamp.column.name", f"mode={mode} needs it"))
-    return found

@@ -80,6 +80,5 @@ def test_a_reader_who_goes_away_is_no_error():
 def test_every_file_in_bin_runs_from_any_directory_under_the_name_it_was_called_by(tmp_path):
     said = typed_in_shell("kafka-topics.sh", "--version", directory=tmp_path)
     assert (said.status, said.err) == (0, "")
-    assert typed_in_shell("kafka-mirror-maker.sh", "--whatever", directory=tmp_path).err.startswith(
-        "kafka-mirror-maker: "
-    )
+    refused = typed_in_shell("kafka-mirror-maker.sh", "--whatever", directory=tmp_path)
+    assert "`kafka-mirror-maker --help`" in refused.err

@@ -57,6 +57,7 @@ def kill_under_load(workers, tmp_path, kills, drawn):
     sink = {
         "connector.class": "ObjectSink", "topics": topic, "path": str(found), "format": "json",
         "file.max.records": str(_FILE_RECORDS), "partition.duration.ms": str(10**13),
+        "consumer.override.session.timeout.ms": "6000", "consumer.override.heartbeat.interval.ms": "500",
     }  # fmt: skip
     one = {"topic.creation.default.partitions": "1", "topic.creation.default.replication.factor": "1"}
     with Load(tmp_path) as load:

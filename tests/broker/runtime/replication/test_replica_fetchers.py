@@ -160,6 +160,25 @@ async def test_every_log_that_parts_is_cut_and_asked_for_from_its_new_end(world)
     assert set(world.wire.asked_for.values()) == {2}
 
 
+async def test_a_log_of_which_the_leader_keeps_nothing_starts_over_inside_the_batch_in_which_the_leaders_begins(world):
+    """DeleteRecords may end inside a batch: the leader's log begins there, and the batch is sent whole."""
+    told = parted(0)
+    told.log_start_offset = told.diverging_epoch.end_offset
+    world.answer([told])
+    await eventually(lambda: world.replicas.get("t", 0).log.log_start_offset == 2, "it starts over")
+    await eventually(lambda: 0 in world.wire.asked_for, "it is asked for")
+    batch = build_batch([Record(0, 1, None, b"deleted"), Record(1, 1, None, b"kept")])
+    patch_batch(batch, 0, 1, 2)
+    log = world.replicas.get("t", 0).log
+
+    def is_taken() -> bool:
+        world.answer([PartitionData(partition_index=0, high_watermark=0, log_start_offset=2, records=bytes(batch))])
+        return log.log_end_offset == 3
+
+    await eventually(is_taken, "the answer to what it asked for last is taken")
+    assert log.log_start_offset == 2
+
+
 async def test_while_logs_are_cut_others_are_written_and_theirs_take_nothing(world, disk):
     world.answer([parted(0)])
     assert await asyncio.to_thread(disk.has_begun.wait, 10)

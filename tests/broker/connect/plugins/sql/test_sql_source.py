@@ -114,6 +114,30 @@ def test_bulk_and_a_query(database):
     assert [(each.topic, dict(each.value)) for each in records] == [("q", {"id": 2, "label": "a"})]
 
 
+def test_all_rows_come_a_batch_at_a_time_as_they_were_when_the_first_was_read(database):
+    props, engine = database
+    table = table_in(engine)
+    insert(engine, table, *((n, n) for n in range(1, 8)))
+    bulk = {**props, "mode": "bulk", "table.whitelist": 'odd "name"', "batch.max.rows": "3", "poll.interval.ms": "1"}
+    task = started(SqlSourceTask(), bulk, SourceContext())
+    assert [ids(task.poll()) for _ in range(4)] == [[1, 2, 3], [4, 5, 6], [7], [1, 2, 3]]
+    task.stop()
+    assert task.poll() == []
+    insert(engine, table, (8, 8))
+
+
+def test_a_task_that_is_stopped_within_a_statement_waits_for_nothing_and_gives_its_connection_back(database):
+    props, engine = database
+    insert(engine, table_in(engine), *((n, n) for n in range(1, 8)))
+    bulk = {**props, "mode": "bulk", "table.whitelist": 'odd "name"', "batch.max.rows": "3"}
+    task = started(SqlSourceTask(), bulk, SourceContext())
+    pool = task._engine.pool
+    inner = task._readers[0].read
+    task._readers[0].read = lambda: (task.stop(), inner())[1]
+    assert len(task.poll()) == 3
+    assert pool.checkedout() == 0
+
+
 def test_a_table_that_is_not_there_ends_the_task_with_its_name(database):
     props, _ = database
     with pytest.raises(ConnectError, match="nothing"):

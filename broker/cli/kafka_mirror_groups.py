@@ -1,0 +1,134 @@
+"""`kafka-mirror-groups`: where a consumer group goes on in the other cluster of a mirror, and to move it there."""
+
+from broker.cli.frame.connecting import ADMIN, client_config, connected, security_of
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.groups import Groups
+from broker.common.errors import ApiError
+from broker.common.types import TopicPartition
+from broker.mirror.checkpoint_keeper import EMPTY
+from broker.mirror.groups import Moved, move, ways_back, ways_there
+from broker.mirror.ledger import Ledger
+
+
+def run(arguments: Arguments) -> int:
+    source, separator, target = arguments["flow"].partition("->")
+    if not separator or not source or not target:
+        raise UsageError("--flow is written as SOURCE->TARGET, by the clusters' aliases")
+    try:
+        servers = parse_bootstrap_servers(arguments["to-bootstrap-server"])
+    except ApiError as error:
+        raise UsageError(f"--to-bootstrap-server: {error}") from None
+    security = security_of(client_config(arguments["to-command-config"]))
+    with connected(arguments) as here, Cluster(servers, client_id="mirror-groups", security=security) as there:
+        group = arguments["group"]
+        for cluster, name in ((here, source), (there, target)):
+            _require_empty(cluster, group, name)
+        committed = Groups(here).committed(group)
+        if not committed:
+            raise CommandError(f"Consumer group '{group}' has committed nothing in {source}.")
+        lines = _lines(here, there, source, target, committed)
+        _show(arguments, lines)
+        found = _best(lines)
+        if arguments["execute"] and found:
+            Groups(there).commit(group, found)
+    if not wants_json(arguments):
+        done = f"Committed in {target}." if arguments["execute"] and found else f"Nothing was changed in {target}."
+        print(f"\n{done}{'' if arguments['execute'] else ' Add --execute to commit these offsets.'}")
+    return 0 if found else 1
+
+
+def _require_empty(cluster: Cluster, group: str, name: str) -> None:
+    state = Groups(cluster).described(group).state
+    if state not in EMPTY:
+        raise CommandError(f"Consumer group '{group}' has members in {name} ({state}): stop them first.")
+
+
+def _lines(
+    here: Cluster, there: Cluster, source: str, target: str, committed: dict[TopicPartition, int]
+) -> list[Moved]:
+    of_target, of_source = Ledger(there), Ledger(here)
+    of_target.read_to_end()
+    of_source.read_to_end()
+    return move(committed, ways_there(of_target, f"{source}->{target}"), ways_back(of_source, f"{target}->{source}"))
+
+
+def _best(lines: list[Moved]) -> dict[TopicPartition, int]:
+    """Two topics may go on in one: then at the earlier place."""
+    found: dict[TopicPartition, int] = {}
+    for each in lines:
+        if each.target is not None and each.offset is not None:
+            found[each.target] = min(each.offset, found.get(each.target, each.offset))
+    return found
+
+
+def _show(arguments: Arguments, lines: list[Moved]) -> None:
+    if wants_json(arguments):
+        print_json(
+            [
+                {
+                    "topic": each.source.topic,
+                    "partition": each.source.partition,
+                    "offset": each.at,
+                    "toTopic": each.target.topic if each.target else None,
+                    "toPartition": each.target.partition if each.target else None,
+                    "toOffset": each.offset,
+                    "isExact": each.is_exact,
+                    "reason": each.reason or None,
+                }
+                for each in lines
+            ]
+        )
+        return
+    rows = [("TOPIC", "PARTITION", "OFFSET", "GOES ON IN", "AT", "")]
+    for each in lines:
+        told = each.reason or ("" if each.is_exact else "some records are read again")
+        where = f"{each.target}" if each.target else "-"
+        rows.append(
+            (
+                each.source.topic,
+                str(each.source.partition),
+                str(each.at),
+                where,
+                str(each.offset or 0) if each.target else "-",
+                told,
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+
+
+COMMAND = Command(
+    name="kafka-mirror-groups",
+    summary="Show where a consumer group goes on in the other cluster of a mirror, and move it there.",
+    run=run,
+    options=(
+        *ADMIN,
+        OUTPUT,
+        Option("group", "The group.", "GROUP", required=True),
+        Option(
+            "flow", "From where to where, by the aliases of the mirror, as east->west.", "SOURCE->TARGET", required=True
+        ),
+        Option("to-bootstrap-server", "Brokers of the cluster it goes to.", "HOST:PORT,…", required=True),
+        Option("to-command-config", "Properties of clients of that cluster.", "FILE"),
+        Option("execute", "Commit the offsets there; without it they are only shown."),
+    ),
+    examples=(
+        Example(
+            "kafka-mirror-groups --bootstrap-server east:9092 --to-bootstrap-server west:9092 --flow 'east->west' "
+            "--group billing --execute",
+            "billing goes on in west behind what it has read in east",
+        ),
+        Example(
+            "kafka-mirror-groups --bootstrap-server west:9092 --to-bootstrap-server east:9092 --flow 'west->east' "
+            "--group billing --execute",
+            "and back: also behind what it has read of the copies in west",
+        ),
+    ),
+    notes=(
+        "The group must have no members in either cluster. Nothing is missed; where the mirror does not know an old "
+        "offset exactly any more, some records are read again, and the line says so.",
+    ),
+)

@@ -1,0 +1,235 @@
+"""`kafka-mirror-maker`: the first mirror: a group that reads topics of one cluster and writes them to another one.
+
+Names stay; a record keeps its key, value, headers and timestamp, and goes where the target's partitioner puts its key.
+At least once: offsets are committed when all that was read before is acknowledged. `connect-mirror-maker` is the one
+that keeps partitions and offsets.
+"""
+
+import re
+import threading
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from broker.cli.frame.answers import at_least_one, pattern
+from broker.cli.frame.connecting import brokers_in_zookeeper, client_config
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.frame.stopping import Stopping
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer, KafkaError, Message, Producer
+
+_AT_ONCE = 1_000
+_POLL_S = 0.2
+#: How long what was sent may take at the end; what is not acknowledged by then is read again by the next mirror.
+_FLUSH_S = 30.0
+#: Nothing is lost whatever happens to the target (Kafka's mirror sets them, too).
+_OF_PRODUCER = {
+    "acks": "all",
+    "max.in.flight.requests.per.connection": "1",
+    "delivery.timeout.ms": "2147483647",
+    "linger.ms": "5",
+}
+
+
+def run(arguments: Arguments) -> int:
+    wanted = _wanted(arguments)
+    if not arguments["consumer.config"] or not arguments["producer.config"]:
+        raise UsageError("--consumer.config and --producer.config must be specified")
+    for name in ("message.handler", "consumer.rebalance.listener"):
+        if arguments[name]:
+            raise UsageError(f"--{name} names a class of Java, which cannot run here")
+    streams = [
+        _Stream(arguments, wanted, path)
+        for path in arguments["consumer.config"]
+        for _ in range(arguments["num.streams"])
+    ]
+    with Stopping() as stopping:
+        for stream in streams:
+            stream.thread.start()
+        while not stopping.asked and not any(stream.failure for stream in streams):
+            time.sleep(_POLL_S)
+        for stream in streams:
+            stream.is_ending = True
+        for stream in streams:
+            stream.thread.join()
+    failure = next((stream.failure for stream in streams if stream.failure), None)
+    if failure:
+        raise CommandError(f"Mirror maker thread exited abnormally, stopping the whole mirror maker. {failure}")
+    return stopping.status
+
+
+def _wanted(arguments: Arguments) -> str:
+    """For librdkafka, whose subscriptions are patterns if they begin with ^."""
+    include, exclude = arguments["include"], arguments["blacklist"]
+    if bool(include) == bool(exclude):
+        raise UsageError("Exactly one of --include and --blacklist is required.")
+    if include:
+        return f"^({pattern(include).pattern})$"
+    names = exclude.replace(" ", "").split(",")
+    if not all(re.fullmatch(r"[A-Za-z0-9._-]+", name) for name in names):
+        raise UsageError("--blacklist takes names here; --include takes patterns")
+    raise UsageError(f"--blacklist was removed in Kafka 2.0; say with --include which topics, not {', '.join(names)}")
+
+
+class _Stream:
+    """A consumer and a producer of its own, on a thread of its own."""
+
+    def __init__(self, arguments: Arguments, wanted: str, path: str):
+        self._arguments, self._wanted, self._path = arguments, wanted, path
+        self._interval_s = arguments["offset.commit.interval.ms"] / 1000
+        self._aborts = arguments["abort.on.send.failure"]
+        self.is_ending = False
+        self.failure: str | None = None
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        from broker.cli.clients.clients import close, told_in_a_sentence
+
+        try:
+            with told_in_a_sentence():
+                consumer = self._consumer()
+                try:
+                    self._mirror(consumer, self._producer())
+                finally:
+                    close(consumer)
+        except CommandError as error:
+            self.failure = str(error)
+
+    def _consumer(self) -> "Consumer":
+        from broker.cli.clients.clients import open_consumer
+
+        properties = _with_brokers(client_config(self._path))
+        if not properties.get("group.id"):
+            raise CommandError(f"{self._path} has no group.id, under which offsets are kept.")
+        consumer = open_consumer(self._arguments, properties, **{"enable.auto.commit": False})
+        consumer.subscribe([self._wanted], on_revoke=self._revoked)
+        return consumer
+
+    def _producer(self) -> "Producer":
+        from broker.cli.clients.clients import open_producer
+
+        properties = _with_brokers(client_config(self._arguments["producer.config"]))
+        return open_producer(self._arguments, {**_OF_PRODUCER, **properties})
+
+    def _revoked(self, consumer: "Consumer", partitions: list[Any]) -> None:
+        """Before somebody else reads them, what was read is written and remembered."""
+        self._commit(consumer)
+
+    def _mirror(self, consumer: "Consumer", producer: "Producer") -> None:
+        from broker.cli.clients.clients import next_messages
+
+        self._sending = producer
+        commit_at = time.monotonic() + self._interval_s
+        while not self.is_ending and not self.failure:
+            for message in next_messages(consumer, _AT_ONCE, _POLL_S):
+                if message.error() is None:
+                    self._send(producer, message)
+            producer.poll(0)
+            if time.monotonic() >= commit_at:
+                self._commit(consumer)
+                commit_at = time.monotonic() + self._interval_s
+        if not self.failure:
+            self._commit(consumer)
+
+    def _send(self, producer: "Producer", message: "Message") -> None:
+        kind, timestamp_ms = message.timestamp()
+        named: dict[str, Any] = {"timestamp": timestamp_ms} if kind and timestamp_ms >= 0 else {}
+        if headers := message.headers():
+            named["headers"] = headers
+        while not self.failure:
+            try:
+                producer.produce(message.topic(), message.value(), message.key(), on_delivery=self._delivered, **named)  # type: ignore[arg-type]
+                return
+            except BufferError:
+                producer.poll(_POLL_S)
+
+    def _delivered(self, error: "KafkaError | None", message: "Message") -> None:
+        if error is None:
+            return
+        told = f"A record for {message.topic()} was not written: {error.str()}."
+        if self._aborts:
+            self.failure = self.failure or told
+        else:
+            from broker.cli.clients.clients import log_line
+
+            log_line("ERROR", told)
+
+    def _commit(self, consumer: "Consumer") -> None:
+        """Nothing that is not acknowledged."""
+        from confluent_kafka import KafkaError, KafkaException
+
+        deadline = time.monotonic() + _FLUSH_S
+        while self._sending.flush(_POLL_S) and not self.failure:
+            if self.is_ending and time.monotonic() > deadline:
+                self.failure = "The target does not acknowledge: what was read last is read again by the next mirror."
+        if self.failure:
+            return
+        try:
+            consumer.commit(asynchronous=False)
+        except KafkaException as error:
+            # Nothing was read since; or the group has shared its partitions anew, and others read on from the last.
+            if error.args[0].code() not in (
+                KafkaError._NO_OFFSET,
+                KafkaError.ILLEGAL_GENERATION,
+                KafkaError.UNKNOWN_MEMBER_ID,
+                KafkaError.REBALANCE_IN_PROGRESS,
+            ):
+                raise
+
+
+def _with_brokers(properties: Mapping[str, str]) -> dict[str, str]:
+    """Files of the first generation name the ZooKeeper."""
+    found = dict(properties)
+    connect = found.pop("zookeeper.connect", None)
+    if connect and not (found.get("bootstrap.servers") or found.get("metadata.broker.list")):
+        found["bootstrap.servers"] = ",".join(f"{host}:{port}" for host, port in brokers_in_zookeeper(connect))
+    return found
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError("it must be true or false")
+    return text.lower() == "true"
+
+
+_OLD = "The only client there is now is the new one."
+COMMAND = Command(
+    name="kafka-mirror-maker",
+    summary="Copy topics of one cluster into another one, under their names.",
+    run=run,
+    options=(
+        Option("consumer.config", "How the source is read: properties with group.id.", "FILE", repeatable=True),
+        Option("producer.config", "How the target is written.", "FILE"),
+        Option("include", "Topics that are copied.", "REGEX", older=("whitelist",)),
+        Option("blacklist", "Topics that are not copied.", "LIST"),
+        Option("num.streams", "Consumers, each with a producer.", "N", parse=at_least_one, default=1),
+        Option(
+            "offset.commit.interval.ms", "How often offsets are committed.", "MS", parse=at_least_one, default=60_000
+        ),
+        Option(
+            "abort.on.send.failure", "Whether a record that cannot be written ends the mirror.", "true|false",
+            parse=_boolean, default=True,
+        ),
+        Option("message.handler", "A class of Java that changes records: refused.", "CLASS"),
+        Option("message.handler.args", "Its arguments.", "TEXT"),
+        Option("consumer.rebalance.listener", "A class of Java that hears of rebalances: refused.", "CLASS"),
+        Option("rebalance.listener.args", "Its arguments.", "TEXT"),
+        Option("new.consumer", "Once: not the consumer of 0.8.", without_effect=_OLD),
+        Option("new.producer", "Once: not the producer of 0.8.", without_effect=_OLD),
+        Option("num.producers", "Once: producers of all streams.", "N", without_effect="Each stream has its producer."),
+        Option("queue.size", "Once: records in between.", "N", without_effect="There is no queue."),
+    ),
+    examples=(
+        Example(
+            "kafka-mirror-maker --consumer.config source.properties --producer.config target.properties "
+            "--include 'orders.*'",
+            "records of all topics that begin with orders, until Ctrl-C",
+        ),
+    ),
+    notes=(
+        "consumer.config: bootstrap.servers and group.id of the source; auto.offset.reset=earliest, or what was "
+        "written before the mirror began is not copied. Two mirrors there and back with the same names never end: "
+        "connect-mirror-maker tells where records have been.",
+    ),
+)  # fmt: skip

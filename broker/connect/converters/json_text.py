@@ -1,0 +1,48 @@
+"""JSON as text: fast where it can be, with all digits of decimals where they are numbers."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from broker.connect.api import DataError
+
+
+def dump(value: Any, has_decimals: bool) -> bytes:
+    """`has_decimals`: a Decimal may stand in it, and is a number. Raises DataError."""
+    try:
+        if has_decimals:
+            return _with_decimals(value).encode()
+        return orjson.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        return _dump_slowly(value)
+
+
+def load(data: bytes, has_decimals: bool) -> Any:
+    """Raises DataError."""
+    try:
+        if has_decimals:
+            return json.loads(data, parse_float=Decimal)
+        return orjson.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"Converting byte[] to Kafka Connect data failed: {error}") from None
+
+
+def _dump_slowly(value: Any) -> bytes:
+    """What orjson does not write: integers beyond 64 bits. Lone surrogates are nobody's text."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"Converting Kafka Connect data to byte[] failed due to serialization error: {error}") from None
+
+
+def _with_decimals(value: Any) -> str:
+    """JSON in which a Decimal stands with all of its digits."""
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(key)}:{_with_decimals(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_with_decimals, value)) + "]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

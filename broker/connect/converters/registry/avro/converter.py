@@ -1,0 +1,54 @@
+"""io.confluent.connect.avro.AvroConverter: values as Avro, their schemas in a registry."""
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import fastavro
+
+from broker.connect.api import DataError, Schema
+from broker.connect.converters.registry.avro.reading import Node, read_schema
+from broker.connect.converters.registry.avro.saying import avro_of, name_of
+from broker.connect.converters.registry.converter import Codec, RegistryConverter, Said
+from broker.registry.schema import Named
+
+
+class AvroConverter(RegistryConverter):
+    """Schemas that contain themselves are refused, and values without a schema."""
+
+    TYPE = "AVRO"
+
+    def _say(self, schema: Schema) -> Said:
+        return Said(avro_of(schema), name_of(schema))
+
+    def _understand(self, text: str, referred: Sequence[Named], said_by: Schema | None) -> Codec:
+        return AvroCodec(*read_schema(text, referred))
+
+
+class AvroCodec:
+    """Bytes alone stand as they are, without their length, as Confluent's serializers write them."""
+
+    def __init__(self, node: Node, is_raw: bool):
+        self._node, self._is_raw = node, is_raw
+        self._schema = fastavro.parse_schema(node.codec)
+
+    def encode(self, value: Any) -> bytes:
+        datum = self._node.encoded(value)
+        if self._is_raw:
+            return bytes(datum)
+        out = io.BytesIO()
+        try:
+            fastavro.schemaless_writer(out, self._schema, datum)
+        except Exception as error:  # fastavro raises what its parts raise
+            raise DataError(f"Failed to serialize Avro data: {error!r:.500}") from None
+        return out.getvalue()
+
+    def decode(self, data: bytes) -> tuple[Schema, Any]:
+        node = self._node
+        if self._is_raw:
+            return node.schema, node.decoded(data)
+        try:
+            datum = fastavro.schemaless_reader(io.BytesIO(data), self._schema, None)
+        except Exception as error:  # fastavro raises what its parts raise
+            raise DataError(f"Failed to deserialize Avro data: {error!r:.500}") from None
+        return node.schema, node.decoded(datum)

@@ -1,0 +1,63 @@
+"""Defaults of a schema as Avro writes them in JSON: bytes are texts of one character each. Pure."""
+
+import math
+from typing import Any
+
+from broker.connect.api import DataError, Schema, Struct, Type
+from broker.connect.api.schema import validate_value
+from broker.connect.converters.logical import from_primitive, to_primitive
+
+
+def default_to_json(schema: Schema, value: Any) -> Any:
+    """Raises DataError for what JSON has no word for."""
+    if value is None:
+        return None
+    inner = schema.value_schema
+    if schema.type is Type.STRUCT:
+        return {each.name: default_to_json(each.schema, value[each.name]) for each in schema.fields}
+    if schema.type is Type.ARRAY and inner:
+        return [default_to_json(inner, each) for each in value]
+    if schema.type is Type.MAP and inner and schema.key_schema:
+        pairs = [(default_to_json(schema.key_schema, key), default_to_json(inner, each)) for key, each in value.items()]
+        return dict(pairs) if has_text_keys(schema) else [{"key": key, "value": each} for key, each in pairs]
+    value = to_primitive(schema, value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value).decode("latin-1")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise DataError(f"A default in Avro cannot be {value}")
+    return value
+
+
+def default_from_json(schema: Schema, said: Any) -> Any:
+    """The other way. Raises DataError."""
+    if said is None:
+        return None
+    try:
+        value = _value(schema, said)
+    except (TypeError, ValueError, KeyError, AttributeError, UnicodeError) as error:
+        raise DataError(f"Invalid default of {schema.type}: {error!r}") from None
+    validate_value(schema, value, "default")
+    return value
+
+
+def _value(schema: Schema, said: Any) -> Any:
+    inner = schema.value_schema
+    if schema.type is Type.STRUCT:
+        return Struct(
+            schema, {each.name: default_from_json(each.schema, said.get(each.name)) for each in schema.fields}
+        )
+    if schema.type is Type.ARRAY and inner:
+        return [default_from_json(inner, each) for each in said]
+    if schema.type is Type.MAP and inner and schema.key_schema:
+        pairs = said.items() if has_text_keys(schema) else [(each["key"], each["value"]) for each in said]
+        return {default_from_json(schema.key_schema, key): default_from_json(inner, each) for key, each in pairs}
+    if schema.type is Type.BYTES:
+        said = said.encode("latin-1")
+    elif schema.type in (Type.FLOAT32, Type.FLOAT64) and not isinstance(said, bool):
+        said = float(said)
+    return from_primitive(schema, said)
+
+
+def has_text_keys(schema: Schema) -> bool:
+    """Avro's maps have texts as keys, never null; other maps are arrays of entries."""
+    return schema.key_schema is not None and schema.key_schema.type is Type.STRING and not schema.key_schema.optional

@@ -1,0 +1,166 @@
+"""A schema of Connect as one of Avro. Pure."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from broker.connect.api import DataError, Schema, Type
+from broker.connect.api.schema import DECIMAL
+from broker.connect.converters.json_schema_form import DEPTH_MAX
+from broker.connect.converters.logical import scale_of
+from broker.connect.converters.registry.avro import words
+from broker.connect.converters.registry.avro.defaults import default_to_json, has_text_keys
+
+_PRIMITIVES = {
+    Type.INT8: "int",
+    Type.INT16: "int",
+    Type.INT32: "int",
+    Type.INT64: "long",
+    Type.FLOAT32: "float",
+    Type.FLOAT64: "double",
+    Type.BOOLEAN: "boolean",
+    Type.STRING: "string",
+    Type.BYTES: "bytes",
+}
+
+
+def avro_of(schema: Schema) -> str:
+    """The text. Raises DataError."""
+    return json.dumps(_Sayer().say(schema, 0), separators=(",", ":"))
+
+
+def name_of(schema: Schema) -> str | None:
+    """What a record is called in Avro; None for all else."""
+    return (schema.name or words.DEFAULT_NAME) if schema.type is Type.STRUCT else None
+
+
+class _Sayer:
+    def __init__(self) -> None:
+        #: A named type is said once and spoken of by its name from then on.
+        self._named: dict[str, Schema | None] = {}
+
+    def say(self, schema: Schema, depth: int) -> Any:
+        if depth > DEPTH_MAX:
+            raise DataError(f"A schema of more than {DEPTH_MAX} levels")
+        said = self._plain(schema, depth)
+        if not schema.optional:
+            return said
+        branches = said if isinstance(said, list) else [said]
+        return [*branches, "null"] if schema.default is not None else ["null", *branches]
+
+    def _plain(self, schema: Schema, depth: int) -> Any:
+        if schema.type is Type.STRUCT:
+            if schema.name == words.UNION:
+                return [self.say(replace(each.schema, optional=False), depth + 1) for each in schema.fields]
+            return self._record(schema, depth)
+        if words.ENUM in schema.parameters and schema.type is Type.STRING:
+            return self._enum(schema)
+        if words.FIXED_SIZE in schema.parameters and schema.type is Type.BYTES:
+            return self._fixed(schema)
+        said: dict[str, Any] = {"type": _PRIMITIVES.get(schema.type, "array")}
+        if schema.type is Type.ARRAY and schema.value_schema:
+            said["items"] = self.say(schema.value_schema, depth + 1)
+        elif schema.type is Type.MAP and schema.value_schema and has_text_keys(schema):
+            said = {"type": "map", "values": self.say(schema.value_schema, depth + 1)}
+        elif schema.type is Type.MAP:
+            said["items"] = self._entries(schema, depth)
+        elif schema.type in (Type.INT8, Type.INT16):
+            said[words.TYPE] = schema.type.value
+        said |= _logical(schema) | _about(schema)
+        if schema.default is not None:
+            said[words.DEFAULT] = default_to_json(schema, schema.default)
+        return said if len(said) > 1 else said["type"]
+
+    def _record(self, schema: Schema, depth: int) -> Any:
+        known = replace(schema, optional=False, default=None)
+        if schema.name and self._is_said(schema.name, known):
+            return schema.name
+        name = schema.name or self._free(words.DEFAULT_NAME)
+        self._named[name] = known
+        said: dict[str, Any] = {"type": "record", **_split(name)}
+        said["fields"] = [self._field(each.name, each.schema, depth) for each in schema.fields]
+        return said | _about(schema)
+
+    def _field(self, name: str, schema: Schema, depth: int) -> dict[str, Any]:
+        said = {"name": name, "type": self.say(schema, depth + 1)}
+        if schema.default is not None:
+            said["default"] = default_to_json(schema, schema.default)
+        elif schema.optional:
+            said["default"] = None
+        return said
+
+    def _enum(self, schema: Schema) -> Any:
+        name, prefix = schema.parameters[words.ENUM], f"{words.ENUM}."
+        known = replace(schema, optional=False, default=None)
+        if self._is_said(name, known):
+            return name
+        self._named[name] = known
+        symbols = [key.removeprefix(prefix) for key in schema.parameters if key.startswith(prefix)]
+        return {"type": "enum", **_split(name), "symbols": symbols} | _about(schema)
+
+    def _fixed(self, schema: Schema) -> Any:
+        name = schema.name if schema.name and schema.name != DECIMAL else self._free(f"{words.SPACE}.ConnectFixed")
+        known = replace(schema, optional=False, default=None)
+        if self._is_said(name, known):
+            return name
+        self._named[name] = known
+        try:
+            size = int(schema.parameters[words.FIXED_SIZE])
+        except ValueError:
+            raise DataError(f"Invalid schema: {words.FIXED_SIZE} is no number") from None
+        return {"type": "fixed", **_split(name), "size": size} | _logical(schema) | _about(schema)
+
+    def _entries(self, schema: Schema, depth: int) -> Any:
+        """Maps of other keys than texts."""
+        if schema.key_schema is None or schema.value_schema is None:
+            raise DataError("A map without the schemas of its keys and values")
+        first = f"{words.SPACE}.{words.MAP_ENTRY}"
+        name = self._free(schema.name or first)
+        self._named[name] = None
+        marked = {} if name == first else {words.INTERNAL_TYPE: words.MAP_ENTRY}
+        fields = [self._field("key", schema.key_schema, depth), self._field("value", schema.value_schema, depth)]
+        return {"type": "record", **_split(name), "fields": fields, **marked}
+
+    def _is_said(self, name: str, schema: Schema) -> bool:
+        if name not in self._named:
+            return False
+        if self._named[name] != schema:
+            raise DataError(f"Two schemas of different content have the name {name}, which Avro has no words for")
+        return True
+
+    def _free(self, name: str) -> str:
+        found, number = name, 1
+        while found in self._named:
+            number += 1
+            found = f"{name}{number}"
+        return found
+
+
+def _split(name: str) -> dict[str, str]:
+    space, _, local = name.rpartition(".")
+    return {"name": local, "namespace": space}
+
+
+def _logical(schema: Schema) -> dict[str, Any]:
+    word = words.LOGICAL.get(schema.name or "")
+    if word is None:
+        return {}
+    if schema.name != DECIMAL:
+        return {"logicalType": word}
+    precision = schema.parameters.get(words.PRECISION, str(words.PRECISION_DEFAULT))
+    if not precision.isascii() or not precision.isdigit():
+        raise DataError(f"Invalid schema: {words.PRECISION} is no number")
+    return {"logicalType": word, "precision": int(precision), "scale": scale_of(schema)}
+
+
+def _about(schema: Schema) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    if schema.doc is not None:
+        said[words.DOC] = schema.doc
+    if schema.version is not None:
+        said[words.VERSION] = schema.version
+    if schema.parameters:
+        said[words.PARAMETERS] = dict(schema.parameters)
+    if schema.name is not None:
+        said[words.NAME] = schema.name
+    return said

@@ -1,0 +1,66 @@
+"""Confluent's wire format: a byte 0, the schema's id in four bytes, then the value. Pure."""
+
+from broker.connect.api import DataError
+
+_MAGIC = b"\0"
+_HEAD = 5
+
+
+def head(schema_id: int) -> bytes:
+    return _MAGIC + schema_id.to_bytes(4)
+
+
+def split(data: bytes) -> tuple[int, bytes]:
+    """The id, and what follows it. Raises DataError."""
+    if len(data) < _HEAD:
+        raise DataError(f"Not written with a schema registry: {len(data)} bytes, the magic byte and an id are {_HEAD}")
+    if data[:1] != _MAGIC:
+        raise DataError(
+            f"Unknown magic byte! It is {data[0]}, not 0: the record was not written with a schema registry"
+        )
+    return int.from_bytes(data[1:_HEAD]), data[_HEAD:]
+
+
+def index_bytes(path: tuple[int, ...]) -> bytes:
+    """Which message of a Protobuf file it is: indexes from the outermost in, zigzag; the first alone is one byte 0."""
+    if path == (0,):
+        return b"\0"
+    return b"".join(map(_varint, (len(path), *path)))
+
+
+def split_indexes(data: bytes) -> tuple[tuple[int, ...], bytes]:
+    """Raises DataError."""
+    count, at = _read_varint(data, 0)
+    if count == 0:
+        return (0,), data[at:]
+    if not 0 < count <= _DEPTH_MAX:
+        raise DataError(f"Invalid Protobuf message indexes: {count} of them")
+    path = []
+    for _ in range(count):
+        index, at = _read_varint(data, at)
+        path.append(index)
+    return tuple(path), data[at:]
+
+
+_DEPTH_MAX = 100
+
+
+def _varint(value: int) -> bytes:
+    left, found = value << 1, bytearray()
+    while left > 0x7F:
+        found.append(left & 0x7F | 0x80)
+        left >>= 7
+    return bytes([*found, left])
+
+
+def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+    found = 0
+    for shift in range(0, 35, 7):
+        if at >= len(data):
+            break
+        byte = data[at]
+        at += 1
+        found |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return found >> 1 ^ -(found & 1), at
+    raise DataError("Invalid Protobuf message indexes")

@@ -1,0 +1,1 @@
+"""Connect's schemas and values in JSON Schema, as Confluent's `JsonSchemaData` maps them."""

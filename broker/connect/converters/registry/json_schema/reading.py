@@ -1,0 +1,199 @@
+"""A JSON Schema as a schema of Connect. Pure.
+
+Types are understood; what only forbids values (patterns, ranges) has no place in Connect.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import unquote
+
+import orjson
+
+from broker.connect.api import DataError, Field, Schema, Type
+from broker.connect.converters.json_schema_form import DEPTH_MAX
+from broker.connect.converters.registry.json_schema import words
+from broker.connect.converters.registry.json_schema.values import SchemaValues
+from broker.registry.schema import Named
+
+_SIMPLE = {"boolean": Type.BOOLEAN, "string": Type.STRING}
+
+
+def read_schema(text: str, referred: Sequence[Named], values: SchemaValues, missing_is_null: bool) -> Schema:
+    """`missing_is_null`: a property that is not required is optional. Raises DataError."""
+    documents = {each.name: _document(each.content.text) for each in referred}
+    reader = _Reader(documents, values, missing_is_null)
+    return reader.read(_document(text), _document(text), 0)
+
+
+def _document(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"Invalid JSON Schema: {error}") from None
+
+
+class _Reader:
+    def __init__(self, documents: dict[str, Any], values: SchemaValues, missing_is_null: bool):
+        self._documents, self._values, self._missing_is_null = documents, values, missing_is_null
+        self._open: list[str] = []
+        self._said = 0
+
+    def read(self, said: Any, root: Any, depth: int) -> Schema:
+        """`root`: the document that `said` stands in."""
+        self._said += 1
+        if depth > DEPTH_MAX or self._said > _SCHEMAS_MAX:
+            raise DataError(f"A schema of more than {DEPTH_MAX} levels, or of more than {_SCHEMAS_MAX} parts")
+        if not isinstance(said, dict):
+            raise DataError("A JSON Schema that takes any value, which Connect has no schema for")
+        if "$ref" in said:
+            return self._referred(str(said["$ref"]), said, root, depth)
+        for word in ("oneOf", "anyOf"):
+            if word in said:
+                return self._choice(said, _list(said[word]), root, depth)
+        if isinstance(said.get("type"), list):
+            return self._choice(said, [{**said, "type": each} for each in said["type"]], root, depth)
+        if "allOf" in said:
+            said, root = self._merged(said, root)
+        return self._about(said, self._plain(said, root, depth))
+
+    def _plain(self, said: dict[str, Any], root: Any, depth: int) -> Schema:
+        kind, hint = said.get("type"), str(said.get(words.TYPE))
+        if kind is None:
+            kind = "object" if "properties" in said else _kind_of_enum(said)
+        if kind == "integer":
+            return Schema(words.INTEGERS.get(hint, Type.INT64))
+        if kind == "number":
+            return Schema(words.NUMBERS.get(hint, Type.FLOAT64))
+        if kind == "string" and hint == "bytes":
+            return Schema(Type.BYTES)
+        if kind in _SIMPLE:
+            return Schema(_SIMPLE[kind])
+        if kind == "array":
+            return self._array(said, hint, root, depth)
+        if kind == "object":
+            return self._object(said, hint, root, depth)
+        raise DataError(f"A JSON Schema of type {kind}, which Connect has no schema for")
+
+    def _array(self, said: dict[str, Any], hint: str, root: Any, depth: int) -> Schema:
+        items = said.get("items")
+        if hint == "map" and isinstance(items, dict):
+            entry = _dict(items.get("properties"))
+            keys, values = (self.read(entry.get(name), root, depth + 1) for name in ("key", "value"))
+            return Schema(Type.MAP, key_schema=keys, value_schema=values)
+        return Schema(Type.ARRAY, value_schema=self.read(items, root, depth + 1))
+
+    def _object(self, said: dict[str, Any], hint: str, root: Any, depth: int) -> Schema:
+        more, properties = said.get("additionalProperties"), _dict(said.get("properties"))
+        if hint == "map" or (isinstance(more, dict) and not properties):
+            return Schema(Type.MAP, key_schema=Schema(Type.STRING), value_schema=self.read(more, root, depth + 1))
+        required = _list(said.get("required"))
+        fields = []
+        for name, each in sorted(properties.items(), key=_index):
+            schema = self.read(each, root, depth + 1)
+            if self._missing_is_null and name not in required and schema.default is None:
+                schema = replace(schema, optional=True)
+            fields.append(Field(name, schema))
+        return Schema(Type.STRUCT, fields=tuple(fields))
+
+    def _choice(self, said: dict[str, Any], branches: list[Any], root: Any, depth: int) -> Schema:
+        """Of null and one other it is that other, optional; of more it is a struct of which one field has a value."""
+        others = [each for each in branches if not (isinstance(each, dict) and each.get("type") == "null")]
+        is_optional = len(others) < len(branches)
+        if not others:
+            raise DataError("A JSON Schema of null alone, which Connect has no schema for")
+        found = [self.read(each, root, depth + 1) for each in others]
+        if len(found) == 1:
+            known = replace(found[0], optional=is_optional or found[0].optional)
+            return self._about({key: said[key] for key in ("default",) if key in said}, known)
+        fields = tuple(Field(f"{words.UNION_FIELD}{at}", replace(each, optional=True)) for at, each in enumerate(found))
+        return Schema(Type.STRUCT, is_optional, words.UNION, fields=fields)
+
+    def _referred(self, reference: str, said: dict[str, Any], root: Any, depth: int) -> Schema:
+        document, _, path = reference.partition("#")
+        target = self._documents.get(document) if document else root
+        key = f"{id(target)}#{path}"
+        if target is None:
+            raise DataError(f"A JSON Schema that refers to {document[:200]}, which the registry has not told")
+        if key in self._open:
+            raise DataError("A schema that contains itself, which Connect has no schema for")
+        self._open.append(key)
+        try:
+            return self._about({k: v for k, v in said.items() if k != "title"}, self.read(
+                _pointed(target, path), target, depth + 1
+            ))  # fmt: skip
+        finally:
+            self._open.pop()
+
+    def _merged(self, said: dict[str, Any], root: Any) -> tuple[dict[str, Any], Any]:
+        """All of several objects: one with the properties of each. Raises DataError for all else."""
+        parts = [{key: value for key, value in said.items() if key != "allOf"}]
+        for each in _list(said["allOf"]):
+            while isinstance(each, dict) and str(each.get("$ref", "")).startswith("#") and len(each) == 1:
+                each = _pointed(root, str(each["$ref"]).partition("#")[2])
+                if len(parts) > DEPTH_MAX or each in parts:
+                    raise DataError("A schema that contains itself, which Connect has no schema for")
+            if not isinstance(each, dict) or {"$ref", "oneOf", "anyOf", "allOf"} & each.keys():
+                raise DataError("A JSON Schema with allOf of other than objects, which Connect has no schema for")
+            parts.append(each)
+        found: dict[str, Any] = {}
+        for part in parts:
+            found |= part | {
+                "properties": _dict(found.get("properties")) | _dict(part.get("properties")),
+                "required": [*_list(found.get("required")), *_list(part.get("required"))],
+            }
+        return found, root
+
+    def _about(self, said: dict[str, Any], schema: Schema) -> Schema:
+        version, doc, name = said.get(words.VERSION), said.get("description"), said.get("title")
+        parameters = {str(key): str(value) for key, value in _dict(said.get(words.PARAMETERS)).items()}
+        made = replace(
+            schema,
+            name=name if isinstance(name, str) else schema.name,
+            version=version if isinstance(version, int) else schema.version,
+            doc=doc if isinstance(doc, str) else schema.doc,
+            parameters={**schema.parameters, **parameters},
+        )
+        return (
+            made
+            if said.get("default") is None
+            else replace(made, default=self._values.from_json(made, said["default"]))
+        )
+
+
+#: With what is referred to, each time it is: a few lines of text can say a million.
+_SCHEMAS_MAX = 20_000
+
+
+def _kind_of_enum(said: dict[str, Any]) -> str | None:
+    """Of values that are listed, without a type."""
+    values = _list(said.get("enum")) or [said[key] for key in ("const",) if key in said]
+    if values and all(isinstance(each, str) for each in values):
+        return "string"
+    if values and all(isinstance(each, int) and not isinstance(each, bool) for each in values):
+        return "integer"
+    return None
+
+
+def _index(member: tuple[str, Any]) -> int:
+    at = member[1].get(words.INDEX) if isinstance(member[1], dict) else None
+    return at if isinstance(at, int) else 1 << 31
+
+
+def _pointed(document: Any, path: str) -> Any:
+    """By a JSON pointer. Raises DataError."""
+    found = document
+    for part in path.split("/")[1:]:
+        name = unquote(part).replace("~1", "/").replace("~0", "~")
+        if not isinstance(found, dict) or name not in found:
+            raise DataError(f"A JSON Schema that refers to #{path[:200]}, which is not there")
+        found = found[name]
+    return found
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}

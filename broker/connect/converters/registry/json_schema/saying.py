@@ -1,0 +1,86 @@
+"""A schema of Connect as a JSON Schema. Pure."""
+
+from typing import Any
+
+from broker.connect.api import DataError, Schema, Type
+from broker.connect.api.schema import DECIMAL
+from broker.connect.converters.json_schema_form import DEPTH_MAX
+from broker.connect.converters.json_text import dump
+from broker.connect.converters.json_values import is_object
+from broker.connect.converters.registry.json_schema import words
+from broker.connect.converters.registry.json_schema.values import SchemaValues
+
+_JSON = {
+    Type.BOOLEAN: "boolean",
+    Type.STRING: "string",
+    Type.BYTES: "string",
+    Type.FLOAT32: "number",
+    Type.FLOAT64: "number",
+    Type.ARRAY: "array",
+    Type.STRUCT: "object",
+}
+
+
+class Sayer:
+    """`says_required`: use.optional.for.nonrequired, so that what may be left out is what is optional."""
+
+    def __init__(self, numeric_decimals: bool, says_required: bool):
+        self._numeric_decimals, self._says_required = numeric_decimals, says_required
+        self._values = SchemaValues(numeric_decimals)
+
+    def text(self, schema: Schema) -> str:
+        """Raises DataError."""
+        return dump(self._say(schema, 0), self._numeric_decimals).decode()
+
+    def _say(self, schema: Schema, depth: int) -> dict[str, Any]:
+        if depth > DEPTH_MAX:
+            raise DataError(f"A schema of more than {DEPTH_MAX} levels")
+        if schema.name == words.UNION and schema.type is Type.STRUCT:
+            branches = [self._plain(each.schema, depth + 1) for each in schema.fields]
+            return {"title": words.UNION, "oneOf": [*([{"type": "null"}] if schema.optional else []), *branches]}
+        said = self._plain(schema, depth)
+        return {"oneOf": [{"type": "null"}, said]} if schema.optional else said
+
+    def _plain(self, schema: Schema, depth: int) -> dict[str, Any]:
+        said: dict[str, Any] = {"type": _JSON.get(schema.type, "integer")}
+        inner = schema.value_schema
+        if schema.type in (Type.INT8, Type.INT16, Type.INT32, Type.INT64, Type.FLOAT32, Type.FLOAT64, Type.BYTES):
+            said[words.TYPE] = schema.type.value
+            if schema.name == DECIMAL and self._numeric_decimals:
+                said["type"] = "number"
+        elif schema.type is Type.ARRAY and inner:
+            said["items"] = self._say(inner, depth + 1)
+        elif schema.type is Type.MAP and inner and schema.key_schema:
+            said = self._map(schema, schema.key_schema, inner, depth)
+        elif schema.type is Type.STRUCT:
+            said |= self._members([(each.name, each.schema) for each in schema.fields], depth)
+        return said | self._about(schema)
+
+    def _map(self, schema: Schema, keys: Schema, values: Schema, depth: int) -> dict[str, Any]:
+        if is_object(schema):
+            return {"type": "object", words.TYPE: "map", "additionalProperties": self._say(values, depth + 1)}
+        entry = {"type": "object", **self._members([("key", keys), ("value", values)], depth)}
+        return {"type": "array", words.TYPE: "map", "items": entry}
+
+    def _members(self, members: list[tuple[str, Schema]], depth: int) -> dict[str, Any]:
+        said: dict[str, Any] = {
+            "properties": {
+                name: {**self._say(schema, depth + 1), words.INDEX: at} for at, (name, schema) in enumerate(members)
+            }
+        }
+        required = [name for name, schema in members if not schema.optional and schema.default is None]
+        return said | ({"required": required} if self._says_required and required else {})
+
+    def _about(self, schema: Schema) -> dict[str, Any]:
+        said: dict[str, Any] = {}
+        if schema.name is not None:
+            said["title"] = schema.name
+        if schema.version is not None:
+            said[words.VERSION] = schema.version
+        if schema.doc is not None:
+            said["description"] = schema.doc
+        if schema.parameters:
+            said[words.PARAMETERS] = dict(schema.parameters)
+        if schema.default is not None:
+            said["default"] = self._values.to_json(schema, schema.default)
+        return said

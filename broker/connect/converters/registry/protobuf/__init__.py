@@ -1,0 +1,1 @@
+"""Connect's schemas and values in Protobuf, as Confluent's `ProtobufData` maps them."""

@@ -1,0 +1,78 @@
+"""io.confluent.connect.protobuf.ProtobufConverter: values as Protobuf messages, their schemas in a registry."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from google.protobuf.message import DecodeError
+
+from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Importance, Schema
+from broker.connect.converters.registry.converter import Cache, Codec, RegistryConverter, Said
+from broker.connect.converters.registry.framing import index_bytes, split_indexes
+from broker.connect.converters.registry.protobuf.reading import MessageReader, Node
+from broker.connect.converters.registry.protobuf.saying import name_of, proto_of
+from broker.connect.converters.registry.settings import CONFIG
+from broker.registry.protobuf.schema import parse
+from broker.registry.schema import Named
+
+#: Messages of one file that are kept.
+_MESSAGES_MAX = 100
+
+
+class ProtobufConverter(RegistryConverter):
+    """Structs alone. Defaults of fields that are null are written, not kept: proto3 has none of its own."""
+
+    TYPE = "PROTOBUF"
+    CONFIG = CONFIG + ConfigDef(
+        ConfigKey(
+            "optional.for.nullables",
+            ConfigType.BOOLEAN,
+            False,
+            Importance.MEDIUM,
+            "Whether fields that may be null are `optional`, and what is optional alone may be null.",
+        ),
+        ConfigKey(
+            "wrapper.for.nullables",
+            ConfigType.BOOLEAN,
+            False,
+            Importance.MEDIUM,
+            "Whether fields that may be null are wrapper messages (google.protobuf.StringValue …).",
+        ),
+    )
+
+    def _read_own(self, values: dict[str, Any]) -> None:
+        self._optional_words, self._wrappers = values["optional.for.nullables"], values["wrapper.for.nullables"]
+
+    def _say(self, schema: Schema) -> Said:
+        text = proto_of(schema, optional_words=self._optional_words, wrappers=self._wrappers)
+        return Said(text, name_of(schema))
+
+    def _understand(self, text: str, referred: Sequence[Named], said_by: Schema | None) -> Codec:
+        reader = MessageReader(parse(text, referred, is_new=False).files, self._optional_words)
+        return ProtobufCodec(reader, reader.path_of(name_of(said_by)) if said_by else None)
+
+
+class ProtobufCodec:
+    def __init__(self, reader: MessageReader, path: tuple[int, ...] | None):
+        """`path`: of the message that is written."""
+        self._reader, self._path = reader, path or (0,)
+        self._messages: Cache[tuple[Any, Node]] = Cache(_MESSAGES_MAX)
+
+    def encode(self, value: Any) -> bytes:
+        _, node = self._message(self._path)
+        try:
+            data: bytes = node.to(value).SerializeToString()
+        except (ValueError, TypeError) as error:
+            raise DataError(f"Failed to serialize Protobuf data: {error}") from None
+        return index_bytes(self._path) + data
+
+    def decode(self, data: bytes) -> tuple[Schema, Any]:
+        path, payload = split_indexes(data)
+        make, node = self._message(path)
+        try:
+            message = make.FromString(payload)
+        except DecodeError as error:
+            raise DataError(f"Failed to deserialize Protobuf data: {error}") from None
+        return node.schema, node.of(node.schema, message)
+
+    def _message(self, path: tuple[int, ...]) -> tuple[Any, Node]:
+        return self._messages.found(path, lambda: self._reader.message(path))

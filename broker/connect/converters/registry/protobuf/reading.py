@@ -1,0 +1,419 @@
+"""A Protobuf message as a struct of Connect, with what makes each other's values of values. Pure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from confluent_kafka.schema_registry.confluent import meta_pb2
+from google.protobuf import descriptor_pool, message_factory
+from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor, OneofDescriptor
+from google.protobuf.descriptor_pb2 import FieldOptions, FileDescriptorProto, MessageOptions
+
+from broker.connect.api import DataError, Field, Schema, Struct, Type
+from broker.connect.api.schema import DECIMAL, SCALE, TIMESTAMP, validate_value
+from broker.connect.converters.registry.protobuf import words
+from broker.connect.converters.registry.protobuf.logical import LOGICAL_VALUES
+from broker.registry.protobuf.compiler import MAIN
+
+_FD = FieldDescriptor
+#: Generated: what it has is known when it is imported.
+_META: Any = meta_pb2
+_SCALARS = {
+    **dict.fromkeys((_FD.TYPE_INT32, _FD.TYPE_SINT32, _FD.TYPE_SFIXED32), Type.INT32),
+    **dict.fromkeys((_FD.TYPE_UINT32, _FD.TYPE_FIXED32, _FD.TYPE_INT64, _FD.TYPE_UINT64), Type.INT64),
+    **dict.fromkeys((_FD.TYPE_SINT64, _FD.TYPE_FIXED64, _FD.TYPE_SFIXED64), Type.INT64),
+    _FD.TYPE_FLOAT: Type.FLOAT32,
+    _FD.TYPE_DOUBLE: Type.FLOAT64,
+    _FD.TYPE_BOOL: Type.BOOLEAN,
+    _FD.TYPE_STRING: Type.STRING,
+    _FD.TYPE_ENUM: Type.STRING,
+    _FD.TYPE_BYTES: Type.BYTES,
+}
+_UNSIGNED = (_FD.TYPE_UINT64, _FD.TYPE_FIXED64)
+_SMALL = {each.value: each for each in (Type.INT8, Type.INT16)}
+_LOGICAL = {message: name for name, (message, _) in words.LOGICAL.items()}
+_WRAPPERS = {f"google.protobuf.{each}Value" for each in
+             ("Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "Bool", "String", "Bytes")}  # fmt: skip
+
+Make = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A type: its schema, and how values of Connect that are not null become Protobuf's, and back."""
+
+    schema: Schema
+    to: Make
+    of: Callable[[Schema, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A field of a message: `put` sets it from a value, `get` reads it."""
+
+    field: Field
+    put: Callable[[Any, Any], None]
+    get: Callable[[Any], Any]
+
+
+class MessageReader:
+    """`optional_words`: optional.for.nullables, so that nothing else than `optional` is optional."""
+
+    def __init__(self, files: Sequence[FileDescriptorProto], optional_words: bool):
+        """Raises DataError."""
+        pool = descriptor_pool.DescriptorPool()
+        try:
+            for each in files:
+                pool.Add(each)
+            self._main: FileDescriptor = pool.FindFileByName(MAIN)
+        except (KeyError, TypeError) as error:
+            raise DataError(f"Invalid Protobuf schema: {error}") from None
+        self._proto, self._optional_words = files[-1], optional_words
+        self._open: set[str] = set()
+
+    def message(self, path: tuple[int, ...]) -> tuple[Any, Node]:
+        """The class of the message at an index path, and its type. Raises DataError."""
+        descriptor = self._at(path)
+        return message_factory.GetMessageClass(descriptor), self._struct(descriptor)
+
+    def path_of(self, name: str) -> tuple[int, ...]:
+        """Of the message of that full name; the first if there is none."""
+        for at, each in enumerate(self._proto.message_type):
+            if ".".join(filter(None, (self._proto.package, each.name))) == name:
+                return (at,)
+        return (0,)
+
+    def _at(self, path: tuple[int, ...]) -> Descriptor:
+        level: Any = self._proto.message_type
+        names = []
+        for index in path:
+            if not 0 <= index < len(level):
+                raise DataError(f"Invalid Protobuf message indexes: there is no message {list(path)}")
+            names.append(level[index].name)
+            level = level[index].nested_type
+        found = self._main.message_types_by_name[names[0]]
+        for name in names[1:]:
+            found = found.nested_types_by_name[name]
+        return found
+
+    def _struct(self, descriptor: Descriptor) -> Node:
+        if descriptor.full_name in self._open:
+            raise DataError("A schema that contains itself, which Connect has no schema for")
+        self._open.add(descriptor.full_name)
+        parts: list[Part] = []
+        oneofs: set[str] = set()
+        for field in descriptor.fields:
+            oneof = field.containing_oneof
+            if oneof is None or _is_synthetic(field):
+                parts.append(self._part(field))
+            elif oneof.name not in oneofs:
+                oneofs.add(oneof.name)
+                parts.append(self._union(oneof))
+        self._open.discard(descriptor.full_name)
+        meta = MessageOptions.FromString(descriptor.GetOptions().SerializeToString()).Extensions[_META.message_meta]
+        params = dict(meta.params)
+        is_named = not descriptor.name.startswith(words.DEFAULT_NAME)
+        name = params.pop(words.NAME, descriptor.full_name if is_named else None)
+        schema = Schema(
+            Type.STRUCT,
+            False,
+            name,
+            _version(params),
+            meta.doc or None,
+            params,
+            None,
+            tuple(each.field for each in parts),
+        )
+        return Node(schema, *_struct_values(message_factory.GetMessageClass(descriptor), parts))
+
+    def _part(self, field: FieldDescriptor) -> Part:
+        schema, put, get = self._field(field)
+        parameters = {**schema.parameters, words.TAG: str(field.number)}
+        is_optional = schema.optional or self._is_optional(field)
+        schema = replace(schema, parameters=parameters, optional=is_optional)
+        return Part(Field(field.name, schema), put(schema), get(schema))
+
+    def _is_optional(self, field: FieldDescriptor) -> bool:
+        if self._optional_words:
+            return _is_synthetic(field)
+        return not field.is_required
+
+    def _field(self, field: FieldDescriptor) -> tuple[Schema, Any, Any]:
+        """Schema, and `put` and `get` of what it has become."""
+        if field.is_repeated and _is_entry(field):
+            return self._map(field)
+        node = self._type(field)
+        if field.is_repeated:
+            schema = _about(field, Schema(Type.ARRAY, value_schema=node.schema), set())
+            return schema, _put_list(field, node), _get_list(field, node)
+        return node.schema, _put_one(field, node), _get_one(field, node)
+
+    def _map(self, field: FieldDescriptor) -> tuple[Schema, Any, Any]:
+        keys, values = (self._part(field.message_type.fields_by_name[name]) for name in ("key", "value"))
+        is_map = field.message_type.GetOptions().map_entry
+        schemas = [_without_tag(each.field.schema) for each in (keys, values)]
+        if is_map:
+            schemas = [replace(each, optional=False) for each in schemas]
+        schema = _about(field, Schema(Type.MAP, key_schema=schemas[0], value_schema=schemas[1]), set())
+        if not is_map:
+            return schema, _put_entries(field, keys, values), _get_entries(field, keys, values)
+        nodes = [
+            replace(self._type(field.message_type.fields_by_name[name]), schema=each)
+            for name, each in zip(("key", "value"), schemas, strict=True)
+        ]
+        return schema, _put_map(field, *nodes), _get_map(field, *nodes)
+
+    def _type(self, field: FieldDescriptor) -> Node:
+        """Of one value of it."""
+        if field.type in (_FD.TYPE_MESSAGE, _FD.TYPE_GROUP):
+            name = field.message_type.full_name
+            if name in _LOGICAL:
+                return _logical_node(field, _LOGICAL[name])
+            if name in _WRAPPERS:
+                inner = self._type(field.message_type.fields_by_name["value"])
+                make = message_factory.GetMessageClass(field.message_type)
+                return Node(
+                    _about(field, replace(inner.schema, optional=not field.is_repeated), {words.TYPE}),
+                    lambda value: make(value=inner.to(value)),
+                    lambda schema, value: value.value,
+                )
+            return self._struct(field.message_type)
+        return _scalar_node(field)
+
+    def _union(self, oneof: OneofDescriptor) -> Part:
+        parts = []
+        for field in oneof.fields:
+            part = self._part(field)
+            schema = replace(part.field.schema, optional=True)
+            parts.append(replace(part, field=Field(field.name, schema)))
+        name = f"{oneof.name}_{oneof.index}"
+        schema = Schema(
+            Type.STRUCT, True, f"{words.UNION}{oneof.name}", fields=tuple(each.field for each in parts)
+        )  # fmt: skip
+        by_name = {each.field.name: each for each in parts}
+
+        def put(message: Any, value: Any) -> None:
+            given = [key for key, each in value.items() if each is not None] if isinstance(value, Struct) else []
+            if value is not None and (len(given) != 1 or given[0] not in by_name):
+                raise DataError("Invalid value: of a union exactly one field has a value")
+            for key in given:
+                by_name[key].put(message, value[key])
+
+        def get(message: Any) -> Any:
+            chosen = message.WhichOneof(oneof.name)
+            return None if chosen is None else Struct(schema, {chosen: by_name[chosen].get(message)})
+
+        return Part(Field(name, schema), put, get)
+
+
+def _is_synthetic(field: FieldDescriptor) -> bool:
+    """Of the word `optional` in proto3, which is a oneof of one behind the scenes."""
+    oneof = field.containing_oneof
+    return oneof is not None and len(oneof.fields) == 1 and oneof.name == f"_{field.name}"
+
+
+def _is_entry(field: FieldDescriptor) -> bool:
+    message = field.message_type
+    if message is None:
+        return False
+    return message.GetOptions().map_entry or (
+        message.name.endswith(words.ENTRY) and {each.name for each in message.fields} == {"key", "value"}
+    )
+
+
+def _about(field: FieldDescriptor, schema: Schema, known: set[str]) -> Schema:
+    """With what stands in Confluent's options; `known` of its parameters are left out."""
+    meta = FieldOptions.FromString(field.GetOptions().SerializeToString()).Extensions[_META.field_meta]
+    params = {key: value for key, value in meta.params.items() if key not in known}
+    name, version = params.pop(words.NAME, schema.name), _version(params)
+    return replace(
+        schema,
+        name=name,
+        version=schema.version if version is None else version,
+        doc=meta.doc or schema.doc,
+        parameters={**schema.parameters, **params},
+    )
+
+
+def _version(params: dict[str, str]) -> int | None:
+    said = params.pop(words.VERSION, "")
+    return int(said) if said.isascii() and said.isdigit() and len(said) < 10 else None
+
+
+def _scalar_node(field: FieldDescriptor) -> Node:
+    meta = FieldOptions.FromString(field.GetOptions().SerializeToString()).Extensions[_META.field_meta]
+    kind = _SCALARS[field.type]
+    if kind is Type.INT32:
+        kind = _SMALL.get(meta.params.get(words.TYPE, ""), kind)
+    if field.type == _FD.TYPE_ENUM:
+        return _enum_node(field)
+    plain = Schema(kind)
+
+    def to(value: Any) -> Any:
+        validate_value(plain, value)
+        return bytes(value) if kind is Type.BYTES else value
+
+    def of(schema: Schema, value: Any) -> Any:
+        if field.type in _UNSIGNED and value >= 1 << 63:
+            return value - (1 << 64)
+        validate_value(plain, value)
+        return value
+
+    def unsigned(value: Any) -> Any:
+        return to(value) % (1 << 64)
+
+    return Node(_about(field, plain, {words.TYPE}), unsigned if field.type in _UNSIGNED else to, of)
+
+
+def _enum_node(field: FieldDescriptor) -> Node:
+    values = field.enum_type.values
+    parameters = {
+        words.ENUM: field.enum_type.name,
+        **{f"{words.ENUM}.{each.name}": str(each.number) for each in values},
+    }
+
+    def to(value: Any) -> Any:
+        found = field.enum_type.values_by_name.get(value)
+        if found is None:
+            raise DataError(f"{str(value)[:200]} is no value of {field.enum_type.full_name}")
+        return found.number
+
+    def of(schema: Schema, value: Any) -> Any:
+        found = field.enum_type.values_by_number.get(value)
+        if found is None:
+            raise DataError(f"{value} is no value of {field.enum_type.full_name}")
+        return found.name
+
+    return Node(_about(field, Schema(Type.STRING, parameters=parameters), set()), to, of)
+
+
+def _logical_node(field: FieldDescriptor, name: str) -> Node:
+    types = {DECIMAL: Type.BYTES, TIMESTAMP: Type.INT64}
+    schema = _about(field, Schema(types.get(name, Type.INT32), False, name, 1), {"precision"})
+    if name == DECIMAL:
+        schema = replace(schema, parameters={SCALE: "0", **schema.parameters})
+    make = message_factory.GetMessageClass(field.message_type)
+    to, of = LOGICAL_VALUES[name]
+
+    def written(value: Any) -> Any:
+        validate_value(schema, value)
+        return to(make, schema, value)
+
+    return Node(schema, written, of)
+
+
+def _without_tag(schema: Schema) -> Schema:
+    return replace(schema, parameters={key: each for key, each in schema.parameters.items() if key != words.TAG})
+
+
+def _struct_values(make: Any, parts: list[Part]) -> tuple[Make, Callable[[Schema, Any], Any]]:
+    def to(value: Any) -> Any:
+        if not isinstance(value, Struct):
+            raise DataError(f"Invalid value: {type(value).__name__} is no struct")
+        message, known = make(), value.schema.fields_by_name
+        for part in parts:
+            name = part.field.name
+            part.put(message, value[name] if name in known else None)
+        return message
+
+    def of(schema: Schema, message: Any) -> Any:
+        return Struct(schema, {part.field.name: part.get(message) for part in parts})
+
+    return to, of
+
+
+def _put_one(field: FieldDescriptor, node: Node) -> Any:
+    is_message = field.message_type is not None
+
+    def with_schema(schema: Schema) -> Any:
+        def put(message: Any, value: Any) -> None:
+            if value is None:
+                if not schema.optional:
+                    raise DataError(f"Invalid value: null used for required field: {field.name}")
+            elif is_message:
+                getattr(message, field.name).CopyFrom(node.to(value))
+                getattr(message, field.name).SetInParent()
+            else:
+                setattr(message, field.name, node.to(value))
+
+        return put
+
+    return with_schema
+
+
+def _get_one(field: FieldDescriptor, node: Node) -> Any:
+    def with_schema(schema: Schema) -> Any:
+        def get(message: Any) -> Any:
+            if schema.optional and field.has_presence and not message.HasField(field.name):
+                return None
+            return node.of(schema, getattr(message, field.name))
+
+        return get
+
+    return with_schema
+
+
+def _put_list(field: FieldDescriptor, node: Node) -> Any:
+    def put(message: Any, value: Any) -> None:
+        if value is not None and not isinstance(value, list | tuple):
+            raise DataError(f"Invalid type for array: {type(value).__name__}")
+        if value and any(each is None for each in value):
+            raise DataError("Protobuf has no null within an array")
+        getattr(message, field.name).extend([node.to(each) for each in value or ()])
+
+    return lambda schema: put
+
+
+def _get_list(field: FieldDescriptor, node: Node) -> Any:
+    return lambda schema: lambda message: [node.of(node.schema, each) for each in getattr(message, field.name)]
+
+
+def _pairs(value: Any) -> list[tuple[Any, Any]]:
+    if value is not None and not isinstance(value, dict):
+        raise DataError(f"Invalid type for map: {type(value).__name__}")
+    return list((value or {}).items())
+
+
+def _put_map(field: FieldDescriptor, keys: Node, values: Node) -> Any:
+    is_message = field.message_type.fields_by_name["value"].message_type is not None
+
+    def put(message: Any, value: Any) -> None:
+        found = getattr(message, field.name)
+        for key, each in _pairs(value):
+            if key is None or each is None:
+                raise DataError("Protobuf has no null within a map")
+            if is_message:
+                found[keys.to(key)].CopyFrom(values.to(each))
+            else:
+                found[keys.to(key)] = values.to(each)
+
+    return lambda schema: put
+
+
+def _get_map(field: FieldDescriptor, keys: Node, values: Node) -> Any:
+    return lambda schema: (
+        lambda message: {
+            keys.of(keys.schema, key): values.of(values.schema, each)
+            for key, each in getattr(message, field.name).items()
+        }
+    )
+
+
+def _put_entries(field: FieldDescriptor, keys: Part, values: Part) -> Any:
+    def put(message: Any, value: Any) -> None:
+        for key, each in _pairs(value):
+            entry = getattr(message, field.name).add()
+            keys.put(entry, key)
+            values.put(entry, each)
+
+    return lambda schema: put
+
+
+def _get_entries(field: FieldDescriptor, keys: Part, values: Part) -> Any:
+    def get(message: Any) -> Any:
+        try:
+            return {keys.get(each): values.get(each) for each in getattr(message, field.name)}
+        except TypeError:
+            raise DataError("A map whose keys cannot be compared") from None
+
+    return lambda schema: get

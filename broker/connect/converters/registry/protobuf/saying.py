@@ -1,0 +1,221 @@
+"""A struct of Connect as a Protobuf file of one message, with others in it. Pure.
+
+What Protobuf has no word for (int8, a name, a version) stands in Confluent's options, which others may leave unread.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from broker.connect.api import DataError, Field, Schema, Type
+from broker.connect.api.schema import DECIMAL
+from broker.connect.converters.json_schema_form import DEPTH_MAX
+from broker.connect.converters.registry.protobuf import words
+
+_SCALARS = {
+    Type.INT8: "int32",
+    Type.INT16: "int32",
+    Type.INT32: "int32",
+    Type.INT64: "int64",
+    Type.FLOAT32: "float",
+    Type.FLOAT64: "double",
+    Type.BOOLEAN: "bool",
+    Type.STRING: "string",
+    Type.BYTES: "bytes",
+}
+_WRAPPERS = {
+    "int32": "Int32Value",
+    "int64": "Int64Value",
+    "float": "FloatValue",
+    "double": "DoubleValue",
+    "bool": "BoolValue",
+    "string": "StringValue",
+    "bytes": "BytesValue",
+}
+_KEYS = (Type.INT32, Type.INT64, Type.BOOLEAN, Type.STRING)
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_TAG_MAX = (1 << 29) - 1
+
+
+def proto_of(schema: Schema, *, optional_words: bool, wrappers: bool) -> str:
+    """`optional_words`: optional.for.nullables; `wrappers`: wrapper.for.nullables. Raises DataError."""
+    if schema.type is not Type.STRUCT:
+        raise DataError(f"Protobuf has messages alone: a struct is wanted, not {schema.type}")
+    return _Sayer(optional_words, wrappers).file(schema)
+
+
+def name_of(schema: Schema) -> str:
+    """The full name of the message."""
+    return schema.name or f"{words.DEFAULT_NAME}1"
+
+
+class _Sayer:
+    def __init__(self, optional_words: bool, wrappers: bool):
+        self._optional_words, self._wrappers = optional_words, wrappers
+        self._imports: set[str] = set()
+        self._unnamed = 0
+
+    def file(self, schema: Schema) -> str:
+        space, _, _ = (schema.name or "").rpartition(".")
+        body = self._message(self._local(schema), schema, 0)
+        head = ['syntax = "proto3";', *([f"package {'.'.join(map(_checked, space.split('.')))};"] if space else [])]
+        return "\n".join([*head, *(f'import "{each}";' for each in sorted(self._imports)), *body]) + "\n"
+
+    def _local(self, schema: Schema) -> str:
+        if schema.name:
+            return _checked(schema.name.rpartition(".")[2])
+        self._unnamed += 1
+        return f"{words.DEFAULT_NAME}{self._unnamed}"
+
+    def _message(self, name: str, schema: Schema, depth: int) -> list[str]:
+        if depth > DEPTH_MAX:
+            raise DataError(f"A schema of more than {DEPTH_MAX} levels")
+        within = _Within(name)
+        fields: list[str] = []
+        for each in schema.fields:
+            if each.schema.type is Type.STRUCT and (each.schema.name or "").startswith(words.UNION):
+                inner = [self._field(part.name, part.schema, within, depth, "") for part in each.schema.fields]
+                fields += [f"oneof {_checked((each.schema.name or '').removeprefix(words.UNION))} {{", *inner, "}"]
+            else:
+                fields.append(self._field(each.name, each.schema, within, depth, None))
+        params = {words.NAME: schema.name, words.VERSION: schema.version, **schema.parameters}
+        option = self._meta(schema.doc, params)
+        said = [f"option (confluent.message_meta) = {option};"] if option else []
+        return [f"message {name} {{", *said, *fields, *within.messages, "}"]
+
+    def _field(self, name: str, schema: Schema, within: "_Within", depth: int, label: str | None) -> str:
+        """`label` None: as the schema wants it."""
+        tag = within.tag(schema)
+        params: Mapping[str, object] = schema.parameters
+        if schema.type is Type.STRUCT:
+            said, doc, params = self._nested(schema, within, depth), None, {}
+        elif schema.type is Type.ARRAY and schema.value_schema:
+            said, label, doc = self._element(schema.value_schema, within, depth), "repeated ", schema.doc
+        elif schema.type is Type.MAP and schema.key_schema and schema.value_schema:
+            said, label = self._map(name, schema.key_schema, schema.value_schema, within, depth)
+            doc = schema.doc
+        else:
+            said, doc = self._scalar(schema, is_nullable=schema.optional and label is None), schema.doc
+        if schema.type is not Type.STRUCT:
+            params = {**params, **_type_params(schema)}
+        if label is None:
+            is_wrapped = said.startswith(".google.protobuf.") and said.endswith("Value")
+            label = "optional " if schema.optional and self._optional_words and not is_wrapped else ""
+        option = self._meta(doc, params)
+        meta = f" [(confluent.field_meta) = {option}]" if option else ""
+        return f"{label}{said} {_checked(name)} = {tag}{meta};"
+
+    def _scalar(self, schema: Schema, *, is_nullable: bool) -> str:
+        if schema.name in words.LOGICAL:
+            message, file = words.LOGICAL[schema.name]
+            self._imports.add(file)
+            return f".{message}"
+        said = _SCALARS[schema.type]
+        if is_nullable and self._wrappers:
+            self._imports.add(words.WRAPPERS)
+            return f".google.protobuf.{_WRAPPERS[said]}"
+        return said
+
+    def _nested(self, schema: Schema, within: "_Within", depth: int) -> str:
+        known = replace(schema, optional=False, default=None, parameters=_without_tag(schema))
+        for name, said in within.known.items():
+            if said == known and schema.name:
+                return name
+        name = within.free(self._local(schema))
+        within.known[name] = known
+        within.messages += self._message(name, known, depth + 1)
+        return name
+
+    def _element(self, schema: Schema, within: "_Within", depth: int) -> str:
+        if schema.optional or schema.type in (Type.ARRAY, Type.MAP):
+            raise DataError("Protobuf has no arrays of arrays, of maps, or of what may be null")
+        if schema.type is Type.STRUCT:
+            return self._nested(schema, within, depth)
+        if not _is_plain(schema):
+            raise DataError(f"Protobuf has no arrays of {schema.name or schema.type} that keep their schema")
+        return self._scalar(schema, is_nullable=False)
+
+    def _map(self, name: str, keys: Schema, values: Schema, within: "_Within", depth: int) -> tuple[str, str]:
+        is_simple = values.type not in (Type.ARRAY, Type.MAP) and not values.optional
+        has_own_key = keys.type in _KEYS and keys.name is None and not keys.optional and _is_plain(keys)
+        if has_own_key and is_simple and (values.type is Type.STRUCT or _is_plain(values)):
+            inner = self._element(values, within, depth)
+            return f"map<{_SCALARS[keys.type]}, {inner}>", ""
+        entry = within.free("".join(part.capitalize() for part in name.split("_")) + words.ENTRY)
+        within.known[entry] = None
+        fields = (Field("key", keys), Field("value", values))
+        within.messages += self._message(entry, Schema(Type.STRUCT, fields=fields), depth + 1)
+        return entry, "repeated "
+
+    def _meta(self, doc: str | None, params: Mapping[str, object]) -> str:
+        given = {key: str(value) for key, value in params.items() if value is not None and key != words.TAG}
+        if not given and doc is None:
+            return ""
+        self._imports.add(words.META)
+        parts = [f"doc: {_quoted(doc)}"] if doc is not None else []
+        parts += [f"params: {{ key: {_quoted(key)} value: {_quoted(value)} }}" for key, value in given.items()]
+        return "{ " + " ".join(parts) + " }"
+
+
+class _Within:
+    """What a message holds so far."""
+
+    def __init__(self, name: str) -> None:
+        self.messages: list[str] = []
+        self.known: dict[str, Schema | None] = {}
+        self._own = name
+        self._tags: set[int] = set()
+
+    def tag(self, schema: Schema) -> int:
+        """That of the schema if it has one that is free, else the next."""
+        said = schema.parameters.get(words.TAG, "")
+        tag = int(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0
+        if not 0 < tag <= _TAG_MAX or tag in self._tags or 19_000 <= tag < 20_000:
+            tag = max(self._tags, default=0) + 1
+            tag = 20_000 if 19_000 <= tag < 20_000 else tag
+        self._tags.add(tag)
+        return tag
+
+    def free(self, name: str) -> str:
+        found, number = name, 1
+        while found in self.known or found == self._own:
+            number += 1
+            found = f"{name}{number}"
+        return found
+
+
+def _is_plain(schema: Schema) -> bool:
+    """Whether its type in Protobuf alone says all of it."""
+    is_own_type = schema.type not in (Type.INT8, Type.INT16) or schema.name in words.LOGICAL
+    parameters = _without_tag(schema)
+    if schema.name in words.LOGICAL:
+        return schema.name != DECIMAL and not parameters and schema.doc is None and schema.version == 1
+    return is_own_type and not parameters and (schema.name, schema.version, schema.doc) == (None, None, None)
+
+
+def _without_tag(schema: Schema) -> dict[str, str]:
+    return {key: value for key, value in schema.parameters.items() if key != words.TAG}
+
+
+def _type_params(schema: Schema) -> Mapping[str, object]:
+    if schema.name in words.LOGICAL:
+        return {} if schema.version == 1 else {words.VERSION: schema.version}
+    small = {words.TYPE: schema.type.value} if schema.type in (Type.INT8, Type.INT16) else {}
+    return {**small, words.NAME: schema.name, words.VERSION: schema.version}
+
+
+def _checked(name: str) -> str:
+    if not _IDENTIFIER.fullmatch(name):
+        raise DataError(f"Protobuf has no names like {name[:200]!r}")
+    return name
+
+
+def _quoted(text: str) -> str:
+    """Control characters, quotes and all beyond ASCII as octal bytes."""
+    try:
+        data = text.encode()
+    except UnicodeError as error:
+        raise DataError(f"A text that is none: {error}") from None
+    return (
+        '"' + "".join(chr(each) if 32 <= each < 127 and each not in b'"\\' else f"\\{each:03o}" for each in data) + '"'
+    )

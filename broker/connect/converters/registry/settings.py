@@ -1,0 +1,148 @@
+"""The settings that converters of every format share, under Confluent's names."""
+
+import ipaddress
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, DataError, Importance, Password
+from broker.connect.api.config import between, not_empty
+from broker.connect.api.plugin import Props
+
+_TRUST = "schema.registry.ssl.truststore.location"
+_LOGIN = "basic.auth.user.info"
+_STRATEGIES = "io.confluent.kafka.serializers.subject."
+
+#: Of a topic, whether it is the key, and the name of the schema if it has one.
+SubjectName = Callable[[str, bool, str | None], str]
+
+
+def _topic_name(topic: str, is_key: bool, record: str | None) -> str:
+    return f"{topic}-{'key' if is_key else 'value'}"
+
+
+def _record_name(topic: str, is_key: bool, record: str | None) -> str:
+    if record is None:
+        raise DataError(f"A schema without a name has no subject by RecordNameStrategy, in topic {topic}")
+    return record
+
+
+def _topic_record_name(topic: str, is_key: bool, record: str | None) -> str:
+    return f"{topic}-{_record_name(topic, is_key, record)}"
+
+
+_BY_STRATEGY: dict[str, SubjectName] = {
+    "TopicNameStrategy": _topic_name,
+    "RecordNameStrategy": _record_name,
+    "TopicRecordNameStrategy": _topic_record_name,
+}
+
+
+def _is_strategy(name: str, value: str) -> None:
+    if value.removeprefix(_STRATEGIES) not in _BY_STRATEGY:
+        raise ConfigError(name, f"Invalid value {value} for configuration {name}: one of {', '.join(_BY_STRATEGY)}")
+
+
+def _are_urls(name: str, values: list[str]) -> None:
+    """Never tells the value: it may hold a password."""
+    not_empty(name, values)
+    for value in values:
+        try:
+            parts = urlsplit(value)
+            is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            is_one = False
+        if not is_one:
+            raise ConfigError(name, f"Invalid value for configuration {name}: http:// or https:// and a host, each")
+        if parts.username is not None or parts.password is not None:
+            raise ConfigError(name, f"Invalid value for configuration {name}: a login belongs into {_LOGIN}")
+
+
+def _is_login(name: str, value: Password) -> None:
+    if ":" not in value.value:
+        raise ConfigError(name, f"Invalid value for configuration {name}: it must be user:password")
+
+
+_M, _L = Importance.MEDIUM, Importance.LOW
+_STRATEGY_HELP = "How subjects are named: TopicNameStrategy, RecordNameStrategy or TopicRecordNameStrategy."
+CONFIG = ConfigDef(
+    ConfigKey(
+        "schema.registry.url",
+        ConfigType.LIST,
+        importance=Importance.HIGH,
+        documentation="Addresses of the registry, comma separated; the next is asked when one does not answer.",
+        validator=_are_urls,
+    ),
+    ConfigKey("auto.register.schemas", ConfigType.BOOLEAN, True, _M, "Whether schemas that are new are registered."),
+    ConfigKey(
+        "use.latest.version",
+        ConfigType.BOOLEAN,
+        False,
+        _L,
+        "Whether values are written by the subject's latest schema; only if auto.register.schemas is false.",
+    ),
+    ConfigKey("latest.cache.ttl.sec", ConfigType.INT, 60, _L, "How long the latest is taken for it.", between(0)),
+    ConfigKey("normalize.schemas", ConfigType.BOOLEAN, False, _L, "Whether the registry normalises what it is sent."),
+    ConfigKey("schemas.cache.config", ConfigType.INT, 1000, _L, "How many schemas are kept.", between(1, 100_000)),
+    ConfigKey(_LOGIN, ConfigType.PASSWORD, None, _M, "user:password of the registry.", _is_login),
+    ConfigKey(_TRUST, ConfigType.STRING, None, _M, "PEM of the authorities its certificate may be of."),
+    ConfigKey("max.retries", ConfigType.INT, 3, _L, "Of a request that was not answered.", between(0, 100)),
+    ConfigKey("retries.wait.ms", ConfigType.INT, 1000, _L, "Before the first; then twice.", between(1, 60_000)),
+    ConfigKey("retries.max.wait.ms", ConfigType.INT, 20_000, _L, "The longest.", between(1, 600_000)),
+    ConfigKey("key.subject.name.strategy", default="TopicNameStrategy", importance=_M,
+              documentation=_STRATEGY_HELP, validator=_is_strategy),
+    ConfigKey("value.subject.name.strategy", default="TopicNameStrategy", importance=_M,
+              documentation=_STRATEGY_HELP, validator=_is_strategy),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    urls: tuple[str, ...]
+    registers: bool
+    uses_latest: bool
+    latest_ttl_s: int
+    normalizes: bool
+    cache_size: int
+    login: Password | None
+    tls: ssl.SSLContext | None
+    retries: int
+    wait_ms: int
+    wait_max_ms: int
+    subject: SubjectName
+
+
+def read_settings(definition: ConfigDef, props: Props, is_key: bool) -> tuple[Settings, dict[str, Any]]:
+    """And all that was parsed, for keys of a format's own. Raises ConfigError, which never tells a secret."""
+    found = definition.parse(props)
+    urls = tuple(each.rstrip("/") for each in found["schema.registry.url"])
+    if found[_LOGIN] is not None and not all(map(_keeps_secrets, urls)):
+        raise ConfigError(_LOGIN, f"{_LOGIN} is sent by https, or to this machine: not to every schema.registry.url")
+    strategy = found[f"{'key' if is_key else 'value'}.subject.name.strategy"].removeprefix(_STRATEGIES)
+    settings = Settings(
+        urls, found["auto.register.schemas"], found["use.latest.version"], found["latest.cache.ttl.sec"],
+        found["normalize.schemas"], found["schemas.cache.config"], found[_LOGIN], _tls(urls, found[_TRUST]),
+        found["max.retries"], found["retries.wait.ms"], found["retries.max.wait.ms"], _BY_STRATEGY[strategy],
+    )  # fmt: skip
+    return settings, found
+
+
+def _keeps_secrets(url: str) -> bool:
+    parts = urlsplit(url)
+    if parts.scheme == "https" or parts.hostname == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(parts.hostname or "").is_loopback
+    except ValueError:
+        return False
+
+
+def _tls(urls: tuple[str, ...], trusted: str | None) -> ssl.SSLContext | None:
+    if not any(each.startswith("https:") for each in urls):
+        return None
+    try:
+        return ssl.create_default_context(cafile=trusted or None)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(_TRUST, f"Invalid value {trusted} for configuration {_TRUST}: {error}") from None

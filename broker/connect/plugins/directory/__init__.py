@@ -1,0 +1,1 @@
+"""barnabas.connect.DirectorySourceConnector: files put into a directory become records, then are marked."""

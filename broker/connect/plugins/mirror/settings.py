@@ -1,0 +1,159 @@
+"""The settings of the mirror's connectors, under Kafka's names, and what they mean."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from broker.client.security.errors import ClientConfigError
+from broker.common.errors import ApiError
+from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConfigValue, Importance
+from broker.connect.api.config import OneOf, between, not_empty
+from broker.connect.api.plugin import Props
+from broker.connect.transforms.patterns import java_regex
+from broker.mirror.clusters import ClusterAddress, read_address
+from broker.mirror.naming import Chosen, Naming
+from broker.mirror.topics import SETTINGS_EXCLUDED
+
+_POLICIES = ("DefaultReplicationPolicy", "IdentityReplicationPolicy")
+_OF_KAFKA = "org.apache.kafka.connect.mirror."
+_SOURCE, _TARGET = "source.cluster.", "target.cluster."
+TOPICS_EXCLUDED = [r".*[\-\.]internal", r".*\.replica", "__.*"]
+GROUPS_EXCLUDED = ["console-consumer-.*", "connect-.*", "__.*"]
+
+
+def _is_policy(name: str, value: str) -> None:
+    if value.removeprefix(_OF_KAFKA) not in _POLICIES:
+        raise ConfigError(name, f"Invalid value {value} for configuration {name}: one of {', '.join(_POLICIES)}")
+
+
+def _are_patterns(name: str, values: list[str]) -> None:
+    for each in values:
+        java_regex(name, each)
+
+
+def _is_alias(name: str, value: str) -> None:
+    not_empty(name, value)
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", value):
+        raise ConfigError(name, f"Invalid value {value} for configuration {name}: letters, digits, _ and -")
+
+
+_H, _M, _L = Importance.HIGH, Importance.MEDIUM, Importance.LOW
+COMMON = ConfigDef(
+    ConfigKey(
+        "source.cluster.alias", importance=_H, validator=_is_alias, documentation="What copies are named by."
+    ),
+    ConfigKey("target.cluster.alias", importance=_H, validator=_is_alias, documentation="What the target is called."),
+    ConfigKey(
+        "source.cluster.bootstrap.servers",
+        importance=_H,
+        validator=not_empty,
+        documentation="Brokers of the source. Its security is source.cluster.security.protocol and so on.",
+    ),
+    ConfigKey(
+        "target.cluster.bootstrap.servers",
+        importance=_H,
+        validator=not_empty,
+        documentation="Brokers of the target. Its security is target.cluster.security.protocol and so on.",
+    ),
+    ConfigKey(
+        "replication.policy.class",
+        default=_POLICIES[0],
+        importance=_L,
+        validator=_is_policy,
+        documentation="DefaultReplicationPolicy: a copy is SOURCE.topic. IdentityReplicationPolicy: it keeps its name.",
+        recommender=OneOf(*_POLICIES),
+    ),
+    ConfigKey(
+        "replication.policy.separator", default=".", importance=_L, validator=not_empty,
+        documentation="Between source and topic in a copy's name.",
+    ),
+    ConfigKey(
+        "replication.factor", ConfigType.INT, 2, _L, "Replicas of topics that are made in the target.", between(1, 100)
+    ),
+)  # fmt: skip
+SOURCE = COMMON + ConfigDef(
+    ConfigKey("topics", ConfigType.LIST, [".*"], _H, "Topics that are copied: names or patterns.", _are_patterns),
+    ConfigKey("topics.exclude", ConfigType.LIST, TOPICS_EXCLUDED, _H, "Those of them that are not.", _are_patterns),
+    ConfigKey(
+        "exactly.once.enabled", ConfigType.BOOLEAN, False, _M,
+        "Records and positions in one transaction of the target; readers of committed records see each once.",
+    ),
+    ConfigKey(
+        "commit.interval.ms", ConfigType.INT, 1_000, _L,
+        "How often positions are kept, with exactly.once.enabled how long a transaction is.", between(10, 60_000),
+    ),
+    ConfigKey(
+        "consumer.auto.offset.reset", ConfigType.STRING, "earliest", _M, "Where a topic begins: earliest or latest.",
+        OneOf("earliest", "latest"), recommender=OneOf("earliest", "latest"),
+    ),
+    ConfigKey("refresh.topics.interval.seconds", ConfigType.INT, 60, _L, "Between looks for new ones.", between(1)),
+    ConfigKey("sync.topic.configs.enabled", ConfigType.BOOLEAN, True, _L, "Whether settings of copies follow."),
+    ConfigKey("sync.topic.acls.enabled", ConfigType.BOOLEAN, True, _L, "Whether rules of who may read follow."),
+    ConfigKey(
+        "config.properties.exclude", ConfigType.LIST, list(SETTINGS_EXCLUDED), _L, "Settings that do not follow.",
+        _are_patterns,
+    ),
+)  # fmt: skip
+CHECKPOINT = COMMON + ConfigDef(
+    ConfigKey("groups", ConfigType.LIST, [".*"], _H, "Groups that are followed: names or patterns.", _are_patterns),
+    ConfigKey("groups.exclude", ConfigType.LIST, GROUPS_EXCLUDED, _H, "Those of them that are not.", _are_patterns),
+    ConfigKey("emit.checkpoints.interval.seconds", ConfigType.INT, 60, _L, "Between two looks at groups.", between(1)),
+    ConfigKey(
+        "sync.group.offsets.enabled", ConfigType.BOOLEAN, False, _M,
+        "Whether offsets are committed in the target for groups that have nobody there.",
+    ),
+)  # fmt: skip
+HEARTBEAT = COMMON + ConfigDef(
+    ConfigKey("emit.heartbeats.interval.seconds", ConfigType.INT, 1, _L, "Between two beats.", between(1)),
+)
+
+
+def validated(definition: ConfigDef, props: Props) -> list[ConfigValue]:
+    """What is wrong with each key, and with both clusters' security."""
+    found = definition.validate(props)
+    by_name = {each.name: each for each in found}
+    for prefix in (_SOURCE, _TARGET):
+        key = f"{prefix}bootstrap.servers"
+        if not by_name[key].errors:
+            try:
+                _address(prefix, props)
+            except ConfigError as error:
+                by_name[key].errors.append(str(error))
+    if by_name["source.cluster.alias"].value == by_name["target.cluster.alias"].value is not None:
+        by_name["target.cluster.alias"].errors.append("It is the source's alias: a cluster is not its own mirror")
+    return found
+
+
+def addresses(props: Props) -> tuple[ClusterAddress, ClusterAddress]:
+    """Source and target. Raises ConfigError."""
+    return _address(_SOURCE, props), _address(_TARGET, props)
+
+
+def _address(prefix: str, props: Props) -> ClusterAddress:
+    own = {key.removeprefix(prefix): value for key, value in props.items() if key.startswith(prefix)}
+    try:
+        return read_address(own.get("alias", ""), own)
+    except (ValueError, ApiError, ClientConfigError) as error:
+        raise ConfigError(f"{prefix}bootstrap.servers", f"{prefix}*: {error}") from None
+
+
+def naming(values: Mapping[str, Any]) -> Naming:
+    return Naming(
+        values["source.cluster.alias"],
+        values["target.cluster.alias"],
+        values["replication.policy.separator"],
+        values["replication.policy.class"].removeprefix(_OF_KAFKA) == _POLICIES[1],
+    )
+
+
+def flow_name(values: Mapping[str, Any]) -> str:
+    return f"{values['source.cluster.alias']}->{values['target.cluster.alias']}"
+
+
+def chosen(values: Mapping[str, Any], what: str) -> Chosen:
+    """`what`: topics or groups."""
+    return Chosen(patterns(what, values[what]), patterns(f"{what}.exclude", values[f"{what}.exclude"]))
+
+
+def patterns(name: str, texts: list[str]) -> tuple[re.Pattern[str], ...]:
+    return tuple(java_regex(name, each) for each in texts)

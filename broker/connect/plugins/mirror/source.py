@@ -1,0 +1,182 @@
+"""MirrorSourceConnector: topics of one cluster, kept as copies in another one.
+
+The connector watches both clusters and makes the target's topics fit; its tasks copy batches by themselves
+(`broker.mirror.task`), so that converters and transforms have no part in it, and a worker's cluster needs not be the
+target.
+"""
+
+import threading
+
+from confluent_kafka import KafkaException, Producer
+
+from broker.common.errors import BarnabasError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.connect.api import ConfigValue, ConnectError, SourceConnector, SourceRecord, SourceTask, SourceTaskContext
+from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.plugins.mirror import settings
+from broker.mirror.lane import Flow
+from broker.mirror.naming import copied_topics
+from broker.mirror.producer import Fenced
+from broker.mirror.status import StatusTeller
+from broker.mirror.task import MirrorTask, TaskSettings
+from broker.mirror.topic_keeper import TopicKeeper
+from broker.mirror.topics import decide, rules_to_make, settings_to_change
+
+_log = logger("broker.connect")
+#: What a task is to copy, as Kafka's mirror calls it.
+ASSIGNED = "task.assigned.partitions"
+_FIRST_S = 5.0
+
+
+class MirrorSourceTask(SourceTask):
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+        self._working = threading.Lock()
+        self._task: MirrorTask | None = None
+
+    def start(self, props: Props, context: SourceTaskContext) -> None:
+        values = settings.SOURCE.parse(props)
+        source, target = settings.addresses(props)
+        naming, name = settings.naming(values), settings.flow_name(values)
+        try:
+            flow = Flow(name, source.cluster_id(), target.cluster_id(), values["exactly.once.enabled"])
+        except BarnabasError as error:
+            raise ConnectError(str(error)) from None
+        assigned = {partition: naming.copy_of(partition.topic) for partition in parse_partitions(props[ASSIGNED])}
+        from_end = values["consumer.auto.offset.reset"].lower() == "latest"
+        task = TaskSettings(flow, assigned, values["commit.interval.ms"] / 1000, from_end=from_end)
+        self._teller = StatusTeller(name, Producer({**target.client(), "linger.ms": 50}))
+        self._task = MirrorTask(task, source.connect, target.connect, self._stopped.is_set)
+
+    def poll(self) -> list[SourceRecord]:
+        try:
+            with self._working:
+                if self._task is not None and not self._stopped.is_set():
+                    self._task.step()
+                    self._teller.tell(self._task.copies, self._task.ends(), self._task.trouble)
+        except Fenced as error:
+            raise ConnectError(f"another mirror copies the same partitions: {error}") from None
+        finally:
+            self._close_if_stopped()
+        return []
+
+    def commit(self) -> None:
+        with self._working:
+            if self._task is not None and not self._stopped.is_set():
+                self._task.save()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._close_if_stopped()
+
+    def _close_if_stopped(self) -> None:
+        """By whoever comes last: who polls, or who stops."""
+        if self._stopped.is_set() and self._working.acquire(blocking=False):
+            try:
+                if self._task is not None:
+                    self._task.close()
+                    self._task = None
+            finally:
+                self._working.release()
+
+
+class MirrorSourceConnector(SourceConnector):
+    """Copies topics of one cluster into another one, whole and in order, each record once if asked."""
+
+    VERSION = "3.9"
+    task_class = MirrorSourceTask
+    CONFIG = settings.SOURCE
+
+    def validate(self, props: Props) -> list[ConfigValue]:
+        return settings.validated(self.CONFIG, props)
+
+    def exactly_once_support(self, props: Props) -> bool | None:
+        return self.CONFIG.parse(props)["exactly.once.enabled"] is True
+
+    def start(self, props: Props, context: ConnectorContext) -> None:
+        values = self._values = self.CONFIG.parse(props)
+        self._props, self._context = dict(props), context
+        self._naming = settings.naming(values)
+        source, target = settings.addresses(props)
+        self._keeper = TopicKeeper(source.admin(), target.admin(), values["replication.factor"])
+        self._assigned: list[TopicPartition] = []
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="mirror-topics", daemon=True)
+        self._thread.start()
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        partitions = self._assigned
+        count = min(max_tasks, len(partitions))
+        return [{**self._props, ASSIGNED: ",".join(map(str, partitions[number::count]))} for number in range(count)]
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def _watch(self) -> None:
+        pause_s = float(self._values["refresh.topics.interval.seconds"])
+        while not self._stopping.is_set():
+            try:
+                self._look()
+            except (KafkaException, BarnabasError, TimeoutError) as error:
+                _log.warning("topics not looked at", flow=settings.flow_name(self._values), reason=str(error))
+                self._stopping.wait(min(pause_s, _FIRST_S))
+                continue
+            self._stopping.wait(pause_s)
+
+    def _look(self) -> None:
+        keeper, values = self._keeper, self._values
+        keeper.ensure_own()
+        source, target = keeper.topics(of_source=True), keeper.topics(of_source=False)
+        names = copied_topics(source, settings.chosen(values, "topics"), self._naming)
+        changes = decide(names, source, target)
+        for topic, why in changes.refused.items():
+            _log.warning("topic not copied", topic=topic, reason=why)
+        followed = {topic: copy for topic, copy in names.items() if topic not in changes.refused}
+        own = self._settings(followed)
+        failed = keeper.apply(changes, {followed[topic]: each for topic, each in own.items()})
+        present = {topic: copy for topic, copy in followed.items() if copy in target or copy not in failed}
+        if values["sync.topic.configs.enabled"]:
+            self._follow_settings({topic: copy for topic, copy in present.items() if copy in target}, own)
+        if values["sync.topic.acls.enabled"]:
+            keeper.make_rules(rules_to_make(keeper.rules(of_source=True), keeper.rules(of_source=False), present))
+        assigned = [
+            TopicPartition(topic, number)
+            for topic, copy in sorted(present.items())
+            for number in range(target.get(copy, source[topic]) if copy in failed else source[topic])
+            if number < source[topic]
+        ]
+        if assigned != self._assigned:
+            self._assigned = assigned
+            self._context.request_task_reconfiguration()
+
+    def _settings(self, names: dict[str, str]) -> dict[str, dict[str, str]]:
+        excluded = settings.patterns("config.properties.exclude", self._values["config.properties.exclude"])
+        if not self._values["sync.topic.configs.enabled"]:
+            return {topic: {} for topic in names}
+        return {
+            topic: {name: value for name, value in own.items() if not any(each.fullmatch(name) for each in excluded)}
+            for topic, own in self._keeper.settings(names, of_source=True).items()
+        }
+
+    def _follow_settings(self, names: dict[str, str], own: dict[str, dict[str, str]]) -> None:
+        excluded = settings.patterns("config.properties.exclude", self._values["config.properties.exclude"])
+
+        def is_excluded(name: str) -> bool:
+            return any(each.fullmatch(name) for each in excluded)
+
+        there = self._keeper.settings(names.values(), of_source=False)
+        self._keeper.change_settings(
+            {copy: settings_to_change(own[topic], there.get(copy, {}), is_excluded) for topic, copy in names.items()}
+        )
+
+
+def parse_partitions(text: str) -> list[TopicPartition]:
+    """`topic-0,topic-1`. Raises ConnectError."""
+    found = []
+    for each in filter(None, text.split(",")):
+        topic, _, number = each.rpartition("-")
+        if not topic or not number.isdecimal():
+            raise ConnectError(f"{each!r} is no partition")
+        found.append(TopicPartition(topic, int(number)))
+    return found

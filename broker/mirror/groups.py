@@ -1,0 +1,116 @@
+"""Consumer groups in the other cluster: where each goes on, so that nothing is missed and little is read again.
+
+Kafka's checkpoints (KIP-382) are written so that others understand them, and offsets are committed for groups that have
+nobody there. Moving a group there or back is the same translation, once, by hand.
+"""
+
+from collections.abc import Iterable, Mapping
+from struct import Struct
+from typing import NamedTuple
+
+from broker.common.types import TopicPartition
+from broker.mirror.ledger import Ledger
+from broker.mirror.runs import Runs
+
+_INT16, _INT32, _OFFSETS = Struct(">h"), Struct(">i"), Struct(">qq")
+_VERSION = 0
+
+
+class Checkpoint(NamedTuple):
+    """`offset` in `partition` of the target is where a reader goes on that is at `upstream` in the source."""
+
+    group: str
+    partition: TopicPartition
+    upstream: int
+    offset: int
+    #: Whether nothing is read again there.
+    is_exact: bool
+
+
+class Way(NamedTuple):
+    """Where a partition's records are in the other cluster."""
+
+    partition: TopicPartition
+    runs: Runs
+
+
+Ways = Mapping[TopicPartition, Way]
+
+
+def checkpoints(group: str, committed: Mapping[TopicPartition, int], ways: Ways) -> list[Checkpoint]:
+    """For partitions of the source that are copied; none where it is not known what became of the offset."""
+    found = []
+    for partition, offset in sorted(committed.items()):
+        if partition not in ways:
+            continue
+        copy, runs = ways[partition]
+        place = runs.target_of(offset)
+        if place is not None:
+            found.append(Checkpoint(group, copy, offset, place.offset, place.is_exact))
+    return found
+
+
+def to_commit(found: Iterable[Checkpoint], there: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+    """Of checkpoints, those that bring a group further in the target than it is: it never goes back there."""
+    return {each.partition: each.offset for each in found if each.offset > there.get(each.partition, -1)}
+
+
+class Moved(NamedTuple):
+    """One line of a group's move. `offset` None: it has no place there, and `reason` says why."""
+
+    source: TopicPartition
+    target: TopicPartition | None
+    at: int
+    offset: int | None
+    is_exact: bool
+    reason: str
+
+
+def move(committed: Mapping[TopicPartition, int], there: Ways, back: Ways) -> list[Moved]:
+    """Where a group of one cluster goes on in the other. Pure.
+
+    `there`: of the flow to where it goes, by the partitions the group reads. `back`: of the opposite flow, by the
+    copies the group reads, for a group that goes on in the originals. A topic that has the same name in both clusters,
+    with records of both, is gone on with at the earlier of two places.
+    """
+    moved = []
+    for partition, at in sorted(committed.items()):
+        places = []
+        if partition in there and (place := there[partition].runs.target_of(at)) is not None:
+            places.append((there[partition].partition, place))
+        if partition in back and (place := back[partition].runs.source_of(at)) is not None:
+            places.append((back[partition].partition, place))
+        if not places:
+            is_copied = partition in there or partition in back
+            reason = "what became of an offset this old is not known any more" if is_copied else "it is not copied"
+            moved.append(Moved(partition, None, at, None, False, reason))
+            continue
+        target, place = min(places, key=lambda each: each[1].offset)
+        moved.append(Moved(partition, target, at, place.offset, all(each.is_exact for _, each in places), ""))
+    return moved
+
+
+def ways_there(ledger: Ledger, flow: str) -> dict[TopicPartition, Way]:
+    """Partition of the source → its copy, by what the target's ledger tells of the flow."""
+    return {
+        partition: Way(TopicPartition(position.target, partition.partition), ledger.runs(flow, partition))
+        for (name, partition), position in ledger.positions.items()
+        if name == flow
+    }
+
+
+def ways_back(ledger: Ledger, flow: str) -> dict[TopicPartition, Way]:
+    """Copy in the target → the partition of the source it is of."""
+    return {way.partition: Way(partition, way.runs) for partition, way in ways_there(ledger, flow).items()}
+
+
+def written(checkpoint: Checkpoint) -> tuple[bytes, bytes]:
+    """Key and value, as Kafka's mirror writes them."""
+    key = _text(checkpoint.group) + _text(checkpoint.partition.topic) + _INT32.pack(checkpoint.partition.partition)
+    value = _INT16.pack(_VERSION) + _OFFSETS.pack(checkpoint.upstream, checkpoint.offset) + _text("")
+    return key, value
+
+
+def _text(text: str) -> bytes:
+    encoded = text.encode()
+    return _INT16.pack(len(encoded)) + encoded

@@ -1,0 +1,269 @@
+"""Partitions that are written by one producer, and how what was written is remembered.
+
+At least once: one lane has all partitions of a task; positions follow the records. Exactly once: each partition has a
+lane with a transactional id of its own, so that whoever begins with a partition fences whoever had it before, whatever
+else both of them copy; records and position are one transaction. Records that have been in different clusters are
+written by different producers, for that tells a mirror where they come from; with exactly_once the first one of a lane
+tells of each further one in a transaction of its own, which a fenced mirror cannot end.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import NamedTuple, Protocol
+from uuid import UUID
+
+from broker.common.errors import ApiError, BarnabasError
+from broker.common.types import TopicPartition
+from broker.mirror.batches import Copy, Run
+from broker.mirror.ledger import LEDGER, Ledger
+from broker.mirror.producer import Written
+from broker.mirror.provenance import Clusters
+from broker.mirror.reader import Portion
+from broker.mirror.records import (
+    RINGS,
+    RUNS_PER_RECORD,
+    HistoryRecord,
+    Position,
+    PositionRecord,
+    ProducerRecord,
+    Said,
+    written,
+)
+from broker.mirror.runs import Runs
+from broker.records.builder import build_batch
+from broker.records.record import Record
+
+
+class Refusal(BarnabasError):
+    """The target does not take a batch of a partition; what was before it is there."""
+
+    def __init__(self, copied: "Copied", error: ApiError):
+        super().__init__(error.message)
+        self.copied, self.code = copied, error.code
+
+
+class Producer(Protocol):
+    """`producer.BatchProducer`."""
+
+    @property
+    def producer_id(self) -> int: ...
+    def write(self, batches: dict[TopicPartition, Sequence[bytearray]]) -> dict[TopicPartition, Written]: ...
+    def commit(self) -> None: ...
+    def abort(self) -> None: ...
+
+
+@dataclass(eq=False)
+class Copied:
+    """A partition of the source, its copy, and how far that is."""
+
+    source: TopicPartition
+    target: TopicPartition
+    topic_id: UUID | None = None
+    next_offset: int = -1
+    leader_epoch: int = -1
+    turn: int = 0
+    #: Since the position was last remembered.
+    fresh: list[Run] = field(default_factory=list)
+    is_moved: bool = False
+    runs: Runs = field(default_factory=Runs)
+    history_at: dict[int, float] = field(default_factory=dict)
+    history_from: dict[int, int] = field(default_factory=dict)
+    records: int = 0
+    bytes: int = 0
+    skipped: int = 0
+    timestamp: int = -1
+    error: str | None = None
+    notice: str | None = None
+
+    @property
+    def position(self) -> Position:
+        return Position(self.next_offset, self.leader_epoch, self.topic_id, self.target.topic)
+
+    def take(self, copy: Copy, base_offset: int) -> None:
+        if base_offset >= 0:
+            self.fresh.extend(copy.runs(base_offset))
+        self.records += copy.size
+        self.bytes += len(copy.batch)
+        self.timestamp = copy.max_timestamp
+        self.pass_by(copy)
+
+    def pass_by(self, copy: Copy) -> None:
+        self.next_offset, self.leader_epoch, self.is_moved = copy.next_offset, copy.leader_epoch, True
+
+
+class Flow(NamedTuple):
+    """Who copies: `SOURCE->TARGET`, the ids of both clusters, and whether in transactions."""
+
+    name: str
+    source_id: str
+    target_id: str
+    exactly_once: bool
+
+
+class Lane:
+    """`make_producer(transactional id or None)`: it is fenced from then on who had the id before."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        copies: Iterable[Copied],
+        ledger: Ledger,
+        make_producer: Callable[[str | None], Producer],
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._flow, self._ledger, self._make, self._clock = flow, ledger, make_producer, clock
+        self.copies = {copied.source: copied for copied in copies}
+        self._own: Clusters = (flow.source_id,)
+        self._producers: dict[Clusters, Producer] = {}
+        #: Whose transaction is open.
+        self._open: Clusters | None = None
+
+    def fence(self) -> None:
+        """Nobody else writes any more, as far as is known without waiting: an open transaction would keep the ledger's
+        end from whoever begins."""
+        self._producers[self._own] = self._make(self._writer(self._own))
+        self._fence_others()
+
+    def begin(self) -> None:
+        """After `fence` of all lanes of a task: what was remembered is known. Raises what the target answers."""
+        self._ledger.read_to_end()
+        self._fence_others()
+        self._tell(self._own, self._producers[self._own])
+
+    def _fence_others(self) -> None:
+        """Those who write what has been elsewhere: the ledger tells of them."""
+        first = self._writer(self._own)
+        if first is not None:
+            for record in list(self._ledger.producers.values()):
+                if record.writer and record.writer.startswith(f"{first}.") and record.clusters not in self._producers:
+                    self._producers[record.clusters] = self._make(record.writer)
+
+    def _writer(self, clusters: Clusters) -> str | None:
+        """The transactional id of those who write what has been there."""
+        if not self._flow.exactly_once:
+            return None
+        (source,) = self.copies
+        name = f"mirror.{self._flow.name}.{source}"
+        if clusters == self._own:
+            return name
+        return f"{name}.{hashlib.sha256(repr(clusters).encode()).hexdigest()[:16]}"
+
+    def _producer(self, clusters: Clusters) -> Producer:
+        if clusters not in self._producers:
+            producer = self._make(self._writer(clusters))
+            self._ledger.read_to_end(waits_for_open=False)
+            self._tell(clusters, producer)
+            self._producers[clusters] = producer
+        return self._producers[clusters]
+
+    def _tell(self, clusters: Clusters, producer: Producer) -> None:
+        """Where its records have been, before there are any."""
+        record = ProducerRecord(producer.producer_id, clusters, self._writer(clusters))
+        if self._ledger.producers.get(record.producer_id) != record:
+            teller = self._producers.get(self._own, producer)
+            self._write_ledger(teller, [record])
+            teller.commit()
+
+    def write(self, portions: Iterable[Portion]) -> list[Refusal]:
+        """All of it, in the order of each partition. What is refused ends its partition's part."""
+        refused: list[Refusal] = []
+        left = [(self.copies[portion.partition], portion, _stretches(portion)) for portion in portions]
+        while left:
+            heads: dict[Clusters, dict[TopicPartition, tuple[Copied, list[Copy]]]] = {}
+            further = []
+            for copied, portion, stretches in left:
+                stretch = next(stretches, None)
+                if stretch is None:
+                    copied.next_offset, copied.is_moved = portion.next_offset, True
+                    continue
+                heads.setdefault(stretch[0], {})[copied.target] = copied, stretch[1]
+                further.append((copied, portion, stretches))
+            for clusters, heads_of in heads.items():
+                refused += self._write(clusters, heads_of)
+            stopped = {refusal.copied for refusal in refused}
+            left = [each for each in further if each[0] not in stopped]
+        return refused
+
+    def _write(self, clusters: Clusters, heads: dict[TopicPartition, tuple[Copied, list[Copy]]]) -> list[Refusal]:
+        if self._flow.target_id in clusters:
+            for copied, those in heads.values():
+                for copy in those:
+                    copied.skipped += copy.size
+                    copied.pass_by(copy)
+            return []
+        if self._flow.exactly_once and self._open not in (None, clusters):
+            self.save()
+        producer = self._producer(clusters)
+        self._open = clusters
+        answers = producer.write({target: [copy.batch for copy in those] for target, (_, those) in heads.items()})
+        refused = []
+        for target, (copied, those) in heads.items():
+            offsets, refusal = answers[target]
+            for copy, offset in zip(those, offsets, strict=False):
+                copied.take(copy, offset)
+            if refusal is not None:
+                refused.append(Refusal(copied, refusal))
+        return refused
+
+    @property
+    def is_saved(self) -> bool:
+        return self._open is None and not any(copied.is_moved for copied in self.copies.values())
+
+    def save(self) -> None:
+        """What was written is remembered, and with exactly_once visible. Raises Fenced, ApiError, WriteStopped."""
+        moved = [copied for copied in self.copies.values() if copied.is_moved]
+        if not moved and self._open is None:
+            return
+        producer = self._producer(self._open or self._own)
+        said: list[Said] = []
+        for copied in moved:
+            for run in copied.fresh:
+                copied.runs.add(run)
+            fresh = tuple(copied.fresh[-RUNS_PER_RECORD:])
+            said.append(PositionRecord(self._flow.name, copied.source, copied.position, fresh))
+            said += self._history(copied)
+        self._write_ledger(producer, said)
+        producer.commit()
+        for copied in moved:
+            copied.fresh, copied.is_moved = [], False
+        self._open = None
+
+    def _history(self, copied: Copied) -> Iterator[HistoryRecord]:
+        """Runs since the last one of each ring, at most so many, if it is time for one."""
+        now = self._clock()
+        for number, (every_s, slots) in enumerate(RINGS):
+            if now < copied.history_at.get(number, -every_s) + every_s:
+                continue
+            copied.history_at[number] = now
+            since = copied.history_from.get(number, 0)
+            runs = copied.runs.since(since)
+            if runs:
+                copied.history_from[number] = runs[-1].source
+                slot = f"{number}.{int(time.time() / every_s) % slots}"
+                yield HistoryRecord(self._flow.name, copied.source, slot, tuple(Runs(runs).spread(RUNS_PER_RECORD)))
+
+    def forget(self) -> None:
+        """What is not remembered is not there: the transaction is aborted, and what the lane knew is not true."""
+        for clusters, producer in list(self._producers.items()):
+            if clusters == self._open:
+                producer.abort()
+        self._producers.clear()
+        self._open = None
+        for copied in self.copies.values():
+            copied.fresh, copied.is_moved = [], False
+
+    def _write_ledger(self, producer: Producer, said: Sequence[Said]) -> None:
+        now_ms = int(time.time() * 1000)
+        batch = build_batch([Record(0, now_ms, *written(each)) for each in said])
+        refusal = producer.write({LEDGER: [batch]})[LEDGER].refusal
+        if refusal is not None:
+            raise refusal
+
+
+def _stretches(portion: Portion) -> Iterator[tuple[Clusters, list[Copy]]]:
+    """Neighbours that have been in the same clusters."""
+    for clusters, those in groupby(portion.copies, key=lambda each: each[1]):
+        yield clusters, [copy for copy, _ in those]

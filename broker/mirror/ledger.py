@@ -1,0 +1,135 @@
+"""What mirrors have written into their topic of one cluster, read to its end and kept up to date."""
+
+import time
+from collections import defaultdict
+from typing import Any
+
+from broker.client.cluster import Cluster
+from broker.client.errors import BrokerUnreachable
+from broker.client.leaders import MOVED, Leaders
+from broker.client.offsets import list_offsets
+from broker.client.visible_batches import end_of, visible_batches
+from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.types import IsolationLevel, TopicPartition
+from broker.mirror.records import (
+    TOPIC,
+    HistoryRecord,
+    Position,
+    PositionRecord,
+    ProducerRecord,
+    understood,
+)
+from broker.mirror.runs import Runs
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
+from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from broker.records.record import decode_records
+
+LEDGER = TopicPartition(TOPIC, 0)
+#: A transaction that a dead mirror has left open ends by its timeout, a minute.
+_TIMEOUT_S = 120.0
+_PAUSE_S = 0.1
+_FETCH_BYTES = 1 << 20
+_FETCH_WAIT_MS = 100
+#: The newest version that names topics by name.
+_FETCH_BY_NAME = 12
+
+
+class LedgerUnread(BarnabasError):
+    """The end of the topic was not reached in time."""
+
+
+class Ledger:
+    """Of one cluster, on one thread. A cluster without the topic has an empty one."""
+
+    def __init__(self, cluster: Cluster, timeout_s: float = _TIMEOUT_S):
+        self._leaders = Leaders(cluster)
+        self._timeout_s = timeout_s
+        self._next = 0
+        self.positions: dict[tuple[str, TopicPartition], Position] = {}
+        self.producers: dict[int, ProducerRecord] = {}
+        self._runs: defaultdict[tuple[str, TopicPartition], Runs] = defaultdict(Runs)
+        self._history: defaultdict[tuple[str, TopicPartition], dict[str, HistoryRecord]] = defaultdict(dict)
+
+    def runs(self, flow: str, partition: TopicPartition) -> Runs:
+        """What is known of where the records of a source partition went."""
+        key = flow, partition
+        if key in self._history:
+            before = {run for record in self._history.pop(key).values() for run in record.runs}
+            self._runs[key] = Runs([*before, *self._runs[key].spread(1 << 30)])
+        return self._runs[key]
+
+    def read_to_end(self, *, waits_for_open: bool = True) -> None:
+        """What was committed before the call; with `waits_for_open` what is to be committed still, too.
+
+        Raises LedgerUnread, BrokerUnreachable, ApiError.
+        """
+        deadline = time.monotonic() + self._timeout_s
+        end = self._end(deadline, IsolationLevel.READ_UNCOMMITTED if waits_for_open else IsolationLevel.READ_COMMITTED)
+        while self._next < end:
+            if time.monotonic() >= deadline:
+                raise LedgerUnread(f"{TOPIC} was not read to its end, {end}, in {self._timeout_s:g} s")
+            try:
+                self._take(self._fetched())
+            except ApiError as error:
+                if error.code not in MOVED:
+                    raise
+                self._leaders.forget(LEDGER)
+                time.sleep(_PAUSE_S)
+            except BrokerUnreachable:
+                self._leaders.forget(LEDGER, connection_broken=True)
+                time.sleep(_PAUSE_S)
+
+    def _end(self, deadline: float, isolation: IsolationLevel) -> int:
+        try:
+            self._leaders.partitions(TOPIC)
+        except ApiError as error:
+            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and not self._next:
+                return 0
+            if not error.code.retriable:
+                raise
+        left_s = max(deadline - time.monotonic(), 1.0)
+        (end,) = list_offsets(self._leaders, {LEDGER: LATEST_TIMESTAMP}, isolation, timeout_s=left_s).values()
+        return end
+
+    def _fetched(self) -> PartitionData:
+        asked = FetchPartition(partition=0, fetch_offset=self._next, partition_max_bytes=_FETCH_BYTES)
+        request = FetchRequest(
+            max_wait_ms=_FETCH_WAIT_MS,
+            min_bytes=1,
+            max_bytes=_FETCH_BYTES,
+            isolation_level=IsolationLevel.READ_COMMITTED,
+            topics=[FetchTopic(topic=TOPIC, partitions=[asked])],
+        )
+        answer: Any = self._leaders.connection(LEDGER).ask(request, version_max=_FETCH_BY_NAME)
+        if answer.error_code:
+            raise ApiError(ErrorCode(answer.error_code))
+        data: PartitionData = answer.responses[0].partitions[0]
+        return data
+
+    def _take(self, data: PartitionData) -> None:
+        if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            (self._next,) = list_offsets(self._leaders, {LEDGER: EARLIEST_TIMESTAMP}).values()
+            return
+        if data.error_code:
+            raise ApiError(ErrorCode(data.error_code))
+        fetched = memoryview(data.records or b"")
+        for header, batch in visible_batches(fetched, data.aborted_transactions or ()):
+            if header.last_offset < self._next:
+                continue
+            for record in decode_records(batch):
+                if record.offset >= self._next:
+                    self.apply(record.key, record.value)
+        self._next = max(self._next, end_of(fetched) or 0)
+
+    def apply(self, key: bytes | None, value: bytes | None) -> None:
+        match understood(key, value):
+            case PositionRecord(flow, partition, position, runs):
+                self.positions[flow, partition] = position
+                for run in runs:
+                    newest = self._runs[flow, partition].newest
+                    if newest is None or run.target >= newest.target:
+                        self._runs[flow, partition].add(run)
+            case HistoryRecord() as record:
+                self._history[record.flow, record.partition][record.slot] = record
+            case ProducerRecord() as record:
+                self.producers[record.producer_id] = record

@@ -1,0 +1,74 @@
+"""Which topics are copied, and under which names. Pure.
+
+The policies of Kafka's mirror (KIP-382, KIP-690): a copy is called `SOURCE.topic`, or keeps its name. A topic that came
+from the target is not sent back to it: told by its name with the first policy, and record by record with both.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+#: Kafka's limit of a topic's name.
+NAME_LENGTH_MAX = 249
+HEARTBEATS = "heartbeats"
+_INTERNAL = re.compile(r"__.*|\..*|.*[-.]internal", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Naming:
+    """`source`, `target` are the clusters' aliases."""
+
+    source: str
+    target: str
+    separator: str = "."
+    keeps_names: bool = False
+
+    def copy_of(self, topic: str) -> str:
+        if self.keeps_names and topic != HEARTBEATS:
+            return topic
+        return f"{self.source}{self.separator}{topic}"
+
+    def original_of(self, copy: str) -> str | None:
+        """The topic of the source whose copy it is; None for a topic of the target's own."""
+        prefix = f"{self.source}{self.separator}"
+        if copy.startswith(prefix):
+            return copy.removeprefix(prefix)
+        return copy if self.keeps_names else None
+
+    def came_from_target(self, topic: str) -> bool:
+        """Whether one of the clusters in its name is the target."""
+        if self.keeps_names:
+            return False
+        *clusters, _ = topic.split(self.separator)
+        return self.target in clusters
+
+    @property
+    def checkpoints(self) -> str:
+        """Kafka's topic of translated offsets, in the target."""
+        return f"{self.source}.checkpoints.internal"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Of names of topics or of groups: those that match one of `include` whole and none of `exclude`."""
+
+    include: tuple[re.Pattern[str], ...]
+    exclude: tuple[re.Pattern[str], ...]
+
+    def __contains__(self, name: str) -> bool:
+        return any(each.fullmatch(name) for each in self.include) and not any(
+            each.fullmatch(name) for each in self.exclude
+        )
+
+
+def is_internal(topic: str) -> bool:
+    return bool(_INTERNAL.fullmatch(topic))
+
+
+def copied_topics(topics: Iterable[str], chosen: Chosen, naming: Naming) -> dict[str, str]:
+    """Topic of the source → topic of the target."""
+    return {
+        topic: naming.copy_of(topic)
+        for topic in sorted(topics)
+        if (topic in chosen or topic == HEARTBEATS) and not is_internal(topic) and not naming.came_from_target(topic)
+    }

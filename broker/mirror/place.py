@@ -1,0 +1,81 @@
+"""Where in the source a partition goes on: behind what was copied, unless that is not there any more."""
+
+from typing import NamedTuple
+from uuid import UUID
+
+from broker.client.cluster import Cluster
+from broker.client.errors import told_code
+from broker.client.leaders import Leaders
+from broker.client.offsets import list_offsets
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import IsolationLevel, TopicPartition
+from broker.mirror.records import Position
+from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from broker.protocol.messages.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
+
+_CONSUMER = -1
+
+
+class Source(NamedTuple):
+    """What a partition of the source is now. `epoch_end`: where the epoch of the last record copied ends, or None."""
+
+    topic_id: UUID | None
+    start: int
+    end: int
+    epoch_end: int | None
+
+
+class Resumed(NamedTuple):
+    offset: int
+    #: What a person should know: part of the source was not copied, or is copied again.
+    notice: str | None
+
+
+def resume(position: Position | None, source: Source, *, from_end: bool) -> Resumed:
+    """Pure. A source that lost records it had (an unclean election) goes on where both logs still agree."""
+    if position is None:
+        return Resumed(source.end if from_end else source.start, None)
+    offset = position.next_offset
+    if position.topic_id and source.topic_id and position.topic_id != source.topic_id:
+        return Resumed(source.start, "the topic was deleted and made anew: all of the new one is copied")
+    if offset < source.start:
+        return Resumed(source.start, f"offsets {offset} to {source.start - 1} were deleted before they were copied")
+    if source.epoch_end is not None and source.epoch_end < offset:
+        agreed = max(source.epoch_end, source.start)
+        return Resumed(
+            agreed, f"the source lost its records from {agreed} on, which the target has, up to {offset - 1}"
+        )
+    if offset > source.end:
+        return Resumed(source.start, f"the source ends at {source.end}, before {offset}: all of it is copied again")
+    return Resumed(offset, None)
+
+
+def look(cluster: Cluster, leaders: Leaders, partition: TopicPartition, leader_epoch: int) -> Source:
+    """Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION when there is none), BrokerUnreachable."""
+    (described,) = cluster.describe_topics([partition.topic]).topics
+    if described.error_code:
+        raise ApiError(
+            told_code(described.error_code), f"topic {partition.topic}: {ErrorCode(described.error_code).meaning}"
+        )
+    bounds = []
+    for moment in (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP):
+        (found,) = list_offsets(leaders, {partition: moment}, IsolationLevel.READ_COMMITTED).values()
+        bounds.append(found)
+    topic_id = described.topic_id if described.topic_id and described.topic_id.int else None
+    return Source(topic_id, bounds[0], bounds[1], _epoch_end(leaders, partition, leader_epoch))
+
+
+def _epoch_end(leaders: Leaders, partition: TopicPartition, leader_epoch: int) -> int | None:
+    if leader_epoch < 0:
+        return None
+    asked = OffsetForLeaderPartition(partition=partition.partition, leader_epoch=leader_epoch)
+    request = OffsetForLeaderEpochRequest(
+        replica_id=_CONSUMER, topics=[OffsetForLeaderTopic(topic=partition.topic, partitions=[asked])]
+    )
+    answer = leaders.connection(partition).ask(request)
+    (told,) = answer.topics[0].partitions  # type: ignore[attr-defined]
+    return None if told.error_code or told.end_offset < 0 else told.end_offset

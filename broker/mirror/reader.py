@@ -1,0 +1,298 @@
+"""Reads partitions of the source ahead of whoever writes them to the target: committed records only, batch by batch.
+
+It reads on a thread of its own, as far ahead as a few megabytes, so that source and target work at the same time.
+"""
+
+import queue
+import select
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from broker.client.cluster import Cluster
+from broker.client.connection import BrokerConnection, Sent
+from broker.client.errors import BrokerUnreachable, told_code
+from broker.client.leaders import MOVED, Address, Leaders
+from broker.client.visible_batches import end_of, visible_batches
+from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.logs import logger
+from broker.common.types import IsolationLevel, TopicPartition
+from broker.mirror.batches import Copy, copy_of
+from broker.mirror.provenance import Clusters, Provenance
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
+from broker.records.batch import iterate_headers
+
+_log = logger("broker.mirror")
+_FETCH_BY_NAME, _FETCH_BY_ID = 12, 13
+_FETCH_WAIT_MS = 500
+_FETCH_BYTES = 8 << 20
+_PARTITION_BYTES = 1 << 20
+#: Answers of a source that wait for the target.
+_AHEAD = 2
+_PAUSE_S = 0.2
+_OTHER_TOPIC = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.INCONSISTENT_TOPIC_ID)
+#: Between answers of brokers that have nothing and do not wait as they were asked to.
+_IDLE_S = 0.01
+_SELECT_MS = 200
+#: A broker that hangs is asked again, or whoever leads by then.
+_ANSWER_S = 30.0
+#: In place of an offset: not read.
+_RESTS = -1
+
+
+class Portion(NamedTuple):
+    """What one answer brought of a partition. `turn`: how often the partition has been sent elsewhere (`seek`)."""
+
+    partition: TopicPartition
+    turn: int
+    #: In order, with the clusters each has been in.
+    copies: tuple[tuple[Copy, Clusters], ...]
+    next_offset: int
+    #: Where the partition ends for a reader of committed records.
+    end_offset: int
+
+
+class Refused(NamedTuple):
+    """The source does not answer for a partition what waiting mends."""
+
+    partition: TopicPartition
+    turn: int
+    code: ErrorCode
+    message: str
+
+
+Read = Portion | Refused
+
+
+class _Wanted(NamedTuple):
+    offset: int
+    turn: int
+    topic_id: UUID | None
+
+
+class _Asked(NamedTuple):
+    connection: BrokerConnection
+    sent: Sent
+    wanted: dict[TopicPartition, _Wanted]
+    until: float
+
+
+class SourceReader:
+    """`start` before anything else; `stop` ends the thread. `connect` makes a Cluster, which the thread closes."""
+
+    def __init__(self, connect: Callable[[], Cluster], provenance: Callable[[Cluster], Provenance]):
+        self._connect, self._make_provenance = connect, provenance
+        self._wanted: dict[TopicPartition, _Wanted] = {}
+        self._asked: dict[Address, _Asked] = {}
+        self._turns = 0
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._ready: queue.Queue[list[Read]] = queue.Queue(_AHEAD)
+        self._thread = threading.Thread(target=self._run, name="mirror-reader", daemon=True)
+        #: Where partitions end for readers of committed records, as last told.
+        self.ends: dict[TopicPartition, int] = {}
+        #: Why nothing comes; None when all is well.
+        self.trouble: str | None = None
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        while self._thread.is_alive():
+            self._drain()
+            self._thread.join(0.05)
+
+    def _drain(self) -> None:
+        try:
+            while True:
+                self._ready.get_nowait()
+        except queue.Empty:
+            return
+
+    def seek(self, partition: TopicPartition, offset: int, topic_id: UUID | None) -> int:
+        """From now on it is read from there; portions of an earlier turn are to be thrown away. The turn.
+
+        With its id a topic that was deleted and made anew under its name is not taken for the one before.
+        """
+        with self._lock:
+            before = self._wanted.get(partition)
+            turn = before.turn + 1 if before else 1
+            self._wanted[partition] = _Wanted(offset, turn, topic_id)
+        return turn
+
+    def rest(self, partition: TopicPartition) -> None:
+        """It is not read until the next `seek`."""
+        self.seek(partition, _RESTS, None)
+
+    def next(self, timeout_s: float) -> list[Read]:
+        """What came meanwhile; nothing after so long."""
+        try:
+            return self._ready.get(timeout=timeout_s)
+        except queue.Empty:
+            return []
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            # One for requests that are answered before the next one is sent, one for those that are not.
+            with self._connect() as cluster, self._connect() as fetching:
+                self._leaders, self._provenance = Leaders(cluster), self._make_provenance(cluster)
+                self._asked.clear()
+                try:
+                    while not self._stopping.is_set():
+                        self._put(self._round(fetching))
+                except (BarnabasError, OSError) as error:
+                    self.trouble = str(error)
+                    _log.warning("source not read for now", reason=str(error))
+                    self._stopping.wait(_PAUSE_S)
+
+    def _put(self, read: list[Read]) -> None:
+        while read and not self._stopping.is_set():
+            try:
+                self._ready.put(read, timeout=0.2)
+                return
+            except queue.Full:
+                continue
+
+    def _round(self, fetching: Cluster) -> list[Read]:
+        """What the first leaders answer."""
+        self._ask_all(fetching)
+        if not self._asked:
+            self._stopping.wait(_PAUSE_S)
+            return []
+        by_number = {asked.connection.fileno(): address for address, asked in self._asked.items()}
+        poll = select.poll()
+        for number in by_number:
+            poll.register(number, select.POLLIN)
+        readable = [number for number, _ in poll.poll(_SELECT_MS)]
+        found: list[Read] = []
+        for number in readable:
+            address = by_number[number]
+            found += self._answered(fetching, address, self._asked.pop(address))
+        for address in [each for each, asked in self._asked.items() if time.monotonic() > asked.until]:
+            asked = self._asked.pop(address)
+            late = BrokerUnreachable(f"{asked.connection.address} did not answer a fetch in {_ANSWER_S:g} s")
+            self._lost(fetching, address, next(iter(asked.wanted)), late)
+        if not found and len(readable) == len(by_number):
+            self._stopping.wait(_IDLE_S)
+        return found
+
+    def _ask_all(self, fetching: Cluster) -> None:
+        with self._lock:
+            busy = {partition for asked in self._asked.values() for partition in asked.wanted}
+            wanted = {
+                partition: each
+                for partition, each in self._wanted.items()
+                if each.offset != _RESTS and partition not in busy
+            }
+        for address, partitions in self._led(wanted).items():
+            if address in self._asked:
+                continue
+            mine = {partition: wanted[partition] for partition in partitions}
+            try:
+                connection = fetching.connection(*address)
+                has_ids = all(each.topic_id for each in mine.values())
+                sent = connection.send(_request(mine), version_max=_FETCH_BY_ID if has_ids else _FETCH_BY_NAME)
+            except BrokerUnreachable as error:
+                self._lost(fetching, address, partitions[0], error)
+                continue
+            self._asked[address] = _Asked(connection, sent, mine, time.monotonic() + _ANSWER_S)
+
+    def _led(self, wanted: Mapping[TopicPartition, _Wanted]) -> dict[Address, list[TopicPartition]]:
+        """Partitions that have a leader, by who it is; turned, so that each is the first of a request once."""
+        led: dict[Address, list[TopicPartition]] = {}
+        for partition in wanted:
+            try:
+                led.setdefault(self._leaders.address(partition), []).append(partition)
+            except ApiError as error:
+                if error.code not in MOVED:
+                    raise
+                self.trouble = error.message
+        self._turns += 1
+        return {at: each[self._turns % len(each) :] + each[: self._turns % len(each)] for at, each in led.items()}
+
+    def _answered(self, fetching: Cluster, address: Address, asked: _Asked) -> list[Read]:
+        try:
+            answer: Any = asked.connection.answer(asked.sent)
+        except BrokerUnreachable as error:
+            self._lost(fetching, address, next(iter(asked.wanted)), error)
+            return []
+        if answer.error_code:
+            raise ApiError(told_code(answer.error_code))
+        self.trouble = None
+        found: list[Read] = []
+        names = {wanted.topic_id: partition.topic for partition, wanted in asked.wanted.items()}
+        for topic in answer.responses:
+            for data in topic.partitions:
+                name = topic.topic or names.get(topic.topic_id, "")
+                partition = TopicPartition(name, data.partition_index)
+                wanted = asked.wanted[partition]
+                read = self._taken(partition, wanted.turn, wanted.offset, data)
+                if read is not None:
+                    found.append(read)
+                    self._go_on(read)
+        return found
+
+    def _go_on(self, read: Read) -> None:
+        with self._lock:
+            wanted = self._wanted[read.partition]
+            if wanted.turn == read.turn:
+                offset = read.next_offset if isinstance(read, Portion) else _RESTS
+                self._wanted[read.partition] = wanted._replace(offset=offset)
+
+    def _lost(self, fetching: Cluster, address: Address, partition: TopicPartition, error: BrokerUnreachable) -> None:
+        self.trouble = str(error)
+        fetching.forget(*address)
+        self._leaders.forget(partition)
+        self._stopping.wait(_PAUSE_S)
+
+    def _taken(self, partition: TopicPartition, turn: int, offset: int, data: PartitionData) -> Read | None:
+        code = told_code(data.error_code)
+        if code in _OTHER_TOPIC:
+            # Or a broker that has just come back and knows of none.
+            self._leaders.forget(partition)
+            self._stopping.wait(_PAUSE_S)
+            return Refused(partition, turn, code, code.meaning)
+        if code in MOVED:
+            self._leaders.forget(partition)
+            self._stopping.wait(_PAUSE_S)
+            return None
+        if code is not ErrorCode.NONE:
+            return None if code.retriable else Refused(partition, turn, code, code.meaning)
+        self.ends[partition] = data.last_stable_offset
+        fetched = memoryview(data.records or b"")
+        end = end_of(fetched)
+        if end is None or end <= offset:
+            return None
+        try:
+            copies = self._copies(fetched, data, offset)
+        except ApiError as error:
+            return Refused(partition, turn, error.code, error.message)
+        return Portion(partition, turn, copies, end, data.last_stable_offset)
+
+    def _copies(self, fetched: memoryview, data: PartitionData, offset: int) -> tuple[tuple[Copy, Clusters], ...]:
+        clusters = self._provenance.of({header.producer_id for _, header in iterate_headers(fetched)})
+        found = []
+        for header, batch in visible_batches(fetched, data.aborted_transactions or ()):
+            if header.last_offset >= offset and (copy := copy_of(header, batch, offset)) is not None:
+                found.append((copy, clusters(header.producer_id)))
+        return tuple(found)
+
+
+def _request(wanted: Mapping[TopicPartition, _Wanted]) -> FetchRequest:
+    topics: dict[str, list[FetchPartition]] = {}
+    ids = {partition.topic: each.topic_id for partition, each in wanted.items()}
+    for partition, (offset, _, _) in wanted.items():
+        asked = FetchPartition(partition=partition.partition, fetch_offset=offset, partition_max_bytes=_PARTITION_BYTES)
+        topics.setdefault(partition.topic, []).append(asked)
+    return FetchRequest(
+        max_wait_ms=_FETCH_WAIT_MS,
+        min_bytes=1,
+        max_bytes=_FETCH_BYTES,
+        isolation_level=IsolationLevel.READ_COMMITTED,
+        topics=[
+            FetchTopic(topic=name, topic_id=ids[name] or UUID(int=0), partitions=each) for name, each in topics.items()
+        ],
+    )

@@ -1,0 +1,132 @@
+"""The records of a mirror's own topic: how far a partition is copied, where its records went, whose producer is whose.
+
+Topic `barnabas-mirror.internal`, in each cluster that is a target: one partition, compacted. Keys and values are JSON.
+
+    ["position", flow, topic, partition]       next source offset, its leader epoch, topic id, target, newest runs
+    ["history", flow, topic, partition, slot]  runs of some time ago
+    ["producer", id]                           clusters in which its records have been, who writes with it
+
+A flow is `SOURCE->TARGET` by the clusters' aliases: whoever mirrors it, a connector or a command, goes on where the
+other one stopped. What cannot be understood is left out: it was not written by a mirror.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+
+from broker.common.types import TopicPartition
+from broker.mirror.batches import Run
+
+TOPIC = "barnabas-mirror.internal"
+#: Of one record; the newest.
+RUNS_PER_RECORD = 256
+#: Of one partition: every HISTORY_EVERY_S seconds one, in a ring of so many: some three hours by ten seconds, and some
+#: three weeks by half an hour.
+RINGS = ((10.0, 1_000), (1_800.0, 1_000))
+_CLUSTERS_MAX = 100
+
+
+class Position(NamedTuple):
+    """`next_offset` in the source is the first that has not been copied, or the first there is."""
+
+    next_offset: int
+    leader_epoch: int
+    topic_id: UUID | None
+    target: str
+
+
+class PositionRecord(NamedTuple):
+    flow: str
+    partition: TopicPartition
+    position: Position
+    runs: tuple[Run, ...]
+
+
+class HistoryRecord(NamedTuple):
+    flow: str
+    partition: TopicPartition
+    slot: str
+    runs: tuple[Run, ...]
+
+
+class ProducerRecord(NamedTuple):
+    """`clusters` by their ids, the first one first; `writer` is the transactional id, or None."""
+
+    producer_id: int
+    clusters: tuple[str, ...]
+    writer: str | None
+
+
+Said = PositionRecord | HistoryRecord | ProducerRecord
+
+
+def written(said: Said) -> tuple[bytes, bytes]:
+    """Key and value."""
+    if isinstance(said, ProducerRecord):
+        return orjson.dumps(["producer", said.producer_id]), orjson.dumps(
+            {"clusters": said.clusters, "writer": said.writer}
+        )
+    runs = [list(run) for run in said.runs[-RUNS_PER_RECORD:]]
+    if isinstance(said, HistoryRecord):
+        return orjson.dumps(["history", said.flow, *said.partition, said.slot]), orjson.dumps({"runs": runs})
+    position = said.position
+    return orjson.dumps(["position", said.flow, *said.partition]), orjson.dumps(
+        {
+            "next": position.next_offset,
+            "leader_epoch": position.leader_epoch,
+            "topic_id": str(position.topic_id) if position.topic_id else None,
+            "target": position.target,
+            "runs": runs,
+        }
+    )
+
+
+def understood(key: bytes | None, value: bytes | None) -> Said | None:
+    try:
+        named, said = orjson.loads(key or b""), orjson.loads(value or b"")
+        match named:
+            case ["producer", int(producer_id)]:
+                clusters = tuple(_text(each) for each in said["clusters"][:_CLUSTERS_MAX])
+                return ProducerRecord(producer_id, clusters, said.get("writer"))
+            case ["history", str(flow), str(topic), int(partition), str(slot)]:
+                return HistoryRecord(flow, TopicPartition(topic, partition), slot, _runs(said["runs"]))
+            case ["position", str(flow), str(topic), int(partition)]:
+                return PositionRecord(flow, TopicPartition(topic, partition), _position(said), _runs(said["runs"]))
+    except (KeyError, TypeError, ValueError):
+        pass
+    return None
+
+
+def _position(said: dict[str, Any]) -> Position:
+    topic_id = said.get("topic_id")
+    return Position(
+        _offset(said["next"]),
+        _integer(said["leader_epoch"]),
+        UUID(topic_id) if topic_id else None,
+        _text(said["target"]),
+    )
+
+
+def _runs(said: Sequence[Sequence[Any]]) -> tuple[Run, ...]:
+    return tuple(Run(*(_offset(number) for number in each)) for each in said[-RUNS_PER_RECORD:])
+
+
+def _offset(value: Any) -> int:
+    number = _integer(value)
+    if not 0 <= number < 1 << 63:
+        raise ValueError(f"{number} is no offset")
+    return number
+
+
+def _integer(value: Any) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"{value!r} is no number")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value

@@ -1,0 +1,102 @@
+"""Which offset of one cluster is which of the other: runs of records, kept for as far back as memory allows. Pure.
+
+What is forgotten makes an answer earlier, never later: whoever goes on there reads some records again, and misses none.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from broker.mirror.batches import Run
+
+#: Some 100 bytes each.
+RUNS_MAX = 4_096
+
+
+class Place(NamedTuple):
+    """An offset in the other cluster. `is_exact`: no record before the one asked for is at it or behind it."""
+
+    offset: int
+    is_exact: bool
+
+
+class Runs:
+    """Of one partition. The first run ever added stays: before it nothing was copied."""
+
+    def __init__(self, runs: Iterable[Run] = (), runs_max: int = RUNS_MAX):
+        self._max = runs_max
+        self._runs: list[Run] = []
+        for run in sorted(runs):
+            self.add(run)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @property
+    def newest(self) -> Run | None:
+        return self._runs[-1] if self._runs else None
+
+    def add(self, run: Run) -> None:
+        """One behind all others. What lies at or behind it in the source was written anew: it is forgotten."""
+        while (
+            self._runs
+            and self._runs[-1].source + self._runs[-1].size > run.source
+            and not _continues(self._runs[-1], run)
+        ):
+            last = self._runs.pop()
+            if last.source < run.source:
+                self._runs.append(Run(last.source, last.target, run.source - last.source))
+                break
+        if self._runs and _continues(self._runs[-1], run):
+            first = self._runs[-1]
+            self._runs[-1] = first._replace(size=max(first.size, run.source + run.size - first.source))
+            return
+        self._runs.append(run)
+        if len(self._runs) > self._max:
+            self._thin()
+
+    def _thin(self) -> None:
+        """Every second run of the older half."""
+        half = len(self._runs) // 2
+        self._runs = [*self._runs[:half:2], *self._runs[half:]]
+
+    def target_of(self, source: int) -> Place | None:
+        """Where a reader of the target goes on that has read all before `source`; None if that is before all runs.
+
+        Every record from `source` on that was copied lies at the place or behind it.
+        """
+        at = bisect_right(self._runs, source, key=lambda run: run.source) - 1
+        if at < 0:
+            return None
+        run = self._runs[at]
+        within = min(source - run.source, run.size)
+        return Place(run.target + within, source - run.source <= run.size)
+
+    def source_of(self, target: int) -> Place | None:
+        """The other way round, for who comes back."""
+        at = bisect_right(self._runs, target, key=lambda run: run.target) - 1
+        if at < 0:
+            return None
+        run = self._runs[at]
+        within = min(target - run.target, run.size)
+        return Place(run.source + within, target - run.target <= run.size)
+
+    def since(self, source: int) -> list[Run]:
+        """Those that do not end before it."""
+        return [run for run in self._runs if run.source + run.size > source]
+
+    def spread(self, count: int) -> list[Run]:
+        """At most so many of them, the newest and the first always."""
+        if len(self._runs) <= count:
+            return list(self._runs)
+        step = len(self._runs) / (count - 1)
+        picked = [self._runs[int(number * step)] for number in range(count - 1)]
+        return [*picked, self._runs[-1]]
+
+
+def _continues(run: Run, further: Run) -> bool:
+    """Whether both are parts of one run."""
+    return (
+        further.target - further.source == run.target - run.source
+        and run.source <= further.source <= run.source + run.size
+    )

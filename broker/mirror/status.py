@@ -1,0 +1,89 @@
+"""What a mirror says of its work, in a compacted topic of the target: whoever asks about it needs one cluster only.
+
+Topic `barnabas-mirror-status.internal`, one partition, JSON: key [flow, topic, partition], value see `Status`.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from broker.common.types import TopicPartition
+from broker.mirror.lane import Copied
+
+if TYPE_CHECKING:
+    from confluent_kafka import Producer
+
+STATUS_TOPIC = "barnabas-mirror-status.internal"
+EVERY_S = 5.0
+_ERROR_LENGTH_MAX = 500
+
+
+class Status(NamedTuple):
+    """Of a partition. `lag`: records, or offsets without one, that are not copied yet; None when it is not known.
+
+    `copied_until_ms`: timestamp of the last record copied, None before the first. `records`, `bytes` since the mirror
+    has it; `skipped`: records that came from the target. `at_ms`: when this was said.
+    """
+
+    target: str
+    next_offset: int
+    lag: int | None
+    copied_until_ms: int | None
+    records: int
+    bytes: int
+    skipped: int
+    error: str | None
+    notice: str | None
+    at_ms: int
+
+
+def status_of(copied: Copied, end: int | None, trouble: str | None, now_ms: int) -> Status:
+    error = copied.error or trouble
+    lag = None if end is None or copied.next_offset < 0 else max(end - copied.next_offset, 0)
+    return Status(
+        copied.target.topic, copied.next_offset, lag, copied.timestamp if copied.timestamp >= 0 else None,
+        copied.records, copied.bytes, copied.skipped, error and error[:_ERROR_LENGTH_MAX], copied.notice, now_ms,
+    )  # fmt: skip
+
+
+def written(flow: str, partition: TopicPartition, status: Status) -> tuple[bytes, bytes]:
+    return orjson.dumps([flow, *partition]), orjson.dumps(status._asdict())
+
+
+def understood(key: bytes | None, value: bytes | None) -> tuple[str, TopicPartition, Status] | None:
+    try:
+        flow, topic, partition = orjson.loads(key or b"")
+        said: dict[str, Any] = orjson.loads(value or b"")
+        return str(flow), TopicPartition(str(topic), int(partition)), Status(**said)
+    except (TypeError, ValueError):
+        return None
+
+
+class StatusTeller:
+    """Of one task; says what has changed, at most every five seconds, and all of it once a minute."""
+
+    def __init__(self, flow: str, producer: "Producer"):
+        self._flow, self._producer = flow, producer
+        self._said: dict[TopicPartition, Status] = {}
+        self._at = 0.0
+
+    def tell(
+        self, copies: Mapping[TopicPartition, Copied], ends: Mapping[TopicPartition, int], trouble: str | None
+    ) -> None:
+        self._producer.poll(0)
+        if time.monotonic() < self._at:
+            return
+        self._at = time.monotonic() + EVERY_S
+        now_ms = int(time.time() * 1000)
+        for partition, copied in copies.items():
+            status = status_of(copied, ends.get(partition), trouble, now_ms)
+            before = self._said.get(partition)
+            if before is None or before._replace(at_ms=0) != status._replace(at_ms=0) or now_ms - before.at_ms > 60_000:
+                self._said[partition] = status
+                key, value = written(self._flow, partition, status)
+                try:
+                    self._producer.produce(STATUS_TOPIC, value, key)
+                except BufferError:
+                    return

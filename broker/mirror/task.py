@@ -1,0 +1,260 @@
+"""Copies a set of partitions until it is stopped: what was read goes to the target, positions follow, trouble is told.
+
+Driven from outside by `step`, which takes half a second at most when all is well. What passes is waited for and told;
+only Fenced ends it: somebody else copies these partitions now.
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from broker.client.cluster import Cluster
+from broker.client.coordinators import Coordinators
+from broker.client.errors import BrokerUnreachable
+from broker.client.leaders import Leaders
+from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.mirror.lane import Copied, Flow, Lane
+from broker.mirror.ledger import Ledger
+from broker.mirror.place import look, resume
+from broker.mirror.producer import BatchProducer, Fenced, WriteStopped
+from broker.mirror.provenance import Provenance
+from broker.mirror.reader import Portion, Refused, SourceReader
+
+_log = logger("broker.mirror")
+_READ_S = 0.2
+#: Before a partition is tried again that could not be read or written.
+RETRY_S = 10.0
+_PAUSE_S = 1.0
+_FENCED_AGAIN_S, _FENCED_MAX = 60.0, 4
+#: An answer that does not come in time is asked for again, unless the mirror is to end.
+_COORDINATOR_S = 5.0
+#: The producer is of no more use: its broker has forgotten it.
+_FORGOTTEN = (ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
+
+Connect = Callable[[], Cluster]
+
+
+@dataclass(frozen=True)
+class TaskSettings:
+    flow: Flow
+    #: Source partition → topic of the target.
+    assigned: Mapping[TopicPartition, str]
+    commit_interval_s: float
+    from_end: bool
+
+
+class MirrorTask:
+    """On one thread, but for its reader."""
+
+    def __init__(self, settings: TaskSettings, source: Connect, target: Connect, is_stopped: Callable[[], bool]):
+        self._settings, self._connect_source, self._connect_target = settings, source, target
+        self._is_stopped = is_stopped
+        self.copies = {
+            partition: Copied(partition, TopicPartition(topic, partition.partition))
+            for partition, topic in settings.assigned.items()
+        }
+        self._source: Cluster | None = None
+        self._target: Cluster | None = None
+        self._lanes: dict[TopicPartition, Lane] = {}
+        self._retry_at: dict[TopicPartition, float] = {}
+        self._save_at = 0.0
+        self._fenced_at: list[float] = []
+        self._reader = SourceReader(source, self._provenance)
+        self._reader.start()
+        #: Why nothing at all is copied; None when all is well.
+        self._trouble: str | None = None
+
+    def _provenance(self, cluster: Cluster) -> Provenance:
+        return Provenance(Ledger(cluster), self._settings.flow.source_id)
+
+    @property
+    def trouble(self) -> str | None:
+        return self._trouble or self._reader.trouble
+
+    def ends(self) -> Mapping[TopicPartition, int]:
+        """Where partitions of the source end, as far as is known."""
+        return self._reader.ends
+
+    def step(self) -> None:
+        """Raises Fenced."""
+        self._do(self._copy)
+
+    def save(self) -> None:
+        """What was copied is remembered, and with exactly_once visible. Raises Fenced."""
+        self._do(lambda: self._save(is_idle=True))
+
+    def _do(self, what: Callable[[], None]) -> None:
+        try:
+            if self._target is None:
+                self._open()
+            what()
+            self._trouble = None
+        except Fenced as error:
+            self._begin_again(error)
+        except WriteStopped:
+            self._close_lanes()
+        except (BarnabasError, OSError) as error:
+            self._trouble = str(error)
+            _log.warning("mirror begins again", flow=self._settings.flow.name, reason=str(error))
+            self._close_lanes()
+            time.sleep(0 if self._is_stopped() else _PAUSE_S)
+
+    def _begin_again(self, fenced: Fenced) -> None:
+        """A transaction may have taken too long, or who had the partitions before comes to its end late. Several times
+        in a minute: somebody else does the same work, and one of both has to leave it."""
+        now = time.monotonic()
+        self._fenced_at = [each for each in self._fenced_at if now - each < _FENCED_AGAIN_S] + [now]
+        self._close_lanes()
+        if len(self._fenced_at) > _FENCED_MAX:
+            raise fenced
+        _log.warning("mirror begins again", flow=self._settings.flow.name, reason=str(fenced))
+        time.sleep(0 if self._is_stopped() else random.uniform(0, len(self._fenced_at)))
+
+    def _open(self) -> None:
+        self._target, self._source = self._connect_target(), self._connect_source()
+        self._leaders = Leaders(self._target)
+        self._coordinators = Coordinators(self._target, timeout_s=_COORDINATOR_S)
+        self._ledger = Ledger(self._target)
+        self._ledger.read_to_end(waits_for_open=False)
+        self._begin(self._lanes_of(self.copies.values()))
+        self._save_at = time.monotonic() + self._settings.commit_interval_s
+
+    def _lanes_of(self, copies: Iterable[Copied]) -> list[Lane]:
+        flow = self._settings.flow
+        parts = [[copied] for copied in copies] if flow.exactly_once else [list(copies)]
+        return [Lane(flow, part, self._ledger, self._make_producer) for part in parts]
+
+    def _begin(self, lanes: list[Lane]) -> None:
+        for lane in lanes:
+            lane.fence()
+        for lane in lanes:
+            lane.begin()
+            for copied in lane.copies.values():
+                self._lanes[copied.source] = lane
+                self._place(copied)
+
+    def _make_producer(self, transactional_id: str | None) -> BatchProducer:
+        assert self._target is not None
+        return BatchProducer(
+            self._leaders, self._coordinators, self._target.ask_any, transactional_id, self._is_stopped
+        )
+
+    def _place(self, copied: Copied) -> None:
+        """Where it goes on; tried again later if the source does not tell."""
+        assert self._source is not None
+        self._retry_at.pop(copied.source, None)
+        key = self._settings.flow.name, copied.source
+        position = self._ledger.positions.get(key)
+        if position is not None and position.target != copied.target.topic:
+            position = None
+        try:
+            epoch = position.leader_epoch if position else -1
+            source = look(self._source, Leaders(self._source), copied.source, epoch)
+        except (ApiError, BrokerUnreachable) as error:
+            self._rest(copied, str(error))
+            return
+        resumed = resume(position, source, from_end=self._settings.from_end)
+        if resumed.notice:
+            _log.warning(
+                "not where it was", flow=self._settings.flow.name, partition=str(copied.source), reason=resumed.notice
+            )
+        copied.notice = resumed.notice or copied.notice
+        copied.error = None
+        copied.topic_id, copied.next_offset = source.topic_id, resumed.offset
+        copied.leader_epoch = position.leader_epoch if position and resumed.offset == position.next_offset else -1
+        copied.runs = self._ledger.runs(*key)
+        copied.turn = self._reader.seek(copied.source, resumed.offset, source.topic_id)
+
+    def _rest(self, copied: Copied, reason: str) -> None:
+        if copied.error != reason:
+            _log.warning("partition rests", flow=self._settings.flow.name, partition=str(copied.source), reason=reason)
+        copied.error = reason
+        self._reader.rest(copied.source)
+        self._retry_at[copied.source] = time.monotonic() + RETRY_S
+
+    def _copy(self) -> None:
+        by_lane: dict[int, tuple[Lane, list[Portion]]] = {}
+        reads = self._reader.next(_READ_S)
+        for read in reads:
+            copied = self.copies[read.partition]
+            if read.turn != copied.turn:
+                continue
+            if isinstance(read, Refused):
+                self._heed(copied, read)
+                continue
+            lane = self._lanes[read.partition]
+            by_lane.setdefault(id(lane), (lane, []))[1].append(read)
+        for lane, portions in by_lane.values():
+            self._write(lane, portions)
+        self._save(is_idle=not reads)
+        self._try_again()
+
+    def _heed(self, copied: Copied, refused: Refused) -> None:
+        """The source says no: perhaps it has other offsets by now, or another topic of that name."""
+        lane = self._lanes[copied.source]
+        if not lane.is_saved:
+            lane.save()
+        self._remember(copied)
+        if refused.code in (ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.INCONSISTENT_TOPIC_ID):
+            before = copied.next_offset
+            self._place(copied)
+            is_same = copied.error is None and copied.next_offset == before
+            if is_same and refused.code is ErrorCode.OFFSET_OUT_OF_RANGE:
+                self._rest(copied, refused.message)
+        else:
+            self._rest(copied, refused.message)
+
+    def _remember(self, copied: Copied) -> None:
+        self._ledger.positions[self._settings.flow.name, copied.source] = copied.position
+
+    def _write(self, lane: Lane, portions: list[Portion]) -> None:
+        for refusal in lane.write(portions):
+            if refusal.code in _FORGOTTEN:
+                raise refusal
+            if self._settings.flow.exactly_once:
+                lane.forget()
+                self._begin([lane])
+            else:
+                self._remember(refusal.copied)
+            self._rest(refusal.copied, str(refusal))
+
+    def _save(self, *, is_idle: bool) -> None:
+        if not is_idle and time.monotonic() < self._save_at:
+            return
+        for lane in {id(each): each for each in self._lanes.values()}.values():
+            if not lane.is_saved:
+                moved = [copied for copied in lane.copies.values() if copied.is_moved]
+                lane.save()
+                for copied in moved:
+                    self._remember(copied)
+        self._save_at = time.monotonic() + self._settings.commit_interval_s
+
+    def _try_again(self) -> None:
+        now = time.monotonic()
+        for partition in [each for each, at in self._retry_at.items() if at <= now]:
+            self._place(self.copies[partition])
+
+    def _close_lanes(self) -> None:
+        """What is not remembered is copied again by whoever goes on."""
+        for partition in self.copies:
+            self._reader.rest(partition)
+        self._lanes.clear()
+        self._retry_at.clear()
+        for copied in self.copies.values():
+            copied.fresh, copied.is_moved, copied.turn = [], False, 0
+        for cluster in (self._source, self._target):
+            if cluster is not None:
+                cluster.close()
+        self._source = self._target = None
+
+    def close(self) -> None:
+        """What was copied is remembered, if the target takes it."""
+        self._reader.stop()
+        with suppress(BarnabasError, OSError):
+            if self._target is not None:
+                self._save(is_idle=True)
+        self._close_lanes()

@@ -1,0 +1,147 @@
+"""Brings the target's topics to where they should be, over both clusters' admin clients."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    NewPartitions,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from broker.common.logs import logger
+from broker.mirror.records import TOPIC
+from broker.mirror.status import STATUS_TOPIC
+from broker.mirror.topics import Changes, Rule
+
+_log = logger("broker.mirror")
+_TIMEOUT_S = 30.0
+OWN_TOPICS = (TOPIC, STATUS_TOPIC)
+
+
+class TopicKeeper:
+    """Does it. Each call asks both clusters anew and raises KafkaException when one does not answer."""
+
+    def __init__(self, source: AdminClient, target: AdminClient, replication_factor: int):
+        self._source, self._target = source, target
+        self._replicas = replication_factor
+
+    def ensure_own(self) -> None:
+        """The mirrors' own topics. With another policy they would forget positions after a week."""
+
+        there = self._target.list_topics(timeout=_TIMEOUT_S).topics
+        config = {"cleanup.policy": "compact", "segment.bytes": str(16 << 20)}
+        new = [NewTopic(topic, 1, self._replicas, config=config) for topic in OWN_TOPICS if topic not in there]
+        for future in self._target.create_topics(new).values() if new else ():
+            try:
+                future.result(_TIMEOUT_S)
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise
+
+    def topics(self, *, of_source: bool) -> dict[str, int]:
+        """Those that have partitions, and how many."""
+        admin = self._source if of_source else self._target
+        listed = admin.list_topics(timeout=_TIMEOUT_S).topics
+        return {name: len(each.partitions) for name, each in listed.items() if each.partitions}
+
+    def apply(self, changes: Changes, settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+        """`settings` of copies that are made. What could not be done: topic of the target → why."""
+
+        new = [
+            NewTopic(copy, count, self._replicas, config=dict(settings.get(copy, {})))
+            for copy, count in changes.create.items()
+        ]
+        grown = [NewPartitions(copy, count) for copy, count in changes.grow.items()]
+        futures = {**(self._target.create_topics(new) if new else {})}
+        futures |= self._target.create_partitions(grown) if grown else {}
+        failed: dict[str, str] = {}
+        for copy, future in futures.items():
+            try:
+                future.result(_TIMEOUT_S)
+                _log.info("topic of the target made to fit", topic=copy)
+            except KafkaException as error:
+                failed[copy] = error.args[0].str()
+                _log.warning("topic of the target cannot be made to fit", topic=copy, reason=failed[copy])
+        return failed
+
+    def settings(self, topics: Collection[str], *, of_source: bool) -> dict[str, dict[str, str]]:
+        """What is set for each topic itself."""
+        admin = self._source if of_source else self._target
+        resources = [ConfigResource(ConfigResource.Type.TOPIC, topic) for topic in topics]
+        if not resources:
+            return {}
+        own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+        return {
+            resource.name: {
+                name: entry.value for name, entry in future.result(_TIMEOUT_S).items() if entry.source == own
+            }
+            for resource, future in admin.describe_configs(resources).items()
+        }
+
+    def change_settings(self, changes: Mapping[str, Mapping[str, str | None]]) -> None:
+
+        resources = [
+            ConfigResource(
+                ConfigResource.Type.TOPIC,
+                topic,
+                incremental_configs=[
+                    ConfigEntry(
+                        name,
+                        value or "",
+                        incremental_operation=AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET,
+                    )
+                    for name, value in changed.items()
+                ],
+            )
+            for topic, changed in changes.items()
+            if changed
+        ]
+        for resource, future in self._target.incremental_alter_configs(resources).items() if resources else ():
+            future.result(_TIMEOUT_S)
+            _log.info("settings follow the source", topic=resource.name)
+
+    def rules(self, *, of_source: bool) -> list[Rule]:
+        """Of topics named whole; none where nobody keeps rules."""
+        everybody: Any = None
+        every = AclBindingFilter(
+            ResourceType.TOPIC,
+            everybody,
+            ResourcePatternType.LITERAL,
+            everybody,
+            everybody,
+            AclOperation.ANY,
+            AclPermissionType.ANY,
+        )
+        admin = self._source if of_source else self._target
+        try:
+            found = admin.describe_acls(every).result(_TIMEOUT_S)
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.SECURITY_DISABLED:
+                return []
+            raise
+        return [
+            Rule(each.name, each.principal, each.host, each.operation.name, each.permission_type.name) for each in found
+        ]
+
+    def make_rules(self, rules: Iterable[Rule]) -> None:
+        bindings = [
+            AclBinding(
+                ResourceType.TOPIC, rule.topic, ResourcePatternType.LITERAL, rule.principal, rule.host,
+                AclOperation[rule.operation], AclPermissionType[rule.permission],
+            )
+            for rule in rules
+        ]  # fmt: skip
+        for future in self._target.create_acls(bindings).values() if bindings else ():
+            future.result(_TIMEOUT_S)

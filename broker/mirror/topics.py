@@ -1,0 +1,76 @@
+"""What the target's topics must become so that the source's fit into them: partitions, settings, rights. Pure.
+
+Decided without asking anybody; `topic_keeper` does it.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from broker.mirror.naming import NAME_LENGTH_MAX
+
+#: What a topic has by its cluster, not by its content (Kafka's default of config.properties.exclude).
+SETTINGS_EXCLUDED = (
+    r"follower\.replication\.throttled\.replicas",
+    r"leader\.replication\.throttled\.replicas",
+    r"message\.timestamp\.difference\.max\.ms",
+    r"message\.timestamp\.type",
+    r"unclean\.leader\.election\.enable",
+    r"min\.insync\.replicas",
+)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """`create`, `grow`: topic of the target → partitions. `refused`: topic of the source → why it is not copied."""
+
+    create: dict[str, int]
+    grow: dict[str, int]
+    refused: dict[str, str]
+
+
+def decide(names: Mapping[str, str], source: Mapping[str, int], target: Mapping[str, int]) -> Changes:
+    """`names`: topic → its copy; the others: topic → partitions. A copy never gets fewer partitions."""
+    changes = Changes({}, {}, {})
+    for topic, copy in names.items():
+        wanted, there = source[topic], target.get(copy)
+        if len(copy) > NAME_LENGTH_MAX:
+            changes.refused[topic] = f"its copy's name would have {len(copy)} characters, more than {NAME_LENGTH_MAX}"
+        elif there is None:
+            changes.create[copy] = wanted
+        elif there < wanted:
+            changes.grow[copy] = wanted
+    return changes
+
+
+def settings_to_change(
+    source: Mapping[str, str], target: Mapping[str, str], is_excluded: Callable[[str], object]
+) -> dict[str, str | None]:
+    """Both are what was set for the topic itself. None: back to the target's default."""
+    wanted = {name: value for name, value in source.items() if not is_excluded(name)}
+    changed: dict[str, str | None] = {name: value for name, value in wanted.items() if target.get(name) != value}
+    changed |= {name: None for name in target if name not in wanted and not is_excluded(name)}
+    return changed
+
+
+class Rule(NamedTuple):
+    """An ACL of one topic, in Kafka's words."""
+
+    topic: str
+    principal: str
+    host: str
+    operation: str
+    permission: str
+
+
+def rules_to_make(source: Iterable[Rule], target: Collection[Rule], names: Mapping[str, str]) -> list[Rule]:
+    """As Kafka's mirror: nobody but the mirror may write a copy; who may do all may read it. None is taken away."""
+    found = []
+    for rule in source:
+        if rule.topic not in names or (rule.permission == "ALLOW" and rule.operation == "WRITE"):
+            continue
+        operation = "READ" if (rule.permission, rule.operation) == ("ALLOW", "ALL") else rule.operation
+        copied = rule._replace(topic=names[rule.topic], operation=operation)
+        if copied not in target and copied not in found:
+            found.append(copied)
+    return found

@@ -1,0 +1,92 @@
+"""The collector's look at what mirrors say: their status topic, read on from where the last look ended."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection
+from typing import Any
+
+from console.gateway.errors import GatewayError
+from console.gateway.interface import ClusterGateway
+from console.gateway.mirror import STATUS_TOPIC, understood
+from console.gateway.record_views import RecordStream
+from console.live import groups
+from console.live.push import push_partial
+from console.mirrors.figures import SILENT_AFTER_MS, Partition, partition_of, total
+from console.mirrors.models import MirroredTopic
+
+INTERVAL_SECONDS = 3.0
+#: Rows of topics nobody has spoken of for so long are forgotten: their mirror was taken away.
+KEPT_MS = 7 * 24 * 3_600_000
+_AT_ONCE = 2_000
+_WAIT_S = 0.3
+_ROUNDS_MAX = 50
+#: (flow, topic of the source)
+_Key = tuple[str, str]
+
+
+class MirrorCollector:
+    """For one thread."""
+
+    def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
+        self._gateway, self._now_ms = gateway, clock_ms
+        self._stream: RecordStream | None = None
+        self._partitions: defaultdict[_Key, dict[str, Partition]] = defaultdict(dict)
+        self._targets: dict[_Key, str] = {}
+
+    def look(self, topics: Collection[str]) -> bool:
+        """Whether a mirror has trouble. `topics`: all there are. Raises GatewayError."""
+        if STATUS_TOPIC not in topics:
+            self._close()
+            if MirroredTopic.objects.all().delete()[0]:
+                self._tell()
+            return False
+        try:
+            changed = self._read()
+        except GatewayError:
+            self._close()
+            raise
+        for key in changed:
+            self._keep(key)
+        old = MirroredTopic.objects.filter(at_ms__lt=self._now_ms() - KEPT_MS)
+        if old.delete()[0] or changed:
+            self._tell()
+        return MirroredTopic.objects.filter(failing__gt=0, at_ms__gt=self._now_ms() - SILENT_AFTER_MS).exists()
+
+    def _read(self) -> set[_Key]:
+        if self._stream is None:
+            spans = self._gateway.record_spans(STATUS_TOPIC, False)
+            starts = {partition: span.first for partition, span in spans.items()}
+            self._stream = self._gateway.open_records(STATUS_TOPIC, starts, False)
+        changed: set[_Key] = set()
+        for _ in range(_ROUNDS_MAX):
+            records = self._stream.read(_WAIT_S, _AT_ONCE)
+            for record in records:
+                said = understood(record.key, record.value)
+                if said is not None:
+                    flow, partition, status = said
+                    key, number = (flow[:201], partition.topic), str(partition.partition)
+                    known = self._partitions[key]
+                    known[number] = partition_of(status, known.get(number))
+                    self._targets[key] = status.target
+                    changed.add(key)
+            if len(records) < _AT_ONCE:
+                break
+        return changed
+
+    def _keep(self, key: _Key) -> None:
+        partitions = self._partitions[key]
+        columns: dict[str, Any] = total(partitions)
+        columns |= {
+            "target": self._targets[key],
+            "partitions": {number: list(each) for number, each in partitions.items()},
+        }
+        MirroredTopic.objects.update_or_create(flow=key[0], topic=key[1], defaults=columns)
+
+    def _close(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+        self._partitions.clear()
+        self._targets.clear()
+
+    def _tell(self) -> None:
+        push_partial(groups.MIRRORS, "mirrors/partials/version.html", {"version": self._now_ms()})

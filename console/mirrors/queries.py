@@ -1,0 +1,96 @@
+"""What the page shows of mirrors, of topics a person may see."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from django.db.models import QuerySet
+
+from console.access.filters import within
+from console.access.reach import EVERYTHING, Reach, Resource
+from console.mirrors.figures import SILENT_AFTER_MS, Partition
+from console.mirrors.models import MirroredTopic
+
+#: Of one flow on the page; the worst come first, all of them are in the CSV.
+SHOWN_MAX = 200
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    row: MirroredTopic
+    now_ms: int
+
+    @property
+    def is_silent(self) -> bool:
+        return self.now_ms - self.row.at_ms > SILENT_AFTER_MS
+
+    @property
+    def word(self) -> str:
+        if self.is_silent:
+            return "silent"
+        if self.row.failing:
+            return "fails"
+        return "copies" if self.row.lag else "has all"
+
+    @property
+    def tone(self) -> str:
+        return {"silent": "warning", "fails": "critical"}.get(self.word, "ok")
+
+    @property
+    def behind_ms(self) -> int | None:
+        """At least so long ago the oldest record was written that is not copied; None if none is known."""
+        row = self.row
+        if not row.lag or row.copied_until_ms is None:
+            return None
+        return max(self.now_ms - row.copied_until_ms, 0)
+
+    @property
+    def partitions(self) -> list[tuple[int, Partition]]:
+        return sorted((int(number), Partition(*each)) for number, each in self.row.partitions.items())
+
+    @property
+    def failing(self) -> list[tuple[int, Partition]]:
+        return [(number, each) for number, each in self.partitions if each.error]
+
+    @property
+    def notices(self) -> list[tuple[int, str]]:
+        return [(number, each.notice) for number, each in self.partitions if each.notice]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowRow:
+    name: str
+    topics: tuple[TopicRow, ...]
+    count: int
+    lag: int | None
+    rate: float
+    failing: int
+    silent: int
+
+    @property
+    def hidden(self) -> int:
+        return self.count - len(self.topics)
+
+
+def seen(reach: Reach = EVERYTHING) -> QuerySet[MirroredTopic]:
+    return MirroredTopic.objects.filter(within(reach, Resource.TOPIC, "target"))
+
+
+def flows(now_ms: int, reach: Reach = EVERYTHING) -> list[FlowRow]:
+    found = (TopicRow(row, now_ms) for row in seen(reach).iterator())
+    return [_flow(name, list(rows)) for name, rows in groupby(found, key=lambda each: each.row.flow)]
+
+
+def _flow(name: str, rows: list[TopicRow]) -> FlowRow:
+    worst = sorted(rows, key=lambda each: (-each.row.failing, not each.is_silent, -(each.row.lag or 0), each.row.topic))
+    lags = [each.row.lag for each in rows]
+    return FlowRow(
+        name, tuple(worst[:SHOWN_MAX]), len(rows), None if None in lags else sum(filter(None, lags)),
+        sum(each.row.rate for each in rows if not each.is_silent), sum(each.row.failing for each in rows),
+        sum(each.is_silent for each in rows),
+    )  # fmt: skip
+
+
+def troubled(now_ms: int, reach: Reach = EVERYTHING) -> Iterable[TopicRow]:
+    """Topics that fail or of which nothing is said any more."""
+    return (each for each in (TopicRow(row, now_ms) for row in seen(reach)) if each.row.failing or each.is_silent)

@@ -1,0 +1,7 @@
+"""/mirrors/"""
+
+from django.urls import path
+
+from console.mirrors import views
+
+urlpatterns = [path("", views.mirrors_page, name="mirrors")]

@@ -1,0 +1,38 @@
+"""The page of mirrors: which topics are copied into this cluster, how far, and what hinders."""
+
+from collections.abc import Iterator
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.access.reach import Resource
+from console.access.rights import reach_of, require_somewhere
+from console.access.roles import Right
+from console.common.clock import now_ms
+from console.common.csv_table import csv_response, wants_csv
+from console.mirrors.queries import TopicRow, flows, seen
+
+TITLES = (
+    "flow", "topic", "partition", "copy", "next_offset", "not_copied", "copied_until_ms", "records", "bytes",
+    "skipped", "error", "notice", "said_at_ms",
+)  # fmt: skip
+
+
+@require_safe
+def mirrors_page(request: HttpRequest) -> HttpResponse:
+    require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
+    reach, at_ms = reach_of(request.user), now_ms()
+    if wants_csv(request):
+        return csv_response(request, "mirrors", TITLES, _rows(TopicRow(row, at_ms) for row in seen(reach)))
+    return render(request, "mirrors/page.html", {"flows": flows(at_ms, reach)})
+
+
+def _rows(rows: Iterator[TopicRow]) -> Iterator[tuple[object, ...]]:
+    for each in rows:
+        for number, part in each.partitions:
+            yield (
+                each.row.flow, each.row.topic, number, each.row.target, part.next_offset, part.lag,
+                part.copied_until_ms, part.records, part.bytes, part.skipped, part.error or "", part.notice or "",
+                part.at_ms,
+            )  # fmt: skip

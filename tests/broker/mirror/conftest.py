@@ -1,0 +1,119 @@
+import threading
+from contextlib import contextmanager
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.common import types
+from broker.mirror.lane import Flow
+from broker.mirror.records import TOPIC
+from broker.mirror.task import MirrorTask, TaskSettings
+from tests.barnabas_cluster import await_true, running_cluster
+
+
+@pytest.fixture(scope="package")
+def north(tmp_path_factory, zookeeper):
+    with running_cluster(tmp_path_factory.mktemp("north"), zookeeper=zookeeper) as running:
+        yield Side("north", running)
+
+
+@pytest.fixture(scope="package")
+def south(tmp_path_factory, zookeeper):
+    with running_cluster(tmp_path_factory.mktemp("south"), zookeeper=zookeeper) as running:
+        yield Side("south", running)
+
+
+class Side:
+    """A cluster, and what tests do with it."""
+
+    def __init__(self, alias, running, replicas=1):
+        self.alias, self.running, self._replicas = alias, running, replicas
+        self.bootstrap = running.bootstrap_servers
+        self.admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        self.id = self.admin.list_topics(timeout=10).cluster_id
+        self.create(TOPIC, **{"cleanup.policy": "compact"})
+
+    def connect(self):
+        return Cluster(parse_bootstrap_servers(self.bootstrap), client_id="mirror")
+
+    def create(self, topic, partitions=1, **config):
+        new = NewTopic(
+            topic, partitions, self._replicas, config={key.replace("_", "."): value for key, value in config.items()}
+        )
+        self.admin.create_topics([new])[topic].result(20)
+        await_true(lambda: self._is_led(topic, partitions), f"{topic} is led")
+
+    def _is_led(self, topic, partitions):
+        described = self.admin.list_topics(timeout=10).topics.get(topic)
+        return (
+            described is not None
+            and [each.leader >= 0 for each in described.partitions.values()] == [True] * partitions
+        )
+
+    def write(self, topic, values, partition=0, producer=None, **named):
+        producer = producer or Producer({"bootstrap.servers": self.bootstrap, "linger.ms": 5})
+        for value in values:
+            producer.produce(topic, value, partition=partition, **named)
+        assert producer.flush(30) == 0
+
+    def read(self, topic, partition=0):
+        """All committed records there are: (offset, key, value, headers, timestamp)."""
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": "reader",
+                "enable.auto.commit": False,
+                "isolation.level": "read_committed",
+                "enable.partition.eof": True,
+            }
+        )
+        consumer.assign([TopicPartition(topic, partition, 0)])
+        found = []
+        while (message := consumer.poll(10)) is not None and not message.error():
+            found.append((message.offset(), message.key(), message.value(), message.headers(), message.timestamp()))
+        consumer.close()
+        return found
+
+    def values(self, topic, partition=0):
+        return [value for _, _, value, _, _ in self.read(topic, partition)]
+
+
+def flow(source, target, *, exactly_once=False):
+    return Flow(f"{source.alias}->{target.alias}", source.id, target.id, exactly_once)
+
+
+@contextmanager
+def mirroring(source, target, topics, *, exactly_once=False, prefix="", commit_interval_s=0.2):
+    """Copies while the block runs; `step` is called on a thread of its own, as a worker would."""
+    stopping = threading.Event()
+    assigned = {
+        types.TopicPartition(topic, partition): f"{prefix}{topic}"
+        for topic, count in topics.items()
+        for partition in range(count)
+    }
+    settings = TaskSettings(
+        flow(source, target, exactly_once=exactly_once), assigned, commit_interval_s, from_end=False
+    )
+    task = MirrorTask(settings, source.connect, target.connect, stopping.is_set)
+    failures = []
+
+    def run():
+        try:
+            while not stopping.is_set():
+                task.step()
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            task.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield task
+    finally:
+        stopping.set()
+        thread.join(60)
+    assert not failures, failures
+    assert not thread.is_alive(), "it does not end"

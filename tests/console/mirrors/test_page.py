@@ -1,0 +1,115 @@
+"""The mirrors' page, from what a mirror writes into its status topic to what a person reads."""
+
+import pytest
+
+from broker.common.types import TopicPartition
+from broker.mirror.status import STATUS_TOPIC, Status, written
+from console.access.models import NameRule
+from console.common.clock import now_ms
+from console.gateway.fake import FakeGateway
+from console.mirrors.collect import KEPT_MS, MirrorCollector
+from console.mirrors.figures import SILENT_AFTER_MS
+from console.mirrors.models import MirroredTopic
+
+
+class Mirror:
+    """Writes what a mirror would say."""
+
+    def __init__(self):
+        self.gateway = FakeGateway(broker_count=1)
+        self.clock_ms = now_ms()
+        self.collector = MirrorCollector(self.gateway, lambda: self.clock_ms)
+
+    def begin(self):
+        self.gateway.create_topic(STATUS_TOPIC, 1, 1)
+
+    def say(self, topic="orders", partition=0, flow="east->west", ago_ms=1_000, **told):
+        status = Status(
+            f"east.{topic}", 10, 0, self.clock_ms - 5_000, 100, 5_000, 0, None, None, self.clock_ms - ago_ms
+        )
+        key, value = written(flow, TopicPartition(topic, partition), status._replace(**told))
+        self.gateway.produce_record(STATUS_TOPIC, 0, key, value)
+
+    def look(self):
+        return self.collector.look({each.name for each in self.gateway.describe_topics()})
+
+
+@pytest.fixture
+def mirror(db):
+    return Mirror()
+
+
+def page(client_of, user, **query) -> str:
+    response = client_of(user).get("/mirrors/", query)
+    assert response.status_code == 200
+    return b"".join(response.streaming_content).decode() if response.streaming else response.content.decode()
+
+
+def test_without_a_mirror_it_says_how_to_get_one(mirror, viewer, client_of):
+    assert mirror.look() is False
+    assert "No mirror copies topics into this cluster." in page(client_of, viewer)
+
+
+def test_it_shows_how_far_each_topic_is(mirror, viewer, client_of):
+    mirror.begin()
+    mirror.say(ago_ms=6_000, records=100)
+    mirror.say(partition=1, lag=30, copied_until_ms=mirror.clock_ms - 90_000)
+    mirror.say(records=600)
+    assert mirror.look() is False
+    html = page(client_of, viewer)
+    assert "east-&gt;west" in html
+    assert '<dd data-cell="lag">30</dd>' in html
+    assert '<dd data-cell="rate">100</dd>' in html
+    assert "copies</span>" in html
+
+
+def test_a_partition_that_is_not_copied_is_named_on_the_page_and_among_the_reasons(mirror, operator, client_of):
+    mirror.begin()
+    mirror.say(partition=3, error="north <b>refuses</b>", lag=5)
+    assert mirror.look() is True
+    html = page(client_of, operator)
+    assert "partition 3" in html
+    assert "north &lt;b&gt;refuses&lt;/b&gt;" in html
+    overview = client_of(operator).get("/").content.decode()
+    assert "1 topic is not copied into this cluster" in overview
+
+
+def test_a_mirror_that_says_nothing_any_more_is_silent(mirror, operator, client_of):
+    mirror.begin()
+    mirror.say(ago_ms=SILENT_AFTER_MS + 60_000)
+    mirror.look()
+    assert "silent</span>" in page(client_of, operator)
+    assert "nobody seems to copy them" in client_of(operator).get("/").content.decode()
+
+
+def test_topics_one_may_not_see_are_not_shown(mirror, viewer, client_of):
+    mirror.begin()
+    mirror.say("open")
+    mirror.say("secret-plans")
+    mirror.look()
+    NameRule.objects.create(user=viewer, resource="topic", pattern="*secret*", level="nothing")
+    for text in (page(client_of, viewer), page(client_of, viewer, format="csv")):
+        assert "east.open" in text
+        assert "secret" not in text
+
+
+def test_what_is_no_word_of_a_mirror_is_passed_over(mirror, viewer, client_of):
+    mirror.begin()
+    for key, value in ((None, None), (b"[]", b"{}"), (b'["a", "b", 1]', b'{"next_offset": 1}'), (b"\xff", b"\xff")):
+        mirror.gateway.produce_record(STATUS_TOPIC, 0, key, value)
+    mirror.say()
+    mirror.look()
+    assert MirroredTopic.objects.count() == 1
+
+
+def test_rows_of_mirrors_that_were_taken_away_are_forgotten(mirror):
+    mirror.begin()
+    mirror.say()
+    mirror.look()
+    mirror.clock_ms += KEPT_MS + 10_000
+    mirror.say("other", ago_ms=0)
+    mirror.look()
+    assert [each.topic for each in MirroredTopic.objects.all()] == ["other"]
+    mirror.gateway.delete_topic(STATUS_TOPIC)
+    mirror.look()
+    assert not MirroredTopic.objects.exists()
