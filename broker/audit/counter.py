@@ -105,13 +105,14 @@ class _Counting:
         self._counter = WindowCounter(window_ms)
         self._positions: dict[TopicPartition, int] = {}
         self._looked_at = -_LOOK_EVERY_S
+        self._told: list[Increment] = []
 
     def close(self) -> None:
         self._consumer.close()
 
     def count_until(self, deadline: float, stop: Event) -> None:
         """Raises KafkaException for what cannot be read on, after which an epoch begins again."""
-        while time.monotonic() < deadline and not stop.is_set() and not self._counter.is_full:
+        while time.monotonic() < deadline and not stop.is_set() and not self._told:
             if time.monotonic() >= self._looked_at + _LOOK_EVERY_S:
                 self._look_for_partitions()
             for message in self._consumer.consume(_AT_ONCE, _WAIT_S) if self._positions else ():
@@ -123,6 +124,8 @@ class _Counting:
         error = message.error()
         if error is None:
             partition = TopicPartition(message.topic(), message.partition())
+            if self._counter.is_full:
+                self._tell()
             self._counter.add(partition, counted(message))
             self._positions[partition] = message.offset() + 1
         elif error.code() == KafkaError._AUTO_OFFSET_RESET or error.fatal():
@@ -149,11 +152,14 @@ class _Counting:
 
     def increments(self) -> list[Increment]:
         """Of all partitions with records since the last call."""
-        told = []
+        self._tell()
+        told, self._told = self._told, []
+        return told
+
+    def _tell(self) -> None:
         for partition, windows in self._counter.drain():
             end = self._positions.get(partition)
             if end is not None:
                 offsets = self._ends[partition], end
                 self._ends[partition] = end
-                told.append(self._reporter.tell(partition, windows, now_ms(), offsets=offsets))
-        return told
+                self._told.append(self._reporter.tell(partition, windows, now_ms(), offsets=offsets))

@@ -5,7 +5,8 @@
 
 A producer counts what was acknowledged. Increments leave by the same producer every `report_every_s`, from within
 `produce`, `poll` and `flush`; in a transaction they are part of it, so that one that is aborted has never been counted.
-A producer that is killed has produced more than it told, and the verdict knows that it did not say goodbye.
+A record that was given up may have arrived, and is told as such; a producer that is killed has produced more than it
+told, and the verdict knows that it did not say goodbye.
 
 A consumer commits itself, with the period `report_every_s`, when `commit` is called, and before partitions are taken
 from it: first the increments, then the offsets. Killed in between, its successor reads again from the same offset, and
@@ -36,11 +37,11 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def counted(message: Any, *, is_disordered: bool = False) -> Counted:
+def counted(message: Any, *, is_disordered: bool = False, is_unsure: bool = False) -> Counted:
     """Of a message of confluent-kafka."""
     kind, timestamp_ms = message.timestamp()
     at = timestamp_ms if kind else NO_WINDOW
-    return Counted(at, message.offset(), message.key(), message.value(), is_disordered)
+    return Counted(at, message.offset(), message.key(), message.value(), is_disordered, is_unsure)
 
 
 class AuditedProducer:
@@ -109,8 +110,12 @@ class AuditedProducer:
             raise RuntimeError(f"{left} records or increments were not acknowledged within {timeout:g} s")
 
     def _delivered(self, error: Any, message: Any, number: int, theirs: Callback | None) -> None:
-        if error is None:
-            partition = TopicPartition(message.topic(), message.partition())
+        if self._counter.is_full:
+            self._report()
+        partition = TopicPartition(message.topic(), message.partition())
+        if error is not None and partition.partition >= 0:
+            self._counter.add(partition, counted(message, is_unsure=True))
+        elif error is None:
             last_number, last_offset = self._last.get(partition, (0, -1))
             is_disordered = (number > last_number) != (message.offset() > last_offset)
             self._last[partition] = (number, message.offset())
@@ -197,17 +202,22 @@ class AuditedConsumer:
         for message in returned:
             partition = TopicPartition(message.topic(), message.partition())
             position = self._positions.get(partition, -1)
+            if self._counter.is_full:
+                self._tell()
             self._counter.add(partition, counted(message, is_disordered=message.offset() < position))
             self._starts.setdefault(partition, message.offset())
             self._positions[partition] = message.offset() + 1
 
-    def _report(self) -> None:
-        self._due_at = time.monotonic() + self._report_every_s
+    def _tell(self) -> None:
         for partition, windows in self._counter.drain():
             offsets = self._starts.pop(partition), self._positions[partition]
             self._starts[partition] = offsets[1]
             increment = self._reporter.tell(partition, windows, now_ms(), offsets=offsets)
             self._unsent[increment.to_bytes()] = increment
+
+    def _report(self) -> None:
+        self._due_at = time.monotonic() + self._report_every_s
+        self._tell()
         self._deliver()
         positions = [Position(*partition, offset) for partition, offset in self._positions.items()]
         if positions:

@@ -17,8 +17,9 @@ MODULUS = 1 << 64
 WINDOW_MS = 60_000
 #: The window of records that have no timestamp.
 NO_WINDOW = -1
-#: A counter that holds so many windows is full: it is to be drained before anything else.
-WINDOWS_MAX = 10_000
+#: A counter that holds so many windows is full: it is to be drained before anything else. An increment has some 100
+#: bytes for each, and a record of the audit topic room for all.
+WINDOWS_MAX = 5_000
 
 _NULL = (0xFFFF_FFFF).to_bytes(4, "big")
 
@@ -48,6 +49,8 @@ class Tally:
     last_offset: int = -1
     #: Records whose offset is below that of one which went before.
     disordered: int = 0
+    #: Records beside `count` of which a producer never learned whether they arrived.
+    unsure: int = 0
 
     def __add__(self, other: "Tally") -> "Tally":
         firsts = [each.first_offset for each in (self, other) if each.count]
@@ -58,6 +61,7 @@ class Tally:
             min(firsts, default=-1),
             max(self.last_offset, other.last_offset),
             self.disordered + other.disordered,
+            self.unsure + other.unsure,
         )
 
 
@@ -69,8 +73,11 @@ class Counted(NamedTuple):
     key: bytes | None
     value: bytes | None
     is_disordered: bool = False
+    is_unsure: bool = False
 
     def tally(self) -> Tally:
+        if self.is_unsure:
+            return Tally(unsure=1)
         size = len(self.key or b"") + len(self.value or b"")
         print_ = fingerprint(self.key, self.value)
         return Tally(1, size, print_, self.offset, self.offset, int(self.is_disordered))

@@ -1,5 +1,6 @@
 """The audit topic: made if it is not there, and read from its beginning to its end."""
 
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -57,10 +58,14 @@ def read_increments(config: Mapping[str, Any], topic: str) -> Iterator[Increment
         described = consumer.list_topics(topic, timeout=_TIMEOUT_S).topics[topic]
         left = set(described.partitions) if described.error is None else set()
         consumer.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for index in left])
+        heard_at = time.monotonic()
         while left:
+            if time.monotonic() > heard_at + _TIMEOUT_S:
+                raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{topic} cannot be read to its end"))
             for message in consumer.consume(_AT_ONCE, 1.0):
                 error = message.error()
                 if error is None:
+                    heard_at = time.monotonic()
                     yield from _parsed(message.value())
                 elif error.code() == KafkaError._PARTITION_EOF:
                     left.discard(message.partition())

@@ -4,8 +4,9 @@ Two neighbouring tiers are compared window by window and partition by partition,
 will tell. What that is, offsets say: the lower tier must have covered every offset the upper one counted. So a counter
 or a consumer that lags, or was killed, leads to PENDING or UNKNOWN and never to a false loss. What a producer counted
 is a lower bound while it has not closed its epoch: a loss found by it is sure, a surplus only beyond `grace_ms` around
-its last word. Records that a producer without the hook wrote look like duplicates: all who write a topic take part, or
-none. Transactions count when they are committed; a group that reads uncommitted ones has more than was appended.
+its last word, and beyond the records it was never told the end of. Records that a producer without the hook wrote look
+like duplicates: all who write a topic take part, or none. Transactions count when they are committed; a group that
+reads uncommitted ones has more than was appended.
 """
 
 from collections import defaultdict
@@ -168,13 +169,13 @@ class _Judging:
         return None
 
     def _compare(self, above: str, window: int, upper: Tally, lower: Tally) -> State:
-        is_bound = above == PRODUCED and self._producers.may_have_more(window, window + self._window_ms)
+        has_more = above == PRODUCED and self._producers.may_have_more(window, window + self._window_ms)
         if lower.count < upper.count:
             return State.MISSING
         if lower.count > upper.count:
-            return State.UNKNOWN if is_bound else State.DUPLICATE
+            return State.UNKNOWN if has_more or lower.count - upper.count <= upper.unsure else State.DUPLICATE
         if (lower.checksum, lower.bytes) != (upper.checksum, upper.bytes):
-            return State.UNKNOWN if is_bound else State.MISMATCH
+            return State.UNKNOWN if has_more or upper.unsure else State.MISMATCH
         return State.REORDERED if upper.disordered or lower.disordered else State.COMPLETE
 
 

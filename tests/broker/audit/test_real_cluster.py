@@ -10,6 +10,7 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from broker.audit.hook import AuditedConsumer, AuditedProducer
+from broker.audit.tally import WINDOWS_MAX
 from broker.audit.topic import ensure_topic, read_ledger
 from broker.audit.verdict import State, judge
 from tests.barnabas_cluster import await_true, running_cluster
@@ -34,8 +35,8 @@ def start_ms():
     return now_ms - now_ms % MINUTE - 20 * MINUTE
 
 
-def make_topic(cluster, name):
-    topic = NewTopic(name, PARTITIONS, 1, config={"segment.bytes": "4096"})
+def make_topic(cluster, name, **configs):
+    topic = NewTopic(name, PARTITIONS, 1, config=configs)
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     admin.create_topics([topic])[name].result(30)
 
@@ -139,7 +140,7 @@ def remove_a_segment(cluster, partition):
 
 
 def test_a_planted_loss_duplicate_and_theft_are_found_and_nothing_else(cluster, start_ms):
-    make_topic(cluster, "planted")
+    make_topic(cluster, "planted", **{"segment.bytes": "4096"})
     producer = AuditedProducer(config(cluster), "test")
     produce(producer, "planted", start_ms)
     producer.close()
@@ -188,4 +189,20 @@ def test_a_transaction_that_is_aborted_was_never_produced(cluster, start_ms):
                 == [(State.COMPLETE, 3)] * 2
             ),
             "both transactions are complete, and the aborted one is none",
+        )
+
+
+def test_more_windows_than_are_held_at_once_are_counted_all_the_same(cluster, start_ms):
+    count = WINDOWS_MAX + 500
+    make_topic(cluster, "scattered")
+    producer = AuditedProducer(config(cluster), "test")
+    for minute in range(count):
+        producer.produce("scattered", b"", partition=0, timestamp=start_ms - minute * MINUTE)
+    producer.close()
+    with counter(cluster), audited_group(cluster, "scattered") as consumer:
+        consume(consumer, count)
+        consumer.commit()
+        await_true(
+            lambda: [row.state for row in verdict(cluster, "scattered").rows] == [State.COMPLETE] * count,
+            "all windows are complete",
         )

@@ -1,10 +1,13 @@
 """What is found, and what must never be."""
 
+from dataclasses import replace
+
 import pytest
 
 from broker.audit.increment import Tier
 from broker.audit.ledger import Ledger
 from broker.audit.report import report_lines
+from broker.audit.tally import Tally
 from broker.audit.verdict import State, judge
 from tests.broker.audit.made import MINUTE, records, told
 
@@ -109,6 +112,14 @@ def test_what_a_killed_producer_told_is_missed_nevertheless():
         told(APPENDED, *records(0), end=2),
     )
     assert states(verdict) == [State.MISSING]
+
+
+def test_a_record_that_was_given_up_may_be_there_and_is_no_duplicate():
+    produced = told(PRODUCED, *records(0))
+    unsure = replace(produced, sequence=1, windows={0: Tally(unsure=1)})
+    assert states(judged(produced, unsure, told(APPENDED, *records(0, 1)))) == [State.UNKNOWN]
+    assert states(judged(produced, unsure, told(APPENDED, *records(0)))) == [State.COMPLETE]
+    assert states(judged(produced, unsure, told(APPENDED, *records(0, 1, 2)))) == [State.DUPLICATE]
 
 
 def test_one_bad_window_bounds_what_is_complete_and_spoils_no_other():
