@@ -1,15 +1,13 @@
 """The mirrors as commands: the first generation, the dedicated one, and a group that moves there and back."""
 
-import os
-import signal
-import subprocess
-import sys
 import uuid
+from contextlib import ExitStack
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from tests.barnabas_cluster import await_true
+from tests.broker.mirror.running import begun, properties
 from tests.typed import typed, typed_in_shell
 
 
@@ -25,28 +23,8 @@ def has(side, topic):
 @pytest.fixture
 def begin(tmp_path):
     """Starts a command that goes on; it has ended afterwards."""
-    begun = []
-
-    def begin(*words):
-        log = (tmp_path / f"log-{len(begun)}").open("wb")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "broker.cli", *words], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        )  # fmt: skip
-        begun.append(process)
-        return process
-
-    yield begin
-    for process in begun:
-        if process.poll() is None:
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
-            process.wait(40)
-
-
-def properties(path, **values):
-    path.write_text("".join(f"{key}={value}\n" for key, value in values.items()))
-    return str(path)
+    with ExitStack() as stack:
+        yield lambda *words: stack.enter_context(begun(*words, log=tmp_path / f"log-{uuid.uuid4().hex}"))
 
 
 def test_the_first_mirror_copies_under_the_same_name_and_goes_on_where_it_stopped(north, south, topic, begin, tmp_path):
