@@ -1,0 +1,158 @@
+"""What a mirror decides without asking anybody: names, topics, settings, rules, where to go on, what a file says."""
+
+import re
+import uuid
+
+import pytest
+
+from broker.common.errors import StartupError
+from broker.common.types import TopicPartition
+from broker.connect.mirror_flows import read_flows
+from broker.mirror.batches import Run
+from broker.mirror.groups import Way, move
+from broker.mirror.naming import Chosen, Naming, copied_topics
+from broker.mirror.place import Source, resume
+from broker.mirror.records import (
+    HistoryRecord,
+    Position,
+    PositionRecord,
+    ProducerRecord,
+    understood,
+    written,
+)
+from broker.mirror.runs import Runs
+from broker.mirror.topics import Rule, decide, rules_to_make, settings_to_change
+
+EVERY = Chosen((re.compile(".*"),), (re.compile("secret.*"),))
+
+
+def test_a_topic_that_came_from_the_target_is_not_sent_back():
+    naming = Naming("east", "west")
+    topics = ["orders", "west.orders", "north.west.orders", "secret", "__consumer_offsets", "mm2-configs.x.internal"]
+    assert copied_topics(topics, EVERY, naming) == {"orders": "east.orders"}
+
+
+def test_names_may_stay_and_beats_never_do():
+    kept = copied_topics(["orders", "heartbeats", "west.orders"], EVERY, Naming("east", "west", keeps_names=True))
+    assert kept == {"orders": "orders", "heartbeats": "east.heartbeats", "west.orders": "west.orders"}
+
+
+def test_copies_are_made_and_grow_and_never_shrink():
+    names = {"a": "e.a", "b": "e.b", "c": "e.c", "n" * 249: f"e.{'n' * 249}"}
+    changes = decide(names, {"a": 3, "b": 5, "c": 1, "n" * 249: 1}, {"e.b": 2, "e.c": 4})
+    assert (changes.create, changes.grow) == ({"e.a": 3}, {"e.b": 5})
+    assert "251 characters" in changes.refused["n" * 249]
+
+
+def test_settings_follow_but_for_those_of_the_cluster():
+    source = {"retention.ms": "5", "min.insync.replicas": "2"}
+    target = {"retention.ms": "7", "cleanup.policy": "compact", "min.insync.replicas": "1"}
+    changed = settings_to_change(source, target, lambda name: name == "min.insync.replicas")
+    assert changed == {"retention.ms": "5", "cleanup.policy": None}
+
+
+def test_who_may_do_all_may_read_a_copy_and_nobody_may_write_it():
+    of_source = [
+        Rule("orders", "User:a", "*", "ALL", "ALLOW"),
+        Rule("orders", "User:b", "*", "WRITE", "ALLOW"),
+        Rule("orders", "User:c", "*", "READ", "DENY"),
+        Rule("other", "User:d", "*", "READ", "ALLOW"),
+    ]
+    there = [Rule("e.orders", "User:c", "*", "READ", "DENY")]
+    assert rules_to_make(of_source, there, {"orders": "e.orders"}) == [Rule("e.orders", "User:a", "*", "READ", "ALLOW")]
+
+
+TOPIC_ID = uuid.uuid4()
+
+
+def position(offset):
+    return Position(offset, 3, TOPIC_ID, "copy")
+
+
+@pytest.mark.parametrize(
+    ("kept", "source", "wanted", "word"),
+    [
+        (None, Source(TOPIC_ID, 5, 9, None), 5, None),
+        (position(7), Source(TOPIC_ID, 5, 9, 9), 7, None),
+        (position(7), Source(uuid.uuid4(), 0, 90, None), 0, "made anew"),
+        (position(3), Source(TOPIC_ID, 5, 9, 9), 5, "deleted before"),
+        (position(8), Source(TOPIC_ID, 0, 20, 6), 6, "lost its records from 6"),
+        (position(30), Source(TOPIC_ID, 2, 9, None), 2, "copied again"),
+    ],
+)
+def test_it_goes_on_where_both_still_agree(kept, source, wanted, word):
+    resumed = resume(kept, source, from_end=False)
+    assert resumed.offset == wanted
+    assert (resumed.notice is None) if word is None else (word in resumed.notice)
+
+
+P = TopicPartition("orders", 0)
+
+
+def test_a_group_of_a_topic_with_the_same_name_in_both_goes_on_at_the_earlier_place():
+    there = {P: Way(P, Runs([Run(0, 100, 50)]))}
+    back = {P: Way(P, Runs([Run(0, 10, 30)]))}
+    (line,) = move({P: 20}, there, back)
+    assert (line.target, line.offset, line.is_exact) == (P, 10, True)
+    (unknown,) = move({TopicPartition("else", 1): 5}, there, back)
+    assert (unknown.target, unknown.reason) == (None, "it is not copied")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        PositionRecord("a->b", P, position(5), (Run(1, 2, 3),)),
+        HistoryRecord("a->b", P, "0.7", (Run(1, 2, 3), Run(9, 9, 9))),
+        ProducerRecord(77, ("one", "two"), None),
+    ],
+)
+def test_what_is_written_is_understood(said):
+    assert understood(*written(said)) == said
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (None, b"{}"), (b"{", b"{}"), (b"[]", b"[]"), (b'["position"]', b"{}"), (b'["producer", "x"]', b"{}"),
+        (b'["position", "f", "t", 0]', b'{"next": -1, "leader_epoch": 0, "target": "t", "runs": []}'),
+        (b'["position", "f", "t", 0]', b'{"next": 1, "leader_epoch": 0, "target": 5, "runs": []}'),
+        (b'["history", "f", "t", 0, "s"]', b'{"runs": [[1, 2]]}'), (b'["producer", 1]', b'{"clusters": [1]}'),
+    ],
+)  # fmt: skip
+def test_what_was_not_written_by_a_mirror_is_left_out(key, value):
+    assert understood(key, value) is None
+
+
+FILE = {
+    "clusters": "a, b", "a.bootstrap.servers": "one:1", "b.bootstrap.servers": "two:2", "a->b.enabled": "true",
+    "topics": "x", "a->b.topics": "y", "tasks.max": "3", "b.exactly.once.source.support": "enabled",
+    "security.protocol": "SSL", "a.security.protocol": "PLAINTEXT",
+}  # fmt: skip
+
+
+def test_of_a_file_the_more_particular_setting_counts():
+    (flow,) = read_flows(FILE, [])
+    config = flow.connectors["MirrorSourceConnector"]
+    assert (flow.name, config["topics"], config["tasks.max"], config["exactly.once.enabled"]) == (
+        "a->b",
+        "y",
+        "3",
+        "true",
+    )
+    assert config["source.cluster.security.protocol"] == "PLAINTEXT"
+    assert config["target.cluster.security.protocol"] == flow.target_client["security.protocol"] == "SSL"
+    assert config["source.cluster.bootstrap.servers"] == "one:1"
+
+
+@pytest.mark.parametrize(
+    ("change", "only", "word"),
+    [
+        ({"clusters": "a"}, [], "at least two"),
+        ({"b.bootstrap.servers": ""}, [], "b.bootstrap.servers is missing"),
+        ({"a->b.enabled": "false"}, [], "a->b.enabled = true"),
+        ({}, ["c"], "--clusters c"),
+    ],
+)
+def test_what_a_file_lacks_is_said(change, only, word):
+    with pytest.raises(StartupError, match=re.escape(word)):
+        read_flows({**FILE, **change}, only)
