@@ -10,6 +10,7 @@ from broker.connect.api import (
     Header,
     Predicate,
     RetriableError,
+    Schema,
     SinkRecord,
     SourceRecord,
     Transformation,
@@ -42,7 +43,7 @@ class Pipeline:
 
     def source(self, record: SourceRecord) -> tuple[SourceRecord, Produced] | Failure | None:
         """What is to be produced; None if a transform left it out."""
-        changed = self._transformed(record)
+        changed = self._transformed(record) if self._transforms else record
         if changed is None or isinstance(changed, Failure):
             return changed
         topic, headers = changed.topic, changed.headers
@@ -53,9 +54,9 @@ class Pipeline:
                 for each in headers
             ]
             stage, plugin = "KEY_CONVERTER", self._key
-            key = self._retried(lambda: self._key.from_connect(topic, headers, changed.key_schema, changed.key))
+            key = self._made(plugin, topic, headers, changed.key_schema, changed.key)
             stage, plugin = "VALUE_CONVERTER", self._value
-            value = self._retried(lambda: self._value.from_connect(topic, headers, changed.value_schema, changed.value))
+            value = self._made(plugin, topic, headers, changed.value_schema, changed.value)
         except Exception as error:  # a plugin's code: whatever it raises is this record's failure
             return self._failure(stage, plugin, error)
         return changed, (key, value, raw)
@@ -65,20 +66,20 @@ class Pipeline:
         topic = message.topic()
         stage, plugin = "HEADER_CONVERTER", self._key
         try:
-            headers = tuple(self._headers(topic, message.headers()))
+            raw = message.headers()
+            headers = tuple(self._headers(topic, raw)) if raw else ()
             stage, plugin = "KEY_CONVERTER", self._key
-            key_schema, key = self._retried(lambda: self._key.to_connect(topic, headers, message.key()))
+            key_schema, key = self._converted(plugin, topic, headers, message.key())
             stage, plugin = "VALUE_CONVERTER", self._value
-            value_schema, value = self._retried(lambda: self._value.to_connect(topic, headers, message.value()))
+            value_schema, value = self._converted(plugin, topic, headers, message.value())
         except Exception as error:  # a plugin's code: whatever it raises is this record's failure
             return self._failure(stage, plugin, error, f" of {topic}-{message.partition()}@{message.offset()}")
         kind, timestamp = message.timestamp()
-        changed: SinkRecord | Failure | None = self._transformed(
-            SinkRecord(
-                topic, message.partition(), message.offset(), key_schema, key, value_schema, value,
-                timestamp if kind else None, headers,
-            )
+        record = SinkRecord(
+            topic, message.partition(), message.offset(), key_schema, key, value_schema, value,
+            timestamp if kind else None, headers,
         )  # fmt: skip
+        changed: SinkRecord | Failure | None = self._transformed(record) if self._transforms else record
         return changed
 
     def _failure(self, stage: str, plugin: Any, error: Exception, place: str = "") -> Failure:
@@ -102,6 +103,19 @@ class Pipeline:
             if record is None:
                 return None
         return record
+
+    def _converted(self, converter: Any, topic: str, headers: tuple[Header, ...], data: bytes | None) -> Any:
+        """As `_retried`, for what is called twice for each record that is read."""
+        try:
+            return converter.to_connect(topic, headers, data)
+        except RetriableError as error:
+            return self._tolerance.retry(lambda: converter.to_connect(topic, headers, data), error)
+
+    def _made(self, converter: Any, topic: str, headers: tuple[Header, ...], schema: Schema | None, value: Any) -> Any:
+        try:
+            return converter.from_connect(topic, headers, schema, value)
+        except RetriableError as error:
+            return self._tolerance.retry(lambda: converter.from_connect(topic, headers, schema, value), error)
 
     def _retried(self, call: Callable[[], Any]) -> Any:
         try:
