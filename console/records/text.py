@@ -8,6 +8,7 @@ import zlib
 from dataclasses import dataclass, replace
 
 from console.records.json_layout import Line, is_document, laid_out, tree
+from console.records.message_pack import as_json
 
 #: Characters of a key or value shown in a row, and of one opened.
 PREVIEW_LENGTH = 160
@@ -113,7 +114,9 @@ def _json(data: bytes, shown_as: str, length_max: int) -> Text | None:
 
 def _plain(data: bytes, shown_as: str, length_max: int) -> Text:
     if shown_as == "auto" and not _is_readable(data[:length_max]):
-        return _hex(data, length_max)
+        packed = as_json(data) if len(data) <= _worked_max(length_max) else None
+        unpacked = packed and _json(packed.encode(errors="replace"), "json", length_max)
+        return replace(unpacked, note="MessagePack") if unpacked else _hex(data, length_max)
     return _string(data, length_max)
 
 
