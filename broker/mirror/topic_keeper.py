@@ -1,7 +1,8 @@
 """Brings the target's topics to where they should be, over both clusters' admin clients."""
 
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
@@ -28,6 +29,15 @@ from broker.mirror.topics import Changes, Rule
 _log = logger("broker.mirror")
 _TIMEOUT_S = 30.0
 OWN_TOPICS = (TOPIC, STATUS_TOPIC)
+#: Of one request: brokers bound what one may ask for.
+_AT_ONCE = 500
+T = TypeVar("T")
+
+
+def batched(things: Iterable[T]) -> Iterator[list[T]]:
+    remaining = iter(things)
+    while some := list(islice(remaining, _AT_ONCE)):
+        yield some
 
 
 class TopicKeeper:
@@ -39,7 +49,6 @@ class TopicKeeper:
 
     def ensure_own(self) -> None:
         """The mirrors' own topics. With another policy they would forget positions after a week."""
-
         there = self._target.list_topics(timeout=_TIMEOUT_S).topics
         config = {"cleanup.policy": "compact", "segment.bytes": str(16 << 20)}
         new = [NewTopic(topic, 1, self._replicas, config=config) for topic in OWN_TOPICS if topic not in there]
@@ -58,14 +67,16 @@ class TopicKeeper:
 
     def apply(self, changes: Changes, settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
         """`settings` of copies that are made. What could not be done: topic of the target → why."""
-
         new = [
             NewTopic(copy, count, self._replicas, config=dict(settings.get(copy, {})))
             for copy, count in changes.create.items()
         ]
         grown = [NewPartitions(copy, count) for copy, count in changes.grow.items()]
-        futures = {**(self._target.create_topics(new) if new else {})}
-        futures |= self._target.create_partitions(grown) if grown else {}
+        futures: dict[str, Any] = {}
+        for topics in batched(new):
+            futures |= self._target.create_topics(topics)
+        for partitions in batched(grown):
+            futures |= self._target.create_partitions(partitions)
         failed: dict[str, str] = {}
         for copy, future in futures.items():
             try:
@@ -79,16 +90,14 @@ class TopicKeeper:
     def settings(self, topics: Collection[str], *, of_source: bool) -> dict[str, dict[str, str]]:
         """What is set for each topic itself."""
         admin = self._source if of_source else self._target
-        resources = [ConfigResource(ConfigResource.Type.TOPIC, topic) for topic in topics]
-        if not resources:
-            return {}
         own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
-        return {
-            resource.name: {
-                name: entry.value for name, entry in future.result(_TIMEOUT_S).items() if entry.source == own
-            }
-            for resource, future in admin.describe_configs(resources).items()
-        }
+        found: dict[str, dict[str, str]] = {}
+        for some in batched(topics):
+            resources = [ConfigResource(ConfigResource.Type.TOPIC, topic) for topic in some]
+            for resource, future in admin.describe_configs(resources).items():
+                entries = future.result(_TIMEOUT_S).items()
+                found[resource.name] = {name: entry.value for name, entry in entries if entry.source == own}
+        return found
 
     def change_settings(self, changes: Mapping[str, Mapping[str, str | None]]) -> None:
 
@@ -108,9 +117,10 @@ class TopicKeeper:
             for topic, changed in changes.items()
             if changed
         ]
-        for resource, future in self._target.incremental_alter_configs(resources).items() if resources else ():
-            future.result(_TIMEOUT_S)
-            _log.info("settings follow the source", topic=resource.name)
+        for some in batched(resources):
+            for resource, future in self._target.incremental_alter_configs(some).items():
+                future.result(_TIMEOUT_S)
+                _log.info("settings follow the source", topic=resource.name)
 
     def rules(self, *, of_source: bool) -> list[Rule]:
         """Of topics named whole; none where nobody keeps rules."""

@@ -11,9 +11,15 @@ from console.gateway.interface import PARTITIONS_PER_TOPIC_MAX
 
 PLACES = {"newest": "Newest", "oldest": "Oldest", "offset": "From offset", "time": "From time"}
 SHOWN_AS = {"auto": "auto", "string": "raw text", "json": "JSON", "tree": "JSON tree", "hex": "hex"}
-SEARCHED = {"any": "anywhere", "key": "in the key", "value": "in the value", "header": "in headers"}
+SEARCHED = {
+    "any": "anywhere",
+    "key": "in the key",
+    "value": "in the value",
+    "header": "in headers",
+    "cel": "by expression",
+}
 LIMITS = (25, 50, 100, 200)
-SEARCH_LENGTH_MAX = 200
+SEARCH_LENGTH_MAX = 500
 #: A link to a page further on names one position for each partition.
 CURSOR_LENGTH_MAX = 4_000
 _OFFSET_MAX = 2**63 - 1

@@ -3,10 +3,12 @@
 import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from console.common.clock import now_ms
 from console.gateway.interface import ClusterGateway
 from console.gateway.record_views import OffsetSpan, RecordView
+from console.records.expression import BadExpression, Expression
 from console.records.query import RecordQuery, write_cursor
 from console.records.scan import Budget, Scan, Stop
 
@@ -100,11 +102,21 @@ def open_scan(
     budget: Budget,
     clock_ms: Callable[[], int] = now_ms,
 ) -> tuple[Scan, Callable[[], None]]:
-    """A scan of `offsets` for what `query` searches, and how to close it."""
+    """A scan of `offsets` for what `query` searches, and how to close it. Raises GatewayError, BadExpression."""
     reading = reading_of(offsets.starts, offsets.ends)
     stream = gateway.open_records(topic, {each: offsets.starts[each] for each in reading}, query.committed_only)
     ends = {each: offsets.ends[each] for each in reading}
-    return Scan(stream, ends, budget, matcher(query.search, query.searched), clock_ms), stream.close
+    try:
+        matches = matcher(query.search, query.searched)
+    except BadExpression:
+        stream.close()
+        raise
+
+    def close() -> None:
+        stream.close()
+        matches.close()
+
+    return Scan(stream, ends, budget, matches, clock_ms), close
 
 
 def reading_of(starts: Mapping[int, int], ends: Mapping[int, int]) -> set[int]:
@@ -112,26 +124,48 @@ def reading_of(starts: Mapping[int, int], ends: Mapping[int, int]) -> set[int]:
     return {each for each, start in starts.items() if start < ends[each]}
 
 
-def matcher(search: str, searched: str) -> Callable[[RecordView], bool]:
+class Matcher(Protocol):
+    """Whether a record is searched for. `note`: what a person must know of those for which it could not be told."""
+
+    def __call__(self, record: RecordView) -> bool: ...
+
+    @property
+    def note(self) -> str: ...
+
+    def close(self) -> None: ...
+
+
+def matcher(search: str, searched: str) -> Matcher:
+    """Raises BadExpression."""
+    return Expression(search) if search and searched == "cel" else TextMatcher(search, searched)
+
+
+class TextMatcher:
     """Does a record hold the text `search`, whatever the case? Text is searched as text, never read as a pattern."""
-    if not search:
-        return lambda record: True
-    needle = search.lower()
 
-    def holds(data: bytes | None) -> bool:
-        return data is not None and needle in data.decode(errors="replace").lower()
+    note = ""
 
-    def matches(record: RecordView) -> bool:
+    def __init__(self, search: str, searched: str):
+        self._needle, self._searched = search.lower(), searched
+
+    def __call__(self, record: RecordView) -> bool:
+        if not self._needle:
+            return True
+        searched = self._searched
         return (
-            (searched in ("any", "key") and holds(record.key))
-            or (searched in ("any", "value") and holds(record.value))
+            (searched in ("any", "key") and self._holds(record.key))
+            or (searched in ("any", "value") and self._holds(record.value))
             or (
                 searched in ("any", "header")
-                and any(needle in name.lower() or holds(value) for name, value in record.headers)
+                and any(self._needle in name.lower() or self._holds(value) for name, value in record.headers)
             )
         )
 
-    return matches
+    def _holds(self, data: bytes | None) -> bool:
+        return data is not None and self._needle in data.decode(errors="replace").lower()
+
+    def close(self) -> None:
+        return
 
 
 def merged(records: Iterable[RecordView], is_newest_first: bool) -> list[RecordView]:

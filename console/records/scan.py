@@ -68,6 +68,11 @@ class Scan:
         return Progress(self._read, self._read_bytes, self._found, left, share)
 
     @property
+    def note(self) -> str:
+        """What a person must know of what was looked at."""
+        return str(getattr(self._matches, "note", ""))
+
+    @property
     def positions(self) -> Mapping[int, int]:
         """Where to go on: the offset after the last record looked at, by partition."""
         return self._next

@@ -37,6 +37,7 @@ class Turn:
     skipped: int = 0
     ended: str = ""
     cursor: str = ""
+    note: str = ""
 
 
 class Reader(Protocol):
@@ -71,7 +72,7 @@ class SearchReader:
         stop = self._scan.stopped
         is_more = stop not in (None, Stop.END)
         cursor = write_cursor({**self._starts, **self._scan.positions}) if is_more else ""
-        return Turn(tuple(found), self._scan.progress, ended=str(stop or ""), cursor=cursor)
+        return Turn(tuple(found), self._scan.progress, ended=str(stop or ""), cursor=cursor, note=self._scan.note)
 
 
 def search_for_file(
@@ -104,11 +105,11 @@ class TailReader:
         clock_ms: Callable[[], int] = now_ms,
     ):
         self._gateway, self._topic, self._partition_count, self._query = gateway, topic, partition_count, query
-        self._matches = matcher(query.search, query.searched)
         self._now_ms = clock_ms
         self._began_ms = clock_ms()
         look = self._look()
         resumed = {each: min(offset, look.ends[each]) for each, offset in query.cursor if each in look.ends}
+        self._matches = matcher(query.search, query.searched)
         self._stream = self._open({each: resumed.get(each, end) for each, end in look.ends.items()})
 
     @property
@@ -121,10 +122,12 @@ class TailReader:
         records = self._stream.read(TAIL_READ_SECONDS, TAIL_RECORDS_PER_TURN)
         skipped = self._catch_up() if len(records) == TAIL_RECORDS_PER_TURN else 0
         shown = sorted((each for each in records if self._matches(each)), key=lambda each: each.at_ms or 0)
-        return Turn(tuple(shown), skipped=skipped, cursor=self.cursor if records else "")
+        cursor = self.cursor if records else ""
+        return Turn(tuple(shown), skipped=skipped, cursor=cursor, note=self._matches.note)
 
     def close(self) -> None:
         self._stream.close()
+        self._matches.close()
 
     def _catch_up(self) -> int:
         """How many records were left out to be at the end again."""

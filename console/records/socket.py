@@ -24,6 +24,7 @@ from console.gateway.errors import GatewayError
 from console.live import groups
 from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, BrowserGoneError, PersonSocket
 from console.records.actions import count_reading
+from console.records.expression import BadExpression
 from console.records.presenters import shown_records
 from console.records.query import RecordQuery
 from console.records.reader_slots import READERS_MAX, SLOTS
@@ -103,6 +104,8 @@ class RecordsConsumer(PersonSocket):
             await self.play(_READERS[mode], topic, query)
         except GatewayError as error:
             await self.say(error=str(error), ended="the cluster did not answer")
+        except BadExpression as error:
+            await self.say(error=str(error), ended="not searched on")
         except TimeoutError:
             await self.end()
         except BrowserGoneError:

@@ -19,6 +19,7 @@ from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.record_views import RecordView
 from console.records.actions import count_reading, do_produce
+from console.records.expression import BadExpression
 from console.records.forms import ProduceForm
 from console.records.presenters import TITLES, ShownRecord, record_rows, shown_records
 from console.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
@@ -59,6 +60,8 @@ def _file_of_search(request: HttpRequest, topic: Topic, query: RecordQuery) -> H
         found, is_all = search_for_file(cluster_gateway(), topic.name, topic.partition_count, query)
     except GatewayError as refusal:
         return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=503)
+    except BadExpression as refusal:
+        return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=400)
     finally:
         SLOTS.give_back(request.user.pk)
     partitions = range(topic.partition_count) if query.partition is None else (query.partition,)
