@@ -1,6 +1,7 @@
 """Searching and following over the websocket: bounded, pausable, and only for who may look."""
 
 import json
+from urllib.parse import quote
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -63,6 +64,24 @@ async def test_a_search_tells_what_it_found_and_why_it_stopped(topic, reader, pa
     assert messages[-1]["ended"] == "end reached"
     assert "in 300 records" in messages[-1]["status"]
     assert messages[-1]["cursor"] == ""
+
+
+async def test_a_search_by_expression_finds_its_records_and_says_which_it_could_not_judge(topic, reader, page, cluster):
+    cluster.produce_record("orders", 1, b"k", b'{"amount": 7}')
+    query = f"place=oldest&searched=cel&search={quote('value.amount > 5')}"
+    messages = await until_over(await begun(page(reader, "search", query)))
+
+    assert "".join(each["rows"] for each in messages).count("<tr") == 1
+    assert "could not be evaluated for 300, the first at partition 0 offset 0" in messages[-1]["status"]
+
+
+async def test_a_wrong_expression_is_answered_by_what_is_wrong_with_it(topic, reader, page):
+    websocket = page(reader, "search", f"searched=cel&search={quote('valeu.amount > 5')}")
+    assert await websocket.connect()
+    message = await next_of(websocket)
+    assert "there is no name valeu" in message["error"]
+    assert message["ended"] == "not searched on"
+    await websocket.disconnect()
 
 
 async def test_a_search_that_found_as_many_as_the_page_shows_says_where_to_go_on(topic, reader, page):
