@@ -37,6 +37,8 @@ def reader(config: Mapping[str, Any]) -> Consumer:
     settings = {
         "group.id": f"barnabas-audit-{uuid.uuid4().hex}",
         "enable.auto.commit": False,
+        # It would rest for a second whenever it is ahead of who counts.
+        "fetch.queue.backoff.ms": 10,
         "isolation.level": "read_committed",
         "auto.offset.reset": "error",
         "enable.partition.eof": True,

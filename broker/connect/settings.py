@@ -79,7 +79,8 @@ _SOURCE_PRODUCER = {
     "queue.buffering.max.messages": 100_000,
     "queue.buffering.max.kbytes": 65_536,
 }
-_SINK_CONSUMER = {"auto.offset.reset": "earliest", "enable.auto.commit": False}
+#: librdkafka would rest for a second whenever it is ahead of who reads.
+_SINK_CONSUMER = {"auto.offset.reset": "earliest", "enable.auto.commit": False, "fetch.queue.backoff.ms": 10}
 #: What librdkafka calls otherwise, or leaves to its user.
 _JAVA_ONLY = {
     "key.serializer", "value.serializer", "key.deserializer", "value.deserializer", "max.poll.records", "buffer.memory",
