@@ -44,7 +44,14 @@ def main() -> None:
             out.flush()
         except Exception as error:
             out.write(FAILED)
-            _say(out, f"there is no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__)
+            _say(out, _sentence(error))
+
+
+def _sentence(error: Exception) -> str:
+    """The library explains at length; what is wrong comes first."""
+    if isinstance(error, KeyError):
+        return f"there is no {error}"
+    return str(error).partition(". ")[0] or type(error).__name__
 
 
 def _names(
