@@ -137,13 +137,9 @@ class CoordinatorRuntime(Generic[C]):
         self._carry_out(shard, self._call(shard, tell))
 
     def shard(self, partition: int) -> Shard[C]:
-        """The partition's; raises ApiError as `submit`.
-
-        After a lost session others may coordinate, and have changed what is known here, until the controller has told
-        which roles go with the new registration.
-        """
+        """The partition's; raises ApiError as `submit`."""
         shard = self._shards.get(partition)
-        if shard is None or self._replicas.told_epoch <= self._replicas.lost_epoch:
+        if shard is None:
             raise ApiError(ErrorCode.NOT_COORDINATOR)
         if not shard.is_loaded:
             raise ApiError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)

@@ -52,8 +52,6 @@ class ReplicaManager:
         self.controller_epoch = -1
         #: czxid of our registration; what was meant for another incarnation of us is refused (KIP-380).
         self.broker_epoch = -1
-        #: The last of our registrations that ended by itself, and the last under which we were told our roles.
-        self.lost_epoch, self.told_epoch = -2, -1
         self.topic_names: dict[UUID, str] = {}
         self.taking_roles = RoleTurns()
         # No listener may raise: it would undo nothing of what it is told of. What one raises is logged (`tell`).

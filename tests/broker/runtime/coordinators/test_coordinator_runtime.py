@@ -48,17 +48,6 @@ async def test_being_told_again_changes_nothing(world):
     assert world.coordinators.shard(0) is shard
 
 
-async def test_after_a_lost_session_nothing_is_answered_until_roles_are_told_anew(world):
-    world.lead()
-    world.commit(5)
-    world.replicas.lost_epoch = world.replicas.told_epoch = 7
-    with pytest.raises(ApiError) as refused:
-        world.committed()
-    assert refused.value.code is ErrorCode.NOT_COORDINATOR
-    world.replicas.told_epoch = 8
-    assert world.committed() == 5
-
-
 async def test_trap_24_requests_are_put_off_while_the_partition_is_loaded(world):
     world.lead()
     world.commit(5)
