@@ -86,6 +86,7 @@ class Registration:
         if state is SessionState.LOST and not self._is_stopping:
             _log.warning("zookeeper session lost, registering again")
             self.is_registered = False
+            self._replicas.lost_epoch = self._replicas.broker_epoch
             self._sessions_lost += 1
             if self._again is None or self._again.done():
                 self._again = asyncio.get_running_loop().create_task(self._register_again())

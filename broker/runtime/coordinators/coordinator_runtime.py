@@ -91,8 +91,12 @@ class CoordinatorRuntime(Generic[C]):
     def submit(self, partition: int, ask: Callable[[C, int, int], Outcome]) -> Message | Awaitable[Message]:
         """Run `ask(coordinator, token, now_ms)` on the shard; its answer now, or when the machine gives it.
 
-        Raises ApiError NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS.
+        Raises ApiError NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS. After a lost session others may coordinate,
+        and have changed what is known here: nobody is answered until the controller has told which roles go with the
+        new registration.
         """
+        if not self._replicas.is_told_roles:
+            raise ApiError(ErrorCode.NOT_COORDINATOR)
         shard = self.shard(partition)
         token = next(self._tokens)
         try:

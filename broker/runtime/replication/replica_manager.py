@@ -52,6 +52,8 @@ class ReplicaManager:
         self.controller_epoch = -1
         #: czxid of our registration; what was meant for another incarnation of us is refused (KIP-380).
         self.broker_epoch = -1
+        #: The last of our registrations that ended by itself, and the last under which we were told our roles.
+        self.lost_epoch, self.told_epoch = -2, -1
         self.topic_names: dict[UUID, str] = {}
         self.taking_roles = RoleTurns()
         # No listener may raise: it would undo nothing of what it is told of. What one raises is logged (`tell`).
@@ -89,6 +91,11 @@ class ReplicaManager:
         tell(self.on_config, hosted)
 
     # -- what the controller says
+
+    @property
+    def is_told_roles(self) -> bool:
+        """Not so between the loss of a registration and what the controller says to the next."""
+        return self.told_epoch > self.lost_epoch
 
     def check_controller(self, controller_epoch: int, broker_epoch: int) -> None:
         """Raise STALE_CONTROLLER_EPOCH for who is not the newest controller known, STALE_BROKER_EPOCH for what was said

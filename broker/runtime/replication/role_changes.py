@@ -63,6 +63,7 @@ async def take_roles(
             await cuts.ended([_name(topic, state)])
         replicas.check_controller(request.controller_epoch, request.broker_epoch)
         outcomes[topic.topic_id][state.partition_index] = replicas.apply_role(topic, state, configs)
+    replicas.told_epoch = request.broker_epoch
     return outcomes
 
 

@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
+from broker.coordinator.outcome import Outcome
 from broker.log.log import Log
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
@@ -46,6 +47,26 @@ async def test_being_told_again_changes_nothing(world):
     world.lead(leader_epoch=3)
     world.lead(leader_epoch=4)
     assert world.coordinators.shard(0) is shard
+
+
+async def test_after_a_lost_session_nobody_is_answered_until_roles_are_told_anew(world):
+    world.lead()
+    world.commit(5)
+    world.replicas.lost_epoch = world.replicas.told_epoch = 7
+    with pytest.raises(ApiError) as refused:
+        world.committed()
+    assert refused.value.code is ErrorCode.NOT_COORDINATOR
+    world.replicas.told_epoch = 8
+    assert world.committed() == 5
+
+
+async def test_what_a_broker_tells_its_own_coordinators_is_heard_after_a_lost_session_too(world):
+    world.lead()
+    world.commit(5)
+    world.replicas.lost_epoch = world.replicas.told_epoch = 7
+    heard = []
+    world.coordinators.tell(0, lambda coordinator, now_ms: heard.append(coordinator) or Outcome())
+    assert heard == [world.coordinators.shard(0).coordinator]
 
 
 async def test_trap_24_requests_are_put_off_while_the_partition_is_loaded(world):
