@@ -4,6 +4,9 @@ Up to version 3 a producer names the partitions of its one transaction. From ver
 transactions at once, mostly only whether a partition is part of one (KIP-890); each is put to its own coordinator.
 """
 
+from collections.abc import Callable
+from functools import partial
+
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import denied_topics, require
 from broker.handlers.handler import OF_PEERS, Handler, RequestContext
@@ -18,6 +21,7 @@ from broker.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
+from broker.runtime.in_turns import in_turns
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.security.operations import Operation, ResourceType
 
@@ -32,9 +36,8 @@ async def handle_add_partitions_to_txn(
 ) -> AddPartitionsToTxnResponse:
     if context.api_version < _FIRST_BATCHED:
         return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=await _of_producer(request, context))
-    return AddPartitionsToTxnResponse(
-        results_by_transaction=[await _of_batch(transaction, context) for transaction in request.transactions]
-    )
+    results = await in_turns(request.transactions, lambda each: _of_batch(each, context), context.services.turns)
+    return AddPartitionsToTxnResponse(results_by_transaction=results)
 
 
 async def _of_producer(
@@ -44,7 +47,7 @@ async def _of_producer(
     try:
         require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id, context)
     except ApiError as error:
-        return [_all_of(topic, error.code) for topic in topics]
+        return await _all_of(topics, error.code, context)
     names = {topic.name for topic in topics} - INTERNAL_TOPICS
     denied = INTERNAL_TOPICS.union(await denied_topics(Operation.WRITE, names, context))
     return await _add(request, transactional_id, topics, context, denied)
@@ -64,8 +67,8 @@ async def _add(
     denied: frozenset[str] = frozenset(),
 ) -> list[AddPartitionsToTxnTopicResult]:
     """All partitions of a transaction are added, or none."""
-    if any(topic.name in denied for topic in topics) or _has_unknown(topics, context):
-        return [_refused(topic, context, denied) for topic in topics]
+    if any(topic.name in denied for topic in topics) or await _has_unknown(topics, context):
+        return await _results_of(topics, lambda name, index: _why_refused(name, index, context, denied), context)
     try:
         response = await ask_when_ended(
             transactional_id,
@@ -74,7 +77,7 @@ async def _add(
             lambda response: _codes(_results(response)),
         )
     except ApiError as error:
-        return [_all_of(topic, error.code) for topic in topics]
+        return await _all_of(topics, error.code, context)
     results = _results(response)
     for topic in results:
         for each in topic.results_by_partition:
@@ -98,32 +101,38 @@ def _known(code: int, api_version: int) -> int:
     return known_code(code, api_version, fenced_from=_FENCED_FROM)
 
 
-def _has_unknown(topics: list[AddPartitionsToTxnTopic], context: RequestContext) -> bool:
+async def _has_unknown(topics: list[AddPartitionsToTxnTopic], context: RequestContext) -> bool:
     partition_of = context.services.metadata.partition_of
-    return any(partition_of(topic.name, index) is None for topic in topics for index in topic.partitions)
+    named = ((topic.name, index) for topic in topics for index in topic.partitions)
+    return any(await in_turns(named, lambda each: partition_of(*each) is None, context.services.turns))
 
 
-def _refused(
-    topic: AddPartitionsToTxnTopic, context: RequestContext, denied: frozenset[str]
-) -> AddPartitionsToTxnTopicResult:
+def _why_refused(topic: str, index: int, context: RequestContext, denied: frozenset[str]) -> ErrorCode:
     """What keeps the whole from being added: a topic that may not be written to, or a partition that is not there."""
-    if topic.name in denied:
-        return _all_of(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    result = _all_of(topic, ErrorCode.OPERATION_NOT_ATTEMPTED)
-    for each in result.results_by_partition:
-        if context.services.metadata.partition_of(topic.name, each.partition_index) is None:
-            each.partition_error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return result
+    if topic in denied:
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    if context.services.metadata.partition_of(topic, index) is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return ErrorCode.OPERATION_NOT_ATTEMPTED
 
 
-def _all_of(topic: AddPartitionsToTxnTopic, code: ErrorCode) -> AddPartitionsToTxnTopicResult:
-    return AddPartitionsToTxnTopicResult(
-        name=topic.name,
-        results_by_partition=[
-            AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code)
-            for index in topic.partitions
-        ],
-    )
+async def _all_of(
+    topics: list[AddPartitionsToTxnTopic], code: ErrorCode, context: RequestContext
+) -> list[AddPartitionsToTxnTopicResult]:
+    return await _results_of(topics, lambda _topic, _index: code, context)
+
+
+async def _results_of(
+    topics: list[AddPartitionsToTxnTopic], code_of: Callable[[str, int], ErrorCode], context: RequestContext
+) -> list[AddPartitionsToTxnTopicResult]:
+    def result(topic: str, index: int) -> AddPartitionsToTxnPartitionResult:
+        return AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code_of(topic, index))
+
+    async def result_of(topic: AddPartitionsToTxnTopic) -> AddPartitionsToTxnTopicResult:
+        results = await in_turns(topic.partitions, partial(result, topic.name), context.services.turns)
+        return AddPartitionsToTxnTopicResult(name=topic.name, results_by_partition=results)
+
+    return await in_turns(topics, result_of, context.services.turns)
 
 
 #: Producers are told of the versions that are for them.

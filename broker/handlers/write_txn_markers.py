@@ -6,7 +6,6 @@ that on the cluster. Each partition of each marker stands for itself: one that f
 
 from collections.abc import Iterator
 from inspect import isawaitable
-from itertools import islice
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
@@ -34,6 +33,14 @@ from broker.security.rights import Rights
 _COMMIT_TIMEOUT_MS = 30_000
 
 
+class _Place(NamedTuple):
+    """A partition that is to have a marker, and where its result goes."""
+
+    topic_partition: TopicPartition
+    marker: WritableTxnMarker
+    results: list[WritableTxnMarkerPartitionResult]
+
+
 class _Appended(NamedTuple):
     """A marker in the log that is not known to be committed: `result` is what will be answered."""
 
@@ -45,18 +52,19 @@ def handle_write_txn_markers(request: WriteTxnMarkersRequest, context: RequestCo
     count = sum(len(topic.partition_indexes) for marker in request.markers for topic in marker.topics)
     if count > THINGS_IN_A_TURN:
         return _write_in_turns(request, context)
-    uncommitted: list[_Appended] = []
-    written = [_write_one(*each, context, uncommitted) for each in _all_of(request)]
-    return _when_committed(_response(request, written), uncommitted, context)
+    response, uncommitted = WriteTxnMarkersResponse(markers=[]), []
+    for place in _places(request, response):
+        _write_one(place, context, uncommitted)
+    return _when_committed(response, uncommitted, context)
 
 
 async def _write_in_turns(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxnMarkersResponse:
     """A transaction may be over in thousands of partitions at once."""
-    uncommitted: list[_Appended] = []
-    written = await in_turns(
-        _all_of(request), lambda each: _write_one(*each, context, uncommitted), context.services.turns
+    response, uncommitted = WriteTxnMarkersResponse(markers=[]), []
+    await in_turns(
+        _places(request, response), lambda place: _write_one(place, context, uncommitted), context.services.turns
     )
-    reply = _when_committed(_response(request, written), uncommitted, context)
+    reply = _when_committed(response, uncommitted, context)
     return await reply if isawaitable(reply) else reply
 
 
@@ -73,38 +81,23 @@ def _when_committed(response: WriteTxnMarkersResponse, uncommitted: list[_Append
     return context.services.delayed_produces.wait(appended, _COMMIT_TIMEOUT_MS, when_decided)
 
 
-def _all_of(request: WriteTxnMarkersRequest) -> Iterator[tuple[TopicPartition, WritableTxnMarker]]:
+def _places(request: WriteTxnMarkersRequest, response: WriteTxnMarkersResponse) -> Iterator[_Place]:
+    """`response` grows with them: as long as the request, it would stand in everybody's way if made at once."""
     for marker in request.markers:
+        answered = WritableTxnMarkerResult(producer_id=marker.producer_id, topics=[])
+        response.markers.append(answered)
         for topic in marker.topics:
+            results = WritableTxnMarkerTopicResult(name=topic.name, partitions=[])
+            answered.topics.append(results)
             for index in topic.partition_indexes:
-                yield TopicPartition(topic.name, index), marker
+                yield _Place(TopicPartition(topic.name, index), marker, results.partitions)
 
 
-def _response(
-    request: WriteTxnMarkersRequest, written: list[WritableTxnMarkerPartitionResult]
-) -> WriteTxnMarkersResponse:
-    results = iter(written)
-    return WriteTxnMarkersResponse(
-        markers=[
-            WritableTxnMarkerResult(
-                producer_id=marker.producer_id,
-                topics=[
-                    WritableTxnMarkerTopicResult(
-                        name=topic.name, partitions=list(islice(results, len(topic.partition_indexes)))
-                    )
-                    for topic in marker.topics
-                ],
-            )
-            for marker in request.markers
-        ]
-    )
-
-
-def _write_one(
-    topic_partition: TopicPartition, marker: WritableTxnMarker, context: RequestContext, uncommitted: list[_Appended]
-) -> WritableTxnMarkerPartitionResult:
+def _write_one(place: _Place, context: RequestContext, uncommitted: list[_Appended]) -> None:
+    topic_partition, marker, results = place
     kind = MarkerType.COMMIT if marker.transaction_result else MarkerType.ABORT
     result = WritableTxnMarkerPartitionResult(partition_index=topic_partition.partition)
+    results.append(result)
     try:
         if marker.producer_id < 0 or marker.producer_epoch < 0:
             raise ApiError(ErrorCode.INVALID_REQUEST, "a marker needs a producer id and an epoch")
@@ -115,7 +108,6 @@ def _write_one(
         result.error_code = refusal(error, topic_partition, context)
     else:
         uncommitted.append(_Appended(appended, result))
-    return result
 
 
 def _refused(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:

@@ -95,7 +95,7 @@ class CoordinatorRuntime(Generic[C]):
         and have changed what is known here: nobody is answered until the controller has told which roles go with the
         new registration.
         """
-        if not self._replicas.is_told_roles:
+        if self._replicas.told_epoch <= self._replicas.lost_epoch:
             raise ApiError(ErrorCode.NOT_COORDINATOR)
         shard = self.shard(partition)
         token = next(self._tokens)

@@ -92,11 +92,6 @@ class ReplicaManager:
 
     # -- what the controller says
 
-    @property
-    def is_told_roles(self) -> bool:
-        """Not so between the loss of a registration and what the controller says to the next."""
-        return self.told_epoch > self.lost_epoch
-
     def check_controller(self, controller_epoch: int, broker_epoch: int) -> None:
         """Raise STALE_CONTROLLER_EPOCH for who is not the newest controller known, STALE_BROKER_EPOCH for what was said
         to another registration than ours. What is newer is known by `ControllerEpochs`.

@@ -8,6 +8,11 @@ from broker.common.errors import ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.common.types import TopicPartition
 from broker.net.turns import Turns
+from broker.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from broker.protocol.messages.produce import ProduceRequest
 from broker.protocol.messages.write_txn_markers import WriteTxnMarkersRequest
 from tests.broker.server.test_transactions import data, markers, produce, produced, write, written
@@ -85,3 +90,34 @@ async def test_the_next_request_of_the_producer_stands_in_line_behind_a_wide_one
     answer = await other.answer(ProduceRequest.api, 11)
     assert produced(answer) == [ErrorCode.NONE]
     assert answer.responses[0].partition_responses[0].base_offset == 1
+
+
+async def test_a_transaction_of_many_partitions_is_refused_in_turns_each_by_its_own_reason(client, at_turn):
+    unknown = AddPartitionsToTxnTopic(name="gone", partitions=list(range(COUNT)))
+    known = AddPartitionsToTxnTopic(name="t", partitions=list(range(COUNT)))
+    transaction = AddPartitionsToTxnTransaction(
+        transactional_id="wide", producer_id=7, producer_epoch=0, verify_only=True, topics=[known, unknown]
+    )
+    answer = await client.ask(AddPartitionsToTxnRequest(transactions=[transaction]), 5)
+    assert at_turn.taken >= 4 * (COUNT // THINGS_IN_A_TURN)
+    codes = {
+        topic.name: {each.partition_error_code for each in topic.results_by_partition}
+        for topic in answer.results_by_transaction[0].topic_results
+    }
+    assert codes == {"t": {ErrorCode.OPERATION_NOT_ATTEMPTED}, "gone": {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}}
+
+
+async def test_many_transactions_of_one_request_are_asked_about_in_turns(client, at_turn):
+    transactions = [
+        AddPartitionsToTxnTransaction(
+            transactional_id=f"id-{number}",
+            producer_id=7,
+            producer_epoch=0,
+            verify_only=True,
+            topics=[AddPartitionsToTxnTopic(name="gone", partitions=[0])],
+        )
+        for number in range(COUNT)
+    ]
+    answer = await client.ask(AddPartitionsToTxnRequest(transactions=transactions), 5)
+    assert at_turn.taken >= COUNT // THINGS_IN_A_TURN
+    assert [each.transactional_id for each in answer.results_by_transaction] == [f"id-{n}" for n in range(COUNT)]
