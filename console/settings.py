@@ -13,6 +13,7 @@ from console.common.redis_urls import celery_url, default_socket_path
 from console.common.secret_files import load_or_create_secret
 from console.connectors.configuration import read_connect
 from console.gateway.installation import CODE_DIR, IS_CHECKOUT, default_data_dir, jobs_dir
+from console.mirrors.configuration import read_mirror_clusters
 from console.schemas.configuration import read_registry_address
 from console.sso.configuration import read_single_sign_on
 from console.web.proxy import read_networks, read_prefix
@@ -106,6 +107,9 @@ TRUSTED_PROXIES = read_networks(
 PATH_PREFIX = read_prefix(env("BARNABAS_PATH_PREFIX", default=""), "BARNABAS_PATH_PREFIX")
 #: True: nothing is changed by this console, whoever asks.
 READ_ONLY = read_switch(env("BARNABAS_READ_ONLY", default="0"), "BARNABAS_READ_ONLY")
+#: Bootstrap servers, by alias, of clusters that mirrors copy into from here. A cluster's client configuration, where
+#: it needs one, is SECRETS_DIR/mirror-ALIAS.properties.
+MIRROR_CLUSTERS = read_mirror_clusters(os.environ)
 #: The schema registry, BARNABAS_SCHEMA_REGISTRY_…; None: there is none.
 SCHEMA_REGISTRY = read_registry_address(os.environ)
 

@@ -31,6 +31,7 @@ from console.connectors.collect import ConnectorCollector
 from console.consumers.collect import GroupCollector
 from console.credentials.collect import CredentialCollector
 from console.gateway.broker_views import ReplicaSizes
+from console.gateway.connect import mirror_gateways
 from console.gateway.interface import ClusterGateway
 from console.gateway.zookeeper import ZooKeeperView
 from console.history.differences import Event, broker_events, controller_events, shortened, topic_events
@@ -38,7 +39,7 @@ from console.history.store import write_events
 from console.history.unclean import UncleanWatch, unclean_events
 from console.live.attention import SLOWER, Attention
 from console.mirrors.collect import INTERVAL_SECONDS as MIRRORS_INTERVAL_SECONDS
-from console.mirrors.collect import MirrorCollector
+from console.mirrors.collect import MirrorCollector, OtherClusters
 from console.overview.samples import ClusterSampler
 from console.placement.arriving import arriving_replicas
 from console.placement.collect import MoveWatch
@@ -99,6 +100,7 @@ class Collector:
         self._connectors = ConnectorCollector(clock_ms)
         self._charts = ChartCollector(clock_ms)
         self._probe, self._mirrors = ProbeCollector(clock_ms), MirrorCollector(gateway, clock_ms)
+        self._mirrors_elsewhere = OtherClusters(mirror_gateways(), clock_ms)
         self._alerts, self._deliverer = AlertWatch(clock_ms), Deliverer(clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
@@ -199,6 +201,10 @@ class Collector:
     def collect_mirrors(self) -> None:
         """After the first look at the topics: those say whether there is a mirror at all."""
         if self._topics_at_ms and self._mirrors.look(self._topics.keys()):
+            self.attention.pay()
+
+    def collect_mirrors_elsewhere(self) -> None:
+        if self._mirrors_elsewhere.look():
             self.attention.pay()
 
     def collect_charts(self) -> None:
@@ -341,6 +347,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
             ("connectors", CONNECTORS_INTERVAL_SECONDS, collector.collect_connectors, None),
             ("probe", PROBE_INTERVAL_SECONDS, collector.collect_probe, None),
             ("mirrors", MIRRORS_INTERVAL_SECONDS, collector.collect_mirrors, None),
+            ("mirrors elsewhere", MIRRORS_INTERVAL_SECONDS, collector.collect_mirrors_elsewhere, None),
             ("charts", CHARTS_INTERVAL_SECONDS, collector.collect_charts, None),
             ("alerts", ALERTS_INTERVAL_SECONDS, collector.collect_alerts, None),
             ("deliveries", DELIVERIES_INTERVAL_SECONDS, collector.deliver_alerts, None),

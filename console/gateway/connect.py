@@ -6,6 +6,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
 from console.gateway.zookeeper_views import ZooKeeperGateway
 
@@ -37,6 +38,25 @@ def kafka_gateway() -> ClusterGateway:
         settings.BOOTSTRAP_SERVERS, settings.CLIENT_CONFIG, is_required=settings.CLIENT_CONFIG_IS_NAMED
     )
     return KafkaGateway(client, ConsoleMembership(zookeeper_gateway))
+
+
+def mirror_gateways() -> dict[str, ClusterGateway]:
+    """By alias, to the clusters that mirrors copy into from here: for their topics and records only."""
+    from console.gateway.client import ClusterClient
+    from console.gateway.cluster import KafkaGateway
+    from console.gateway.membership import ConsoleMembership
+
+    return {
+        alias: KafkaGateway(
+            ClusterClient(servers, str(settings.SECRETS_DIR / f"mirror-{alias}.properties"), is_required=False),
+            ConsoleMembership(_zookeeper_of_others),
+        )
+        for alias, servers in settings.MIRROR_CLUSTERS.items()
+    }
+
+
+def _zookeeper_of_others() -> ZooKeeperGateway:
+    raise GatewayError("This is another cluster, whose ZooKeeper is not known here.")
 
 
 def client_config_in_use() -> str:

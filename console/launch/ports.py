@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import psutil
 
+from console.processes.embedded import SECOND
 from console.processes.setup import Setup
 
 #: ZooKeeper's quorum and election ports, as far above the client port as customary (2888 and 3888 above 2181).
@@ -37,6 +38,9 @@ def needed_ports(setup: Setup, console_port: int) -> list[NeededPort]:
     if setup.has_probe:
         purpose, setting = "the probe", "BARNABAS_BROKER_PORT (99 below it)"
         needed.append(NeededPort(setup.probe_port, "probe", purpose, setting))
+    if setup.has_mirror:
+        purpose, setting = "the second cluster", "BARNABAS_BROKER_PORT (200 below it)"
+        needed.append(NeededPort(setup.second_port, SECOND, purpose, setting))
     brokers = range(1, setup.broker_count + 1)
     setting = f"BARNABAS_BROKER_PORT (the first of {setup.broker_count})"
     for number in brokers:

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from console.common.host_queue import host_queue
 from console.gateway.installation import module_command
-from console.processes.embedded import CONNECT, REGISTRY
+from console.processes.embedded import BACKUP, CONNECT, REGISTRY, second_servers
 from console.processes.setup import Setup
 
 #: Order of stop; of start it is the reverse but for the worker, which everything else waits for.
@@ -69,6 +69,7 @@ def service_environment(setup: Setup) -> dict[str, str]:
             "BARNABAS_ALERTS_FILE": str(settings.ALERTS_FILE),
             "BARNABAS_LOG_ROOTS": ",".join(map(str, settings.LOG_ROOTS)),
         }
+        | ({"BARNABAS_MIRROR_CLUSTERS": f"{BACKUP}={second_servers(setup)}"} if setup.has_mirror else {})
     )
 
 

@@ -1,7 +1,8 @@
 """The collector's look at what mirrors say: their status topic, read on from where the last look ended."""
 
+import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from console.gateway.errors import GatewayError
@@ -12,6 +13,8 @@ from console.live import groups
 from console.live.push import push_partial
 from console.mirrors.figures import SILENT_AFTER_MS, Partition, partition_of, total
 from console.mirrors.models import MirroredTopic
+
+logger = logging.getLogger(__name__)
 
 INTERVAL_SECONDS = 3.0
 #: Rows of topics nobody has spoken of for so long are forgotten: their mirror was taken away.
@@ -24,19 +27,20 @@ _Key = tuple[str, str]
 
 
 class MirrorCollector:
-    """For one thread."""
+    """Of one cluster, ours or, with its alias, another. For one thread."""
 
-    def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
-        self._gateway, self._now_ms = gateway, clock_ms
+    def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int], cluster: str = ""):
+        self._gateway, self._now_ms, self._cluster = gateway, clock_ms, cluster
         self._stream: RecordStream | None = None
         self._partitions: defaultdict[_Key, dict[str, Partition]] = defaultdict(dict)
         self._targets: dict[_Key, str] = {}
 
-    def look(self, topics: Collection[str]) -> bool:
-        """Whether a mirror has trouble. `topics`: all there are. Raises GatewayError."""
-        if STATUS_TOPIC not in topics:
+    def look(self, topics: Collection[str] | None = None) -> bool:
+        """Whether a mirror has trouble. `topics`: all there are, where that is known. Raises GatewayError."""
+        rows = MirroredTopic.objects.filter(cluster=self._cluster)
+        if topics is not None and STATUS_TOPIC not in topics:
             self._close()
-            if MirroredTopic.objects.all().delete()[0]:
+            if rows.delete()[0]:
                 self._tell()
             return False
         try:
@@ -46,10 +50,9 @@ class MirrorCollector:
             raise
         for key in changed:
             self._keep(key)
-        old = MirroredTopic.objects.filter(at_ms__lt=self._now_ms() - KEPT_MS)
-        if old.delete()[0] or changed:
+        if rows.filter(at_ms__lt=self._now_ms() - KEPT_MS).delete()[0] or changed:
             self._tell()
-        return MirroredTopic.objects.filter(failing__gt=0, at_ms__gt=self._now_ms() - SILENT_AFTER_MS).exists()
+        return rows.filter(failing__gt=0, at_ms__gt=self._now_ms() - SILENT_AFTER_MS).exists()
 
     def _read(self) -> set[_Key]:
         if self._stream is None:
@@ -79,7 +82,7 @@ class MirrorCollector:
             "target": self._targets[key],
             "partitions": {number: list(each) for number, each in partitions.items()},
         }
-        MirroredTopic.objects.update_or_create(flow=key[0], topic=key[1], defaults=columns)
+        MirroredTopic.objects.update_or_create(cluster=self._cluster, flow=key[0], topic=key[1], defaults=columns)
 
     def _close(self) -> None:
         if self._stream is not None:
@@ -90,3 +93,27 @@ class MirrorCollector:
 
     def _tell(self) -> None:
         push_partial(groups.MIRRORS, "mirrors/partials/version.html", {"version": self._now_ms()})
+
+
+class OtherClusters:
+    """What lies in clusters that mirrors copy into from here: one that does not answer keeps no other from its look."""
+
+    def __init__(self, gateways: Mapping[str, ClusterGateway], clock_ms: Callable[[], int]):
+        self._why: dict[str, str] = {}
+        self._collectors = {alias: MirrorCollector(each, clock_ms, alias) for alias, each in gateways.items()}
+
+    def look(self) -> bool:
+        """Whether a mirror has trouble."""
+        found = [self._look(alias, each) for alias, each in self._collectors.items()]
+        return any(found)
+
+    def _look(self, alias: str, collector: MirrorCollector) -> bool:
+        try:
+            has_trouble = collector.look()
+        except GatewayError as error:
+            if self._why.get(alias) != str(error):
+                logger.info("what mirrors to %s do is not known: %s", alias, error)
+            self._why[alias] = str(error)
+            return False
+        self._why.pop(alias, None)
+        return has_trouble

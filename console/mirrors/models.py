@@ -1,11 +1,13 @@
-"""A row for each topic that is copied into this cluster."""
+"""A row for each topic that is copied into this cluster, or from it into another that is looked at."""
 
 from django.db import models
 
 
 class MirroredTopic(models.Model):
-    """`flow` is SOURCE->TARGET by the aliases of the mirror, `topic` the source's, `target` its copy here."""
+    """`flow` is SOURCE->TARGET by the aliases of the mirror, `topic` the source's, `target` its copy."""
 
+    #: Where the copy lies: empty for this cluster, else an alias of settings.MIRROR_CLUSTERS.
+    cluster = models.CharField(max_length=100, default="", blank=True)
     flow = models.CharField(max_length=201)
     topic = models.CharField(max_length=249)
     target = models.CharField(max_length=249)
@@ -16,7 +18,7 @@ class MirroredTopic(models.Model):
     rate = models.FloatField(default=0.0)
     records = models.BigIntegerField(default=0)
     bytes = models.BigIntegerField(default=0)
-    #: Records that had been in this cluster before.
+    #: Records that had been in the target before.
     skipped = models.BigIntegerField(default=0)
     #: Timestamp of the last record copied, of the partition that is furthest behind.
     copied_until_ms = models.BigIntegerField(null=True)
@@ -27,8 +29,8 @@ class MirroredTopic(models.Model):
     at_ms = models.BigIntegerField(default=0)
 
     class Meta:
-        ordering = ["flow", "topic"]
-        constraints = [models.UniqueConstraint(fields=["flow", "topic"], name="mirrored_topic")]
+        ordering = ["flow", "cluster", "topic"]
+        constraints = [models.UniqueConstraint(fields=["cluster", "flow", "topic"], name="mirrored_topic")]
 
     def __str__(self) -> str:
         return f"{self.flow}: {self.topic}"

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
@@ -73,7 +73,9 @@ class FlowRow:
 
 
 def seen(reach: Reach = EVERYTHING) -> QuerySet[MirroredTopic]:
-    return MirroredTopic.objects.filter(within(reach, Resource.TOPIC, "target"))
+    """Of copies in this cluster by their names, of those elsewhere by the names of what they are copies of."""
+    here = Q(cluster="") & within(reach, Resource.TOPIC, "target")
+    return MirroredTopic.objects.filter(here | ~Q(cluster="") & within(reach, Resource.TOPIC, "topic"))
 
 
 def flows(now_ms: int, reach: Reach = EVERYTHING) -> list[FlowRow]:

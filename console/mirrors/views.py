@@ -14,7 +14,7 @@ from console.common.csv_table import csv_response, wants_csv
 from console.mirrors.queries import TopicRow, flows, seen
 
 TITLES = (
-    "flow", "topic", "partition", "copy", "next_offset", "not_copied", "copied_until_ms", "records", "bytes",
+    "flow", "cluster", "topic", "partition", "copy", "next_offset", "not_copied", "copied_until_ms", "records", "bytes",
     "skipped", "error", "notice", "said_at_ms",
 )  # fmt: skip
 
@@ -32,7 +32,7 @@ def _rows(rows: Iterator[TopicRow]) -> Iterator[tuple[object, ...]]:
     for each in rows:
         for number, part in each.partitions:
             yield (
-                each.row.flow, each.row.topic, number, each.row.target, part.next_offset, part.lag,
+                each.row.flow, each.row.cluster, each.row.topic, number, each.row.target, part.next_offset, part.lag,
                 part.copied_until_ms, part.records, part.bytes, part.skipped, part.error or "", part.notice or "",
                 part.at_ms,
             )  # fmt: skip

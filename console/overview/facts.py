@@ -158,7 +158,7 @@ def _as_troubled_mirror(flow: str, rows: list[TopicRow]) -> TroubledMirror:
     failing = [each for each in rows if not each.is_silent]
     since_ms = min(each.row.at_ms for each in rows)
     error = f"{failing[0].row.topic}: {failing[0].row.error}" if failing else ""
-    return TroubledMirror(flow, len(failing), len(rows) - len(failing), since_ms, error)
+    return TroubledMirror(flow, len(failing), len(rows) - len(failing), since_ms, error, rows[0].row.cluster)
 
 
 def probe_word(reach: Reach = EVERYTHING) -> ProbeWord | None:

@@ -155,6 +155,8 @@ class TroubledMirror:
     silent: int
     since_ms: int
     error: str
+    #: Where the copies lie: empty for this cluster.
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ def mirror_reasons(mirrors: Iterable[TroubledMirror]) -> Iterable[Reason]:
     for each in mirrors:
         subject = f"Mirror {each.flow}"
         if each.failing:
-            text = f"{_topics(each.failing)} not copied into this cluster: here records are missing that are there."
+            where = each.cluster or "this cluster"
+            text = f"{_topics(each.failing)} not copied into {where}: records are missing there."
             action = Action("See which, and what they are told", "mirrors")
             error = each.error[:_ERROR_LENGTH_MAX]
             yield Reason(

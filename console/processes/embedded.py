@@ -10,6 +10,8 @@ from console.processes.job_users import (
     CONNECT_TOPICS,
     COUNTS_TOPIC,
     DEMO_JOB,
+    DOCUMENTS_TOPIC,
+    METRICS_TOPIC,
     PROBE,
     PROBE_TOPIC,
     REQUESTS_TOPIC,
@@ -20,7 +22,10 @@ from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.processes.secured import FIRST_PROPERTIES
 from console.processes.setup import Setup
 
-ZOOKEEPER, REGISTRY, CONNECT = "zookeeper", "schema-registry", "connect"
+ZOOKEEPER, REGISTRY, CONNECT, MIRROR = "zookeeper", "schema-registry", "connect", "mirror"
+#: What mirrors call this cluster and the second.
+PRIMARY, BACKUP = "primary", "backup"
+SECOND = BACKUP
 
 
 def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
@@ -43,6 +48,9 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
     if setup.demo:
         stream = data / "streams" / DEMO_JOB
         found.append(("stream", DEMO_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
+    if setup.has_mirror:
+        found.append(("second", SECOND, second_spec(setup, data / SECOND)))
+        found.append(("mirror", MIRROR, mirror_spec(setup, data / MIRROR)))
     if setup.has_probe:
         found.append(("probe", PROBE, probe_spec(setup, data / "probe")))
     return found
@@ -150,7 +158,49 @@ def _replicas(setup: Setup) -> str:
 
 def probe_spec(setup: Setup, directory: Path) -> Spec:
     properties = {"bootstrap.servers": setup.bootstrap_servers, "topic": PROBE_TOPIC}
+    if setup.has_mirror:
+        properties |= {
+            "mirror.bootstrap.servers": second_servers(setup),
+            "mirror.topic": f"{PRIMARY}.{PROBE_TOPIC}",
+        }
     return {"directory": str(directory), "port": setup.probe_port, "properties": properties}
+
+
+def second_servers(setup: Setup) -> str:
+    return f"127.0.0.1:{setup.second_port}"
+
+
+def second_spec(setup: Setup, directory: Path) -> Spec:
+    """In the same ensemble, below a path of its own."""
+    servers, _, root = setup.zookeeper.partition("/")
+    return {
+        "cluster": BACKUP,
+        "broker_id": 1,
+        "port": setup.second_port,
+        "directory": str(directory),
+        "log_dirs": [str(directory / "data")],
+        "zookeeper": "/".join(part for part in (servers, root, BACKUP) if part),
+        "zookeeper_digest_file": settings.ZOOKEEPER_DIGEST_FILE,
+        "first_properties": first_broker_properties(1),
+    }
+
+
+def mirror_spec(setup: Setup, directory: Path) -> Spec:
+    """What the demo and the probe write goes there; whatever is written there comes back, and no copy does."""
+    copied = (METRICS_TOPIC, REQUESTS_TOPIC, COUNTS_TOPIC, DOCUMENTS_TOPIC, PROBE_TOPIC)
+    there = {"source": PRIMARY, "target": BACKUP, "topics": ",".join(copied), "groups": ".*"}
+    back = {"source": BACKUP, "target": PRIMARY, "topics": ".*", "groups": ".*"}
+    flows = [there | {"replication_factor": 1}, back | {"replication_factor": min(3, setup.broker_count)}]
+    properties = {
+        "sync.group.offsets.enabled": "true",
+        "sync.group.offsets.interval.seconds": "10",
+        "emit.checkpoints.interval.seconds": "10",
+        "refresh.topics.interval.seconds": "10",
+        f"{PRIMARY}.exactly.once.source.support": "enabled",
+        f"{BACKUP}.exactly.once.source.support": "enabled",
+    }
+    clusters = {PRIMARY: setup.bootstrap_servers, BACKUP: second_servers(setup)}
+    return {"directory": str(directory), "clusters": clusters, "flows": flows, "properties": properties}
 
 
 def stream_properties(setup: Setup, directory: Path) -> dict[str, str]:

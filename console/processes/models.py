@@ -17,8 +17,10 @@ class ManagedProcess(models.Model):
     class Kind(models.TextChoices):
         ZOOKEEPER = "zookeeper", KINDS["zookeeper"].LABEL
         BROKER = "broker", KINDS["broker"].LABEL
+        SECOND = "second", KINDS["second"].LABEL
         REGISTRY = "registry", KINDS["registry"].LABEL
         CONNECT = "connect", KINDS["connect"].LABEL
+        MIRROR = "mirror", KINDS["mirror"].LABEL
         STREAM = "stream", KINDS["stream"].LABEL
         PROBE = "probe", KINDS["probe"].LABEL
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 BROKERS_MAX = 50
 METRICS_PORT_DISTANCE = 100
+#: Above the brokers' ports, and above those of their metrics.
+SECOND_PORT_DISTANCE = 200
 
 
 class SetupError(Exception):
@@ -31,6 +33,8 @@ class Setup:
     connect_port: int | None = None
     registry_port: int | None = None
     has_probe: bool = False
+    #: A second cluster of one broker, and a mirror to it and back.
+    has_mirror: bool = False
 
     def port_of_broker(self, number: int) -> int:
         return self.broker_port + number - 1
@@ -40,6 +44,10 @@ class Setup:
         """Below those of the brokers' metrics."""
         return self.broker_port + METRICS_PORT_DISTANCE - 1
 
+    @property
+    def second_port(self) -> int:
+        return self.broker_port + SECOND_PORT_DISTANCE
+
     def metrics_port_of_broker(self, number: int) -> int:
         return self.port_of_broker(number) + METRICS_PORT_DISTANCE
 
@@ -47,7 +55,7 @@ class Setup:
 def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
     """The setup the environment describes. Raises SetupError."""
     broker_count = _number(environment, "BARNABAS_BROKERS", 3, 0, BROKERS_MAX)
-    broker_port = _number(environment, "BARNABAS_BROKER_PORT", 9092, 1, 65_535 - BROKERS_MAX - METRICS_PORT_DISTANCE)
+    broker_port = _number(environment, "BARNABAS_BROKER_PORT", 9092, 1, 65_535 - BROKERS_MAX - SECOND_PORT_DISTANCE)
     zookeeper = environment.get("BARNABAS_ZOOKEEPER", "").strip()
     zookeeper_port = None if zookeeper else _number(environment, "BARNABAS_ZOOKEEPER_PORT", 2181, 1, 63_000)
     own_servers = ",".join(f"127.0.0.1:{broker_port + index}" for index in range(broker_count))
@@ -56,6 +64,11 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
         raise SetupError("BARNABAS_BROKERS=0 needs BARNABAS_BOOTSTRAP_SERVERS: which brokers is the console for?")
     demo = _is_on(environment.get("BARNABAS_DEMO", "1"))
     documents = tuple(_document(name) for name in _names(environment.get("BARNABAS_DOCUMENTS", "")))
+    is_secure = bool(broker_count) and _is_on(environment.get("BARNABAS_SECURED", "0"))
+    has_mirror = _is_on(environment.get("BARNABAS_MIRROR", "0"))
+    if has_mirror and (is_secure or not broker_count):
+        why = "has no TLS and logins: start it without SECURE" if is_secure else "needs brokers that are started here"
+        raise SetupError(f"BARNABAS_MIRROR=1 starts a second cluster, which {why}.")
     #: In a cluster from elsewhere nothing is made that nobody asked for.
     has_use = bool(broker_count or demo or documents)
     registry_port = _port_unless(environment, "BARNABAS_REGISTRY_PORT", 8081, "BARNABAS_SCHEMA_REGISTRY_URL")
@@ -68,10 +81,11 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
         demo,
         documents,
         spark_master,
-        bool(broker_count) and _is_on(environment.get("BARNABAS_SECURED", "0")),
+        is_secure,
         _port_unless(environment, "BARNABAS_CONNECT_PORT", 8083, "BARNABAS_CONNECT") if has_use else None,
         registry_port if broker_count else None,
         _is_on(environment.get("BARNABAS_PROBE", environment.get("BARNABAS_DEMO", "1"))),
+        has_mirror,
     )
 
 

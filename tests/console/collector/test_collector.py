@@ -238,7 +238,8 @@ class CountingCollector:
             name: threading.Event()
             for name in (
                 *("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat"),
-                *("credentials", "quotas", "connectors", "charts", "mirrors", "probe", "alerts", "deliveries"),
+                *("credentials", "quotas", "connectors", "charts", "mirrors", "mirrors elsewhere", "probe", "alerts"),
+                "deliveries",
             )
         }
         self.attention = Attention(lambda: True)
@@ -259,6 +260,9 @@ class CountingCollector:
 
     def collect_requests(self) -> None:
         self.looked["requests"].set()
+
+    def collect_mirrors_elsewhere(self) -> None:
+        self.looked["mirrors elsewhere"].set()
 
     def collect_credentials(self) -> None:
         self.looked["credentials"].set()

@@ -46,6 +46,8 @@ def test_two_that_want_the_same_port_are_both_named():
 def test_every_listener_of_the_setup_is_looked_at():
     ports = {needed.port for needed in needed_ports(read_setup({}, ""), 8080)}
     assert ports == {8080, 8081, 8083, 2181, 2888, 3888, 9092, 9093, 9094, 9191, 9192, 9193, 9194}
+    mirrored = {needed.port for needed in needed_ports(read_setup({"BARNABAS_MIRROR": "1"}, ""), 8080)}
+    assert mirrored - ports == {9292}
 
 
 def test_zookeeper_from_elsewhere_needs_no_port():

@@ -7,18 +7,19 @@ from broker.mirror.status import STATUS_TOPIC, Status, written
 from console.access.models import NameRule
 from console.common.clock import now_ms
 from console.gateway.fake import FakeGateway
-from console.mirrors.collect import KEPT_MS, MirrorCollector
+from console.mirrors.collect import KEPT_MS, MirrorCollector, OtherClusters
+from console.mirrors.configuration import read_mirror_clusters
 from console.mirrors.figures import SILENT_AFTER_MS
 from console.mirrors.models import MirroredTopic
 
 
 class Mirror:
-    """Writes what a mirror would say."""
+    """Writes what a mirror would say, in this cluster or in another."""
 
-    def __init__(self):
+    def __init__(self, cluster=""):
         self.gateway = FakeGateway(broker_count=1)
         self.clock_ms = now_ms()
-        self.collector = MirrorCollector(self.gateway, lambda: self.clock_ms)
+        self.collector = MirrorCollector(self.gateway, lambda: self.clock_ms, cluster)
 
     def begin(self):
         self.gateway.create_topic(STATUS_TOPIC, 1, 1)
@@ -47,7 +48,7 @@ def page(client_of, user, **query) -> str:
 
 def test_without_a_mirror_it_says_how_to_get_one(mirror, viewer, client_of):
     assert mirror.look() is False
-    assert "No mirror copies topics into this cluster." in page(client_of, viewer)
+    assert "No mirror copies topics into this cluster" in page(client_of, viewer)
 
 
 def test_it_shows_how_far_each_topic_is(mirror, viewer, client_of):
@@ -113,3 +114,50 @@ def test_rows_of_mirrors_that_were_taken_away_are_forgotten(mirror):
     mirror.gateway.delete_topic(STATUS_TOPIC)
     mirror.look()
     assert not MirroredTopic.objects.exists()
+
+
+@pytest.fixture
+def elsewhere(db):
+    mirror = Mirror("backup")
+    mirror.begin()
+    return mirror
+
+
+def test_copies_in_another_cluster_stand_beside_those_here(mirror, elsewhere, viewer, client_of):
+    mirror.begin()
+    mirror.say()
+    elsewhere.say(topic="clicks", flow="east->backup", error="backup refuses", lag=5)
+    assert mirror.look() is False
+    assert elsewhere.collector.look() is True
+    html = page(client_of, viewer)
+    assert 'title="east.clicks in backup"' in html
+    assert 'href="/topics/east.orders/"' in html
+    assert 'href="/topics/east.clicks/"' not in html
+    overview = client_of(viewer).get("/").content.decode()
+    assert "1 topic is not copied into backup" in overview
+
+
+def test_copies_elsewhere_of_topics_one_may_not_see_are_not_shown(elsewhere, viewer, client_of):
+    NameRule.objects.create(user=viewer, resource="topic", pattern="*secret*", level="nothing")
+    elsewhere.say(topic="secret-one")
+    elsewhere.say(topic="clicks")
+    elsewhere.collector.look()
+    html = page(client_of, viewer)
+    assert "clicks" in html
+    assert "secret-one" not in html
+
+
+def test_a_cluster_that_does_not_answer_keeps_no_other_from_its_look(elsewhere):
+    silent = FakeGateway(broker_count=1)
+    silent.stop_broker(1)
+    others = OtherClusters({"backup": elsewhere.gateway, "silent": silent}, lambda: elsewhere.clock_ms)
+    elsewhere.say()
+    assert others.look() is False
+    assert [row.cluster for row in MirroredTopic.objects.all()] == ["backup"]
+
+
+@pytest.mark.parametrize("said", ["backup", "backup=", "=a:1", "backup=a", "b=a:1 b=c:2", "b=a:1;c:2", "b=a:b:1"])
+def test_clusters_that_cannot_be_asked_are_refused_in_a_sentence(said):
+    with pytest.raises(SystemExit, match="BARNABAS_MIRROR_CLUSTERS"):
+        read_mirror_clusters({"BARNABAS_MIRROR_CLUSTERS": said})
+    assert read_mirror_clusters({"BARNABAS_MIRROR_CLUSTERS": " b=a:1,c:2  d=e:3"}) == {"b": "a:1,c:2", "d": "e:3"}

@@ -10,6 +10,7 @@ from broker.__main__ import COMMANDS
 from broker.client.logins import read_logins
 from broker.config.broker import read_broker_config
 from broker.config.properties import parse_properties
+from broker.connect.mirror_flows import read_flows
 from broker.registry.config import read_config_file
 from broker.spark.config import read_stream_config
 from broker.zookeeper.digest_file import read_digest
@@ -23,7 +24,20 @@ SPECS = {
     "zookeeper": {"directory": "/z", "client_port": 2181},
     "broker": {"broker_id": 1, "port": 9092, "directory": "/b", "log_dirs": ["/b/data"], "zookeeper": "127.0.0.1:2181"},
     "registry": {"directory": "/r", "port": 8081},
+    "second": {
+        "cluster": "backup",
+        "broker_id": 1,
+        "port": 9292,
+        "directory": "/x",
+        "log_dirs": ["/x/data"],
+        "zookeeper": "127.0.0.1:2181/backup",
+    },
     "connect": {"directory": "/c", "port": 8083},
+    "mirror": {
+        "directory": "/m",
+        "clusters": {"here": "127.0.0.1:9092", "there": "127.0.0.1:9292"},
+        "flows": [{"source": "here", "target": "there", "topics": ".*", "groups": ".*", "replication_factor": 1}],
+    },
     "stream": {"directory": "/s", "properties": {"job": "dedupe"}},
     "probe": {"directory": "/p", "port": 9191, "properties": {"bootstrap.servers": "127.0.0.1:9092"}},
 }
@@ -63,7 +77,9 @@ def test_a_zookeeper_server_of_nonsense_is_refused(wrong):
 
 
 def test_zookeeper_starts_before_brokers_and_clients_after_them():
-    assert START_ORDER == ("zookeeper", "broker", "registry", "connect", "stream", "probe")
+    assert START_ORDER == (
+        "zookeeper", "broker", "second", "registry", "connect", "mirror", "stream", "probe",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -107,6 +123,15 @@ WRONG = [
     ("stream", {"properties": {"spark.jars": "http://h/x.jar"}}, "properties must have no key of Spark's own"),
     ("stream", {"properties": {"a": "b\nc=d"}}, "a must be one line of text."),
     ("probe", {"port": 0}, "port must be a whole number from 1 to 65535, not 0."),
+    ("second", {"cluster": "a/b"}, "The name of a process is 1 to 60 letters, digits, '-' and '_'."),
+    ("second", {"port": 0}, "port must be a whole number from 1 to 65535, not 0."),
+    ("mirror", {"flows": []}, "flows must name 1 to 20 flows."),
+    ("mirror", {"clusters": {"here": "127.0.0.1:9092"}}, "flows must lead from one of clusters to another."),
+    (
+        "mirror",
+        {"clusters": {"he->re": "127.0.0.1:9092"}},
+        "clusters has 'he->re', which is no key",
+    ),
     ("stream", {"properties": ["a"]}, "properties must be at most 200 keys with their values."),
 ]
 
@@ -123,11 +148,12 @@ def test_wrong_spec_is_refused_with_a_sentence_that_names_the_field(kind, given,
 def test_a_process_has_a_directory_of_its_own_below_the_data(kind, where, settings):
     settings.DATA_DIR = Path("/data")
     settings.SECRETS_DIR, settings.RUN_DIR, settings.JOBS_DIR = (Path("/data", each) for each in OWN)
-    good = SPECS[kind] | {"directory": "/data/x"} | ({"log_dirs": ["/data/x/y"]} if kind == "broker" else {})
+    has_logs = kind in ("broker", "second")
+    good = SPECS[kind] | {"directory": "/data/x"} | ({"log_dirs": ["/data/x/y"]} if has_logs else {})
     KINDS[kind].check(good)
     with pytest.raises(SpecError, match="directory must be"):
         KINDS[kind].check(good | {"directory": where})
-    if kind == "broker":
+    if has_logs:
         with pytest.raises(SpecError, match="log_dirs must be"):
             KINDS[kind].check(good | {"log_dirs": [where]})
 
@@ -319,3 +345,17 @@ def test_what_an_operator_has_secured_by_hand_stays(tmp_path, secured):
         "kafka.security.authorizer.AclAuthorizer",
         "/etc/k.pem",
     )
+
+
+def test_a_mirror_maker_reads_what_its_kind_writes(tmp_path):
+    there = SPECS["mirror"]["flows"][0]
+    spec = SPECS["mirror"] | {
+        "directory": str(tmp_path / "m"),
+        "flows": [there, there | {"source": "there", "target": "here"}],
+    }
+    checked = KINDS["mirror"].check(spec)
+    KINDS["mirror"].write_files(checked)
+    file = Path(KINDS["mirror"].launch(checked).arguments[-1])
+    flows = read_flows(parse_properties(file.read_text()), [])
+    assert [flow.name for flow in flows] == ["here->there", "there->here"]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -46,6 +46,11 @@ def test_a_document_with_spaces_in_its_name_stands_in_quotes(tmp_path):
         ({"BARNABAS_BROKER_PORT": "0"}, "BARNABAS_BROKER_PORT=0 must be a number"),
         ({"BARNABAS_ZOOKEEPER_PORT": "99999"}, "BARNABAS_ZOOKEEPER_PORT=99999 must be"),
         ({"BARNABAS_BROKERS": "0"}, "BARNABAS_BOOTSTRAP_SERVERS"),
+        ({"BARNABAS_MIRROR": "1", "BARNABAS_SECURED": "1"}, "has no TLS and logins: start it without SECURE"),
+        (
+            {"BARNABAS_MIRROR": "1", "BARNABAS_BROKERS": "0", "BARNABAS_BOOTSTRAP_SERVERS": "kafka:9092"},
+            "needs brokers that are started here",
+        ),
         ({"BARNABAS_DOCUMENTS": "/no/such.txt"}, "/no/such.txt, which is not a file"),
         ({"BARNABAS_DOCUMENTS": "'/no/such.txt"}, "a quote that does not end"),
     ],

@@ -1,0 +1,26 @@
+"""What BARNABAS_MIRROR_CLUSTERS says of clusters that mirrors copy this one's topics into: what mirrors tell of their
+work lies in the target. Read once, with the settings; it ends the program with one sentence if it cannot be.
+"""
+
+import re
+import sys
+from collections.abc import Mapping
+
+VARIABLE = "BARNABAS_MIRROR_CLUSTERS"
+#: Each is asked every few seconds.
+CLUSTERS_MAX = 8
+_ALIAS = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_SERVERS = re.compile(r"[^\s,:=]+:\d{1,5}(,[^\s,:=]+:\d{1,5})*")
+
+
+def read_mirror_clusters(environment: Mapping[str, str]) -> dict[str, str]:
+    """Bootstrap servers by alias, from `ALIAS=HOST:PORT,…` separated by spaces."""
+    found: dict[str, str] = {}
+    for each in environment.get(VARIABLE, "").split():
+        alias, _, servers = each.partition("=")
+        if not _ALIAS.fullmatch(alias) or not _SERVERS.fullmatch(servers) or alias in found:
+            sys.exit(f"{VARIABLE}: {each[:300]} is not ALIAS=HOST:PORT,… of a cluster that is named once.")
+        found[alias] = servers
+    if len(found) > CLUSTERS_MAX:
+        sys.exit(f"{VARIABLE} names {len(found)} clusters; at most {CLUSTERS_MAX} can be looked at.")
+    return found
