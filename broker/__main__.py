@@ -24,6 +24,7 @@ COMMANDS = {
     "stream-ledger": "tell which batches stream jobs have written",
     "dump-log": "print a segment of a log",
     "retention-preview": "tell what would be deleted from a topic",
+    "api": "ask a console over its HTTP API, plan changes there and have them carried out",
     "certificates": "make an authority and certificates for brokers and clients",
 }
 

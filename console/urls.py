@@ -8,6 +8,7 @@ pages = [
     path("", include("console.users.urls")),
     path("", include("console.sso.urls")),
     path("", include("console.readonly.urls")),
+    path("", include("console.api.urls")),
     path("topics/", include("console.topics.urls")),
     path("topics/", include("console.retention.urls")),
     path("topics/", include("console.records.urls")),

@@ -1,4 +1,5 @@
-"""How far people's rights reach, whom a provider knows them as, what is read-only, and failed logins that count."""
+"""How far people's rights reach, whom a provider knows them as, what is read-only, tokens of programs,
+and failed logins that count."""
 
 from django.conf import settings
 from django.db import models
@@ -79,3 +80,23 @@ class Identity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subject} of {self.issuer}"
+
+
+class ApiToken(models.Model):
+    """What it opens, and how it is found, is in `api_tokens.py`. One that is taken back has no row any more."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=60)
+    #: SHA-256 of the secret, which is kept nowhere.
+    digest = models.CharField(max_length=64, unique=True)
+    scopes = models.JSONField(default=list)
+    made_at = models.DateTimeField(auto_now_add=True)
+    ends_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="token_of_user")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.user}"

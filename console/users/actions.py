@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from django.contrib.auth.models import Group, User
 from django.db import IntegrityError, transaction
 
+from console.access.api_tokens import end_tokens
 from console.access.models import NameRule, PasswordToChange
 from console.access.reach import Rule
 from console.access.roles import ROLES
@@ -62,9 +63,10 @@ def write_standing(user: User, wanted: Standing) -> None:
 
 
 def end_logins(user: User) -> None:
-    """Every session of `user`, within a transaction of the caller's; open pages are told."""
+    """Every session of `user`, and every token, within a transaction of the caller's; open pages are told."""
     for each in logins_of(user):
         each.delete()
+    end_tokens(user)
     announce_rights(user.pk)
 
 
@@ -95,10 +97,11 @@ def do_end_logins(actor: User, user: User, plan: Plan, confirmation: Confirmatio
 
 @transaction.atomic
 def do_change_own_password(user: User, password: str) -> None:
-    """Every other login of the person ends: a session holds for one password only."""
+    """Every other login of the person ends, for a session holds for one password only, and every token."""
     user.set_password(password)
     user.save(update_fields=["password"])
     PasswordToChange.objects.filter(user=user).delete()
+    end_tokens(user)
     record_event(user, "change own password", "user", user.get_username())
     announce_rights(user.pk)
 

@@ -73,7 +73,7 @@ def password_plan(user: User) -> Plan:
         read=(user.username, user.password),
         touches=(
             "A password is made and shown once, on the next page. It has to be changed at the next login.",
-            "All logins of the account end at once.",
+            "All logins of the account end at once, and all its tokens.",
         ),
         obstacle="" if may_have_password(user) else BY_SINGLE_SIGN_ON,
     )
@@ -85,11 +85,19 @@ def end_logins_plan(user: User) -> Plan:
         action="end logins",
         object_type=OBJECT_TYPE,
         object_name=user.username,
-        lines=(line,) if line.old else (),
-        read=(user.username, *(each.session_key for each in logins_of(user))),
+        lines=tuple(each for each in (line, _tokens_line(user)) if each.old),
+        read=(user.username, *(each.session_key for each in logins_of(user)), *_tokens_of(user)),
         touches=("The person can log in again with the same password.",),
     )
 
 
 def _logins_line(user: User) -> Line:
     return Line("logins", len(logins_of(user)), 0, is_told=True)
+
+
+def _tokens_line(user: User) -> Line:
+    return Line("API tokens", user.api_tokens.count(), 0, is_told=True)
+
+
+def _tokens_of(user: User) -> list[str]:
+    return list(user.api_tokens.values_list("digest", flat=True))

@@ -20,6 +20,7 @@ PAGES = {
     "topic-set": "topic-settings",
     "broker-set": "broker-settings",
     "ensemble-call-off": "zookeeper",
+    **dict.fromkeys(("token-make", "token-end"), "tokens"),
     **dict.fromkeys(("alert-acknowledge", "alert-silence", "alert-test"), "alerts"),
     "decommission-resume": "decommission",
     "decommission-call-off": "decommission",
@@ -28,7 +29,7 @@ PAGES = {
     **{f"rolling-restart-{each}": "rolling-restart" for each in ("pause", "resume", "call-off")},
 }
 #: Their pages are one for all: no argument of the address is theirs.
-_ARGUMENTLESS = {"alerts", "health", "zookeeper", "rolling-restart"}
+_ARGUMENTLESS = {"alerts", "tokens", "health", "zookeeper", "rolling-restart"}
 
 
 class WrongMethodMiddleware:

@@ -19,9 +19,13 @@ from console.web.wrong_method import PAGES
 from tests.console.connectors.lying_server import connector
 
 #: Of single sign-on there is nothing without a provider: `tests/console/sso`.
-OPEN_TO_ALL = {"login", "healthz", "metrics", "sso-login", "sso-callback", "sso-logout"}
+OPEN_TO_ALL = {"login", "healthz", "metrics", "sso-login", "sso-callback", "sso-logout"} | {
+    *("api", "api-events", "api-description"),  # opened by tokens: `tests/console/api`
+}
 #: What a value in an address stands for; an argument that is not here fails the test.
 ARGUMENTS = {
+    "api": {"rest": "topics"},
+    "token": {"number": 1},
     "topic": {"name": "orders", "partition": 0, "offset": 0},
     "process": {"name": "broker-1"},
     "broker": {"broker_id": 1},
@@ -42,6 +46,8 @@ ARGUMENTS = {
 CHANGES = {
     "logout": "viewer",
     "own-password": "viewer",
+    "token-make": "viewer",
+    "token-end": "viewer",
     "user-create": "admin",
     "read-only-switch": "admin",
     "user": "admin",
@@ -147,6 +153,8 @@ ALERTS = (
 )
 #: About oneself: for everybody who is logged in, without a role too.
 OWN = {"logout", "own-password"}
+#: Likewise, for everybody with a role.
+OWN_TOKENS = {"token-make", "token-end"}
 
 
 def routes(resolver=None) -> list[URLPattern]:
@@ -238,7 +246,7 @@ def test_who_asks_for_the_head_of_a_page_is_answered_as_who_asks_for_the_page(ad
 
 
 def test_a_viewer_changes_nothing(viewer, client_of):
-    seen = statuses([name for name in CLOSED if name not in OWN], client_of(viewer).post)
+    seen = statuses([name for name in CLOSED if name not in OWN | OWN_TOKENS], client_of(viewer).post)
     assert seen == {name: 403 if name in CHANGES else 405 for name in seen}
 
 

@@ -1,0 +1,203 @@
+"""`barnabas api …`: a console asked over its HTTP API, for scripts and for who would rather type.
+
+    barnabas api get topics search=orders
+    barnabas api plan create-topic name=clicks partition_count=3 replication_factor=2
+    barnabas api apply delete-topic name=clicks            # shows the plan and asks first
+    barnabas api events
+
+The token comes from a file of mode 600 (BARNABAS_TOKEN_FILE), never from the command line, which others can read.
+"""
+
+import argparse
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from broker.cli.api_client import ApiClient, Refused
+from broker.common.errors import StartupError
+
+USUAL_URL = "http://127.0.0.1:8080"
+_FILE_BYTES_MAX = 1024 * 1024
+
+
+def main(argv: list[str]) -> int:
+    """0 when it was done, 1 when it was refused or not confirmed."""
+    arguments = _parser().parse_args(argv)
+    client = ApiClient(arguments.url, _token(arguments.token_file), arguments.ca_file)
+    try:
+        return int(arguments.run(client, arguments))
+    except Refused as refusal:
+        print(f"api: {refusal}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (what is left in the buffer goes nowhere)
+        return 0
+
+
+def _get(client: ApiClient, arguments: argparse.Namespace) -> int:
+    answer = client.get(arguments.path, _parameters(arguments.parameters))
+    if arguments.output == "json" or "rows" not in answer:
+        print(json.dumps(answer, indent=2))
+        return 0
+    for line in table(answer["rows"]):
+        print(line)
+    if answer["more"]:
+        behind = answer["skip"] + len(answer["rows"])
+        print(f"There are more: skip={behind}, or take=10000.", file=sys.stderr)
+    return 0
+
+
+def _actions(client: ApiClient, _arguments: argparse.Namespace) -> int:
+    for each in client.get("actions", {}):
+        print(f"{each['name']:<24} {each['summary']}\n{'':<24} {', '.join(each['parameters'])}")
+    return 0
+
+
+def _plan(client: ApiClient, arguments: argparse.Namespace) -> int:
+    plan = client.post("plans", {"action": arguments.action, "parameters": _parameters(arguments.parameters)})
+    print(json.dumps(plan, indent=2) if arguments.output == "json" else "\n".join(plan_lines(plan)))
+    return 0
+
+
+def _apply(client: ApiClient, arguments: argparse.Namespace) -> int:
+    """What has no plan is done at once, as the console does."""
+    body = {"action": arguments.action, "parameters": _parameters(arguments.parameters)}
+    known = {each["name"]: each for each in client.get("actions", {})}
+    if not known.get(arguments.action, {"needs_plan": True})["needs_plan"]:
+        return _told(client.post("plans/apply", body))
+    plan = client.post("plans", body)
+    print("\n".join(plan_lines(plan)), file=sys.stderr)
+    if plan["obstacle"]:
+        return 1
+    typed = arguments.typed if arguments.yes else _asked(plan)
+    if typed is None:
+        print("Nothing was changed.", file=sys.stderr)
+        return 1
+    return _told(client.post("plans/apply", {**plan["apply"], "digest": plan["digest"], "typed_name": typed}))
+
+
+def _told(answer: Mapping[str, Any]) -> int:
+    print("\n".join(answer["messages"]) or "Done.")
+    return 0
+
+
+def _asked(plan: Mapping[str, Any]) -> str | None:
+    """What was typed to confirm it; None: nothing that does."""
+    wanted = plan["typed_name"]
+    question = f"Type {wanted} to go on: " if wanted else "Go on? [y/N] "
+    print(question, end="", file=sys.stderr, flush=True)
+    typed = sys.stdin.readline().strip()
+    if wanted:
+        return typed if typed == wanted else None
+    return "" if typed.lower() in ("y", "yes") else None
+
+
+def _events(client: ApiClient, _arguments: argparse.Namespace) -> int:
+    for line in client.lines("events"):
+        if line.startswith("data: "):
+            print(line.removeprefix("data: "), flush=True)
+    return 0
+
+
+def plan_lines(plan: Mapping[str, Any]) -> Iterable[str]:
+    yield f"{plan['action']}: {plan['object_type']} {plan['object_name']}"
+    for each in plan["changes"]:
+        yield f"  {each['name']}: {_shown(each['old'])} -> {_shown(each['new'])}"
+    if not plan["changes"]:
+        yield "  nothing would change"
+    yield from (f"  ! {each}" for each in plan["losses"])
+    yield from (f"  {each}" for each in plan["touches"])
+    yield f"  Undo: {plan['undo']}" if plan["undo"] else "  It cannot be undone."
+    if plan["obstacle"]:
+        yield f"  Not now: {plan['obstacle']}"
+
+
+def table(rows: list[dict[str, Any]]) -> Iterable[str]:
+    if not rows:
+        yield "(none)"
+        return
+    cells = [[*rows[0]], *([_shown(value) for value in row.values()] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    for row in cells:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _shown(value: object) -> str:
+    """What a stranger has written moves no cursor."""
+    if value is None:
+        return "-"
+    if isinstance(value, list):
+        value = ",".join(map(_shown, value))
+    elif isinstance(value, dict):
+        value = ",".join(f"{name}={_shown(each)}" for name, each in value.items())
+    return "".join(each if each.isprintable() else "?" for each in str(value))
+
+
+def _parameters(words: Iterable[str]) -> dict[str, str | list[str]]:
+    """`name=value`, again for a list; `name=@FILE` for what a file holds. Raises StartupError."""
+    found: dict[str, list[str]] = {}
+    for word in words:
+        name, separator, value = word.partition("=")
+        if not separator or not name:
+            raise StartupError(f"{word} is not NAME=VALUE.")
+        found.setdefault(name, []).append(_contents(Path(value[1:])) if value.startswith("@") else value)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
+def _contents(path: Path) -> str:
+    try:
+        if path.stat().st_size > _FILE_BYTES_MAX:
+            raise StartupError(f"{path} is larger than {_FILE_BYTES_MAX} bytes.")
+        return path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StartupError(f"{path} cannot be read: {error}.") from None
+
+
+def _token(path: str) -> str:
+    if not path:
+        raise StartupError("name the file of your token: --token-file FILE, or BARNABAS_TOKEN_FILE; /tokens/ makes one")
+    try:
+        if os.stat(path).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise StartupError(f"{path} can be read by others; chmod 600 it")
+        return Path(path).read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StartupError(f"{path} cannot be read: {error}") from None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="barnabas api", description="Ask a console over its HTTP API.")
+    parser.add_argument(
+        "--url", default=os.environ.get("BARNABAS_URL", USUAL_URL), help="of the console (BARNABAS_URL, %(default)s)"
+    )
+    parser.add_argument(
+        "--token-file",
+        default=os.environ.get("BARNABAS_TOKEN_FILE", ""),
+        metavar="FILE",
+        help="of mode 600 (BARNABAS_TOKEN_FILE)",
+    )
+    parser.add_argument("--ca-file", metavar="FILE", help="authority of the console's certificate, if it is your own")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    get = _command(commands, "get", _get, "read a table, as topics, brokers, groups, topics/NAME/partitions")
+    get.add_argument("path")
+    _command(commands, "actions", _actions, "list what can be planned")
+    plan = _command(commands, "plan", _plan, "have a plan made; nothing changes")
+    apply = _command(commands, "apply", _apply, "have a plan made, show it, ask, and have it carried out")
+    for each in (plan, apply):
+        each.add_argument("action")
+    for each in (get, plan, apply):
+        each.add_argument("parameters", nargs="*", metavar="NAME=VALUE", help="again for a list; NAME=@FILE")
+        each.add_argument("--output", choices=("text", "json"), default="text")
+    apply.add_argument("--yes", action="store_true", help="do not ask")
+    apply.add_argument("--typed", default="", metavar="NAME", help="with --yes: the name that has to be typed")
+    _command(commands, "events", _events, "what happens in the cluster, a line of JSON each")
+    return parser
+
+
+def _command(commands: Any, name: str, run: Any, meaning: str) -> argparse.ArgumentParser:
+    found: argparse.ArgumentParser = commands.add_parser(name, help=meaning, description=meaning)
+    found.set_defaults(run=run)
+    return found

@@ -1,0 +1,57 @@
+"""Tokens by which programs ask as a person: what one opens, for how long, and that nothing of it can be read back.
+
+A token never opens more than its person may do at the moment it is used. It is 256 random bits, so what is kept is a
+plain digest of it: nobody guesses it, and who reads the database has none.
+"""
+
+import secrets
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from django.contrib.auth.models import User
+
+from console.access.models import ApiToken
+
+PREFIX = "barnabas_"
+#: Scope → what it opens, in words for who gives it.
+SCOPES = {
+    "read": "see what the pages show, but for what is in records",
+    "records": "read records",
+    "plan": "have plans made, which change nothing",
+    "apply": "have plans carried out",
+}
+TOKENS_MAX = 20
+DAYS_MAX = 365
+#: The last use is noted at most so often.
+_NOTED_EVERY = timedelta(minutes=1)
+
+
+def make_token(user: User, name: str, scopes: list[str], days: int, now: datetime) -> tuple[ApiToken, str]:
+    """The token and, this once, its secret."""
+    secret = PREFIX + secrets.token_urlsafe(32)
+    ends_at = now + timedelta(days=days)
+    return ApiToken.objects.create(user=user, name=name, digest=_digest(secret), scopes=scopes, ends_at=ends_at), secret
+
+
+def token_of(secret: str, now: datetime) -> ApiToken | None:
+    """None if there is no such token, or it or its person's account is over, or a password has to be changed first."""
+    found = ApiToken.objects.select_related("user").filter(digest=_digest(secret)).first()
+    if found is None or found.ends_at <= now or not found.user.is_active or hasattr(found.user, "password_to_change"):
+        return None
+    if found.used_at is None or now - found.used_at >= _NOTED_EVERY:
+        ApiToken.objects.filter(pk=found.pk).update(used_at=now)
+    return found
+
+
+def is_open(token: ApiToken, now: datetime) -> bool:
+    """Whether it still is: tokens and accounts end while something is under way."""
+    return ApiToken.objects.filter(pk=token.pk, ends_at__gt=now, user__is_active=True).exists()
+
+
+def end_tokens(user: User) -> None:
+    """All of the person's, at once."""
+    ApiToken.objects.filter(user=user).delete()
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()

@@ -1,0 +1,220 @@
+"""What can be planned and carried out: the pages of plans, by the names their actions have here. Pure.
+
+Parameters are what the page's form asks for, by the same names. A plan is shown by a page that is asked with a query or
+posted to with a form, and confirmed by posting to that page or to another.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+#: A value, or several of one name.
+Parameters = Mapping[str, str | list[str]]
+Pairs = list[tuple[str, str]]
+
+
+class BadParameter(Exception):
+    """The message is a sentence that names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """`path`, `query` and `form`: parameters of the page; a name that ends with * stands for all that begin so.
+
+    `confirms`: the route that is posted to with the digest, where it is not `page`. `again`: parameters of the query
+    that go with the confirmation. `is_at_once`: it changes so little that it has no plan.
+    """
+
+    name: str
+    page: str
+    summary: str
+    path: tuple[str, ...] = ()
+    query: tuple[str, ...] = ()
+    form: tuple[str, ...] = ()
+    confirms: str = ""
+    is_at_once: bool = False
+
+    @property
+    def route(self) -> str:
+        return self.confirms or self.page
+
+    def path_of(self, parameters: Parameters) -> dict[str, str]:
+        """Raises BadParameter for one that is missing or none of this action's."""
+        for name in parameters:
+            if not any(_is(name, known) for known in (*self.path, *self.query, *self.form)):
+                known = ", ".join((*self.path, *self.query, *self.form)) or "none"
+                raise BadParameter(f"{self.name} has no parameter {name[:60]}; it has {known}.")
+        found = {}
+        for name in self.path:
+            value = parameters.get(name)
+            if not isinstance(value, str) or not value:
+                raise BadParameter(f"{self.name} needs the parameter {name}.")
+            found[name] = value
+        return found
+
+    def pairs(self, parameters: Parameters, known: Iterable[str]) -> Pairs:
+        """Those of `parameters` that `known` names."""
+        chosen = [name for name in parameters if name not in self.path and any(_is(name, each) for each in known)]
+        return [(name, value) for name in chosen for value in _values(parameters[name])]
+
+
+def _is(name: str, known: str) -> bool:
+    return name.startswith(known[:-1]) if known.endswith("*") else name == known
+
+
+def _values(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+_AMOUNTS = (
+    "producer_byte_rate",
+    "consumer_byte_rate",
+    "request_percentage",
+    "controller_mutation_rate",
+    "connection_creation_rate",
+)
+
+_ALL = (
+    Action("create-topic", "topic-create", "Create a topic", form=("name", "partition_count", "replication_factor")),
+    Action("delete-topic", "topic-delete", "Delete a topic", path=("name",), query=("undo",)),
+    Action(
+        "add-partitions",
+        "topic-add-partitions",
+        "Give a topic more partitions",
+        path=("name",),
+        form=("partition_count",),
+    ),
+    Action(
+        "change-topic",
+        "topic-settings",
+        "Change settings of a topic: `setting` and `value`, as often as wanted",
+        path=("name",),
+        query=("setting", "value"),
+        confirms="topic-set",
+    ),
+    Action(
+        "change-retention",
+        "topic-retention",
+        "Change what retention keeps",
+        path=("name",),
+        query=("cleanup_policy", "retention_ms", "retention_bytes"),
+        confirms="topic-configure",
+    ),
+    Action(
+        "change-broker",
+        "broker-settings",
+        "Change a setting of a broker, or of all with `scope` all",
+        path=("broker_id",),
+        query=("setting", "value", "scope"),
+        confirms="broker-set",
+    ),
+    Action(
+        "reset-group",
+        "group-reset",
+        "Put offsets of a group to `earliest`, `latest`, `time` (`at`), `offset` or `shift` (`value`)",
+        path=("group",),
+        query=("to", "topic", "partitions", "value", "at", "undo"),
+    ),
+    Action("delete-group", "group-delete", "Delete a consumer group", path=("group",)),
+    Action("forget-offsets", "group-forget", "Forget a group's offsets in a topic", path=("group",), query=("topic",)),
+    Action("elect-leaders", "elect-leaders", "Let the preferred replicas lead"),
+    Action(
+        "move-partitions",
+        "move-partitions",
+        "Move replicas of a topic: `replicas-N`, brokers with commas between",
+        query=("topic", "partition"),
+        form=("throttle", "replicas-*"),
+    ),
+    Action("drain-broker", "move-partitions", "Move all replicas away from a broker", query=("drain", "throttle")),
+    Action("spread-replicas", "move-partitions", "Even out what brokers hold", query=("spread", "throttle")),
+    Action(
+        "change-replication",
+        "move-partitions",
+        "Another replication factor of a topic",
+        query=("topic", "factor", "throttle"),
+    ),
+    Action("undo-moves", "move-partitions", "Take a reassignment back", query=("undo", "throttle")),
+    Action("call-off-moves", "call-off-moves", "Call moves off; `place`: topic:partition", query=("place",)),
+    Action(
+        "change-quotas",
+        "quota-change",
+        "Change quotas of a user, a client id or an address",
+        form=("about", "user", "client_id", "ip", *_AMOUNTS),
+    ),
+    Action(
+        "create-rules",
+        "acl-create",
+        "Allow or deny in the cluster",
+        query=("permission", "principal", "host", "resource", "pattern", "name", "operations"),
+        confirms="acl-change",
+    ),
+    Action("change-rules", "acl-change", "Take rules away, or take a change of them back", query=("remove", "undo")),
+    Action("register-schema", "schema-register", "Register a schema", form=("subject", "type", "text", "references")),
+    Action(
+        "change-subject",
+        "schema-settings",
+        "Compatibility and mode of a subject",
+        path=("subject",),
+        form=("level", "mode"),
+    ),
+    Action("change-schemas", "schema-defaults", "Compatibility and mode of all other subjects", form=("level", "mode")),
+    Action(
+        "delete-schema",
+        "schema-delete",
+        "Delete a subject, or a version",
+        path=("subject",),
+        query=("version", "permanent"),
+    ),
+    Action("stop-process", "process-stop", "Stop a process", path=("name",)),
+    Action("restart-process", "process-restart", "Restart a process", path=("name",)),
+    Action("kill-process", "process-kill", "Kill a process", path=("name",)),
+    Action("remove-process", "process-remove", "Forget a process; its files stay", path=("name",)),
+    Action("start-process", "process-start", "Start a process", path=("name",), is_at_once=True),
+    Action(
+        "restart-always",
+        "process-restart-always",
+        "Start a process again after it has died",
+        path=("name",),
+        is_at_once=True,
+    ),
+    Action("restart-never", "process-restart-never", "Leave a process that has died", path=("name",), is_at_once=True),
+    Action("add-broker", "process-add-broker", "Add a broker", form=("broker_id", "port", "log_dirs", "rack")),
+    Action("decommission", "decommission", "Drain a broker and remove it", path=("name",), query=("throttle",)),
+    Action("rolling-restart", "rolling-restart", "Restart all brokers one after the other"),
+    Action(
+        "change-ensemble",
+        "ensemble-change",
+        "Grow or shrink the ensemble, or replace a server",
+        query=("kind", "server"),
+    ),
+    Action("reset-stream", "stream-reset", "Let a stream job begin anew", path=("name",), query=("to",)),
+    Action("remove-stream", "stream-remove", "Remove a stream job and its checkpoint", path=("name",)),
+    Action("add-stream", "stream-add", "Add a stream job", path=("job",), form=("name", "*")),
+    Action(
+        "create-connector",
+        "connector-create",
+        "Create a connector: `as` json, `json` its configuration",
+        path=("plugin",),
+        form=("as", "json", "name", "sealed"),
+    ),
+    Action(
+        "configure-connector",
+        "connector-configure",
+        "Configure a connector: `as` json, `json`",
+        path=("name",),
+        form=("as", "json", "sealed"),
+    ),
+    Action("delete-connector", "connector-delete", "Delete a connector", path=("name",)),
+    Action("do-to-connector", "connector-do", "`deed`: pause, resume, stop, restart …", path=("name", "deed")),
+    Action("restart-task", "connector-restart-task", "Restart a task of a connector", path=("name", "task")),
+    Action(
+        "alter-connector-offsets",
+        "connector-offsets",
+        "Put a stopped connector's offsets elsewhere",
+        path=("name",),
+        form=("offsets",),
+    ),
+    Action(
+        "reset-connector-offsets", "connector-reset-offsets", "Forget a stopped connector's offsets", path=("name",)
+    ),
+)
+ACTIONS: dict[str, Action] = {each.name: each for each in _ALL}

@@ -1,0 +1,71 @@
+"""A page asked from within the process: its own view, with its rights, its filters and its plans, but nothing is drawn.
+
+So whatever a page shows and does, the API does too, by the same code; a page that is changed changes both.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.contrib.messages.storage.base import BaseStorage
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import resolve
+from django_htmx.middleware import HtmxDetails
+
+Pairs = Iterable[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`shown`: what the page would have been drawn of, empty if there would have been none; `told`: its messages."""
+
+    response: HttpResponse
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    told: tuple[str, ...] = ()
+
+    @property
+    def has_led_on(self) -> bool:
+        """As views do that have done what they were asked for."""
+        return 300 <= self.response.status_code < 400
+
+
+class _Request(HttpRequest):
+    is_from_within = True
+    shown: Mapping[str, Any]
+
+
+class _Messages(BaseStorage):
+    """Kept for nobody's next page."""
+
+    def _get(self, *_args: object, **_named: object) -> tuple[list[Any], bool]:
+        return [], True
+
+    def _store(self, *_args: object, **_named: object) -> list[Any]:
+        return []
+
+
+def ask(person: User, path: str, query: Pairs = (), form: Pairs | None = None) -> Answer:
+    """The page at `path`, without a prefix of the console's; posted to if there is a `form`.
+
+    Raises what views raise: Http404, PermissionDenied, GatewayError where a page has no place for it.
+    """
+    request = _Request()
+    request.method = "GET" if form is None else "POST"
+    request.path = request.path_info = path
+    request.META = {"REQUEST_METHOD": request.method, "SERVER_NAME": "localhost", "SERVER_PORT": "80"}
+    request.GET, request.POST = _dictionary(query), _dictionary(form or ())
+    match = request.resolver_match = resolve(path)
+    request.user, request.session, request.shown = person, {}, {}
+    request.htmx = HtmxDetails(request)
+    request._messages = _Messages(request)
+    response = match.func(request, *match.args, **match.kwargs)
+    return Answer(response, request.shown, tuple(str(each) for each in request._messages))
+
+
+def _dictionary(pairs: Pairs) -> QueryDict:
+    found = QueryDict(mutable=True)
+    for name, value in pairs:
+        found.appendlist(name, value)
+    found._mutable = False
+    return found

@@ -1,0 +1,57 @@
+"""What can be read: the tables of the pages, by the names they have here. Pure."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """`page`: the route of the page whose table it is; what stands in its path between < and > is part of ours, too.
+
+    `chosen`: query the page needs to show this table of several.
+    """
+
+    path: str
+    page: str
+    summary: str
+    chosen: tuple[tuple[str, str], ...] = ()
+    scope: str = "read"
+
+
+READS = (
+    Read("brokers", "brokers", "Brokers: whether they are registered, what they lead and hold"),
+    Read("brokers/{int:broker_id}/partitions", "broker-partitions", "What a broker leads and follows"),
+    Read("brokers/{int:broker_id}/requests", "broker", "How long requests to a broker take, by API"),
+    Read("brokers/{int:broker_id}/settings", "broker-settings", "Settings of a broker, and where they come from"),
+    Read("topics", "topics", "Topics; `search` chooses"),
+    Read("topics/{name}/partitions", "topic", "Leaders, replicas and ISR of a topic's partitions"),
+    Read("topics/{name}/settings", "topic-settings", "Settings of a topic, and where they come from"),
+    Read("topics/{name}/consumers", "topic-consumers", "How far groups are in a topic, by partition"),
+    Read("topics/{name}/history", "topic-history", "What has happened to a topic"),
+    Read(
+        "topics/{name}/records",
+        "topic-records",
+        "Records of a topic, from a place as on its page: `place`, `partition`, `offset`, `at`, `limit_records`",
+        scope="records",
+    ),
+    Read("groups", "consumers", "Consumer groups: state, lag, verdict"),
+    Read("groups/{path:group}/offsets", "group", "What a group has committed, and its lag, by partition"),
+    Read("groups/{path:group}/members", "group", "Members of a group", (("table", "members"),)),
+    Read("placement", "placement", "Where replicas are, of all partitions"),
+    Read("moves", "placement", "Moves of replicas that are under way", (("table", "moves"),)),
+    Read("reassignments", "placement", "Moves that were made here", (("table", "reassignments"),)),
+    Read("retention", "retention", "What retention keeps and deletes, by topic"),
+    Read("zookeeper", "zookeeper", "Servers of the ensemble"),
+    Read("processes", "processes", "Processes the console runs, and what is true of them"),
+    Read("streams", "streams", "Stream jobs and their pace"),
+    Read("connectors", "connectors", "Connectors and their tasks"),
+    Read("mirrors", "mirrors", "What is copied between clusters, by partition"),
+    Read("probe", "probe", "What the probe has measured"),
+    Read("alerts", "alerts", "Alerts that fire, and those that did"),
+    Read("history", "history", "What has happened in the cluster"),
+    Read("audit", "audit", "What people did"),
+    Read("users", "users", "People and their roles"),
+    Read("kafka-users", "credentials", "Users of the cluster that log in by SCRAM"),
+    Read("quotas", "quotas", "Quotas, and how much of them is used"),
+    Read("access-rules", "acl-rules", "Rules of who may do what in the cluster"),
+    Read("denials", "acl-denials", "What was denied of late"),
+)

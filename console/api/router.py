@@ -1,0 +1,341 @@
+"""The API's operations, and their description as OpenAPI. It is imported when the first of them is asked for: what
+pushes pages has no use for it.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from ninja import NinjaAPI, Query, Schema
+from ninja.errors import HttpError, ValidationError
+from ninja.security import HttpBearer
+from pydantic import Field
+
+from console.access.api_tokens import SCOPES
+from console.access.rights import Right, reach_of, require, rights_of
+from console.api import door, plans
+from console.api.access import NoToken, admitted
+from console.api.actions import ACTIONS, Action, BadParameter
+from console.api.reads import READS, Read
+from console.audit.refusals import count_refusal
+from console.common.csv_table import Table
+from console.gateway.errors import GatewayError
+from console.overview.health import Reason
+from console.overview.queries import health_within
+
+ROWS_MAX, ROWS_USUAL = 10_000, 500
+_DESCRIPTION = (
+    "What the console's pages show and do, with the rights of the person a token belongs to. A change is planned "
+    "first: `POST plans` answers with what would be done and a digest, and `POST plans/apply` with that digest carries "
+    "it out, if it is still the same change. What is refused is answered as problem details (RFC 9457)."
+)
+
+api = NinjaAPI(
+    title="Barnabas", version="1", description=_DESCRIPTION, docs_url=None, openapi_url=None, urls_namespace="api-v1"
+)
+
+
+class Scope(HttpBearer):
+    """`any token` with an empty name."""
+
+    def __init__(self, name: str = ""):
+        super().__init__()
+        self._name = name
+
+    def __call__(self, request: HttpRequest) -> Any:
+        return admitted(request, self._name)
+
+    def authenticate(self, request: HttpRequest, token: str) -> Any:
+        """Never asked: `admitted` reads the header itself."""
+
+
+def problem(status: int, sentence: str, **more: object) -> JsonResponse:
+    body = {"status": status, "detail": sentence, **more}
+    response = JsonResponse(body, status=status, content_type="application/problem+json")
+    if status == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+# -- reading
+
+
+class Rows(Schema):
+    """`more`: there are further ones, to be had with `skip`."""
+
+    rows: list[dict[str, Any]]
+    skip: int
+    more: bool
+
+
+_Take = Annotated[int, Query(ge=1, le=ROWS_MAX)]
+_Skip = Annotated[int, Query(ge=0)]
+
+
+def _reader(read: Read) -> Callable[..., Rows]:
+    def rows(request: HttpRequest, take: int, skip: int, **values: Any) -> Rows:
+        filters = [(name, each) for name, found in request.GET.lists() for each in found]
+        own = {"take", "skip", "format", *dict(read.chosen)}
+        query = [*(pair for pair in filters if pair[0] not in own), *read.chosen, ("format", "csv")]
+        return _rows_of(door.ask(request.user, reverse(read.page, kwargs=values), query), take, skip)
+
+    path = [(name, int if kind == "int:" else str) for kind, name in re.findall(r"{(\w+:)?(\w+)}", read.path)]
+    named = [("take", _Take, ROWS_USUAL), ("skip", _Skip, 0)]
+    word = inspect.Parameter.KEYWORD_ONLY
+    rows.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+        + [inspect.Parameter(name, word, annotation=kind) for name, kind in path]
+        + [inspect.Parameter(name, word, annotation=kind, default=usual) for name, kind, usual in named]
+    )
+    return rows
+
+
+def _rows_of(answer: door.Answer, take: int, skip: int) -> Rows:
+    """Raises NotDone where the page has no table for now: it says why."""
+    table = answer.response
+    if not isinstance(table, Table):
+        sentence = str(answer.shown.get("error") or answer.shown.get("sentence") or "There is nothing to read here.")
+        raise plans.NotDone(sentence, table.status_code if table.status_code >= 400 else 503)
+    names = [re.sub(r"\W+", "_", title).strip("_").lower() for title in table.titles]
+    found = list(islice(table.rows, skip, skip + take + 1))
+    rows = [dict(zip(names, map(_value, row), strict=True)) for row in found[:take]]
+    return Rows(rows=rows, skip=skip, more=len(found) > take)
+
+
+def _value(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): _value(each) for name, each in value.items()}
+    return [_value(each) for each in value] if isinstance(value, list | tuple | set | frozenset) else str(value)
+
+
+def _name_of(read: Read) -> str:
+    return "read-" + re.sub(r"{(\w+:)?(\w+)}", "", read.path).replace("/", "-").replace("--", "-").strip("-")
+
+
+for _read in READS:
+    api.get(
+        f"/{_read.path}", auth=Scope(_read.scope), response=Rows, operation_id=_name_of(_read), summary=_read.summary,
+        description=f"Filters of the page are parameters here, too. Scope: {_read.scope}.", tags=["read"],
+    )(_reader(_read))  # fmt: skip
+
+
+class ReasonView(Schema):
+    level: str
+    subject: str
+    text: str
+    evidence: str
+    since_ms: int | None
+    action: str
+    key: str
+
+
+class HealthView(Schema):
+    level: str
+    reasons: list[ReasonView]
+    muted: list[ReasonView]
+
+
+@api.get("/health", auth=Scope("read"), response=HealthView, summary="How the cluster is, and why", tags=["read"])
+def health(request: HttpRequest) -> dict[str, Any]:
+    require(request.user, Right.VIEW)
+    found = health_within(reach_of(request.user))
+    return {
+        "level": str(found.level),
+        "reasons": [_as_view(each) for each in found.reasons],
+        "muted": [_as_view(each) for each in found.muted],
+    }
+
+
+def _as_view(reason: Reason) -> dict[str, Any]:
+    named = ("subject", "text", "evidence", "since_ms", "key")
+    told = {name: getattr(reason, name) for name in named}
+    return {**told, "level": str(reason.level), "action": reason.action.text}
+
+
+class TokenView(Schema):
+    user: str
+    rights: list[str]
+    token: str
+    scopes: list[str]
+    ends_at: datetime
+
+
+@api.get("/token", auth=Scope(), response=TokenView, summary="Whose token this is, and what it opens", tags=["token"])
+def token(request: HttpRequest) -> dict[str, Any]:
+    held = request.auth
+    rights = sorted(map(str, rights_of(held.user)))
+    names = {"user": held.user.get_username(), "token": held.name}
+    return names | {"rights": rights, "scopes": held.scopes, "ends_at": held.ends_at}
+
+
+# -- planning and applying
+
+
+Value = str | int | float | bool | list[str | int]
+
+
+class PlanBody(Schema):
+    action: str = Field(max_length=60)
+    parameters: dict[str, Value] = {}
+
+
+class ApplyBody(PlanBody):
+    digest: str = Field("", max_length=64)
+    typed_name: str = Field("", max_length=1_024)
+
+
+class ChangeView(Schema):
+    name: str
+    old: Any
+    new: Any
+
+
+class PlanView(Schema):
+    """`obstacle`: why it cannot be done now. `typed_name`: what has to be sent with the digest, if anything."""
+
+    action: str
+    object_type: str
+    object_name: str
+    changes: list[ChangeView]
+    touches: list[str]
+    losses: list[str]
+    undo: str
+    command: str
+    obstacle: str
+    typed_name: str
+    digest: str
+    apply: dict[str, Any]
+
+
+class Applied(Schema):
+    applied: bool
+    messages: list[str]
+
+
+class ActionView(Schema):
+    name: str
+    summary: str
+    parameters: list[str]
+    needs_plan: bool
+
+
+@api.get("/actions", auth=Scope(), response=list[ActionView], summary="What can be planned", tags=["change"])
+def actions(request: HttpRequest) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": each.name,
+            "summary": each.summary,
+            "parameters": [*each.path, *each.query, *each.form],
+            "needs_plan": not each.is_at_once,
+        }
+        for each in ACTIONS.values()
+    ]
+
+
+@api.post("/plans", auth=Scope("plan"), response=PlanView, summary="Have a plan made; nothing changes", tags=["change"])
+def plan(request: HttpRequest, body: PlanBody) -> dict[str, Any]:
+    return plans.show(request.user, _action(body.action), _texts(body.parameters))
+
+
+@api.post("/plans/apply", auth=Scope("apply"), response=Applied, summary="Carry a plan out", tags=["change"])
+def apply(request: HttpRequest, body: ApplyBody) -> dict[str, Any]:
+    """`action` and `parameters` as the plan has them under `apply`, with its `digest`."""
+    confirmed = plans.Confirmed(body.digest, body.typed_name)
+    return plans.carry_out(request.user, _action(body.action), _texts(body.parameters), confirmed)
+
+
+def _action(name: str) -> Action:
+    if name not in ACTIONS:
+        raise BadParameter(f"There is no action {name}; GET actions lists them.")
+    return ACTIONS[name]
+
+
+def _texts(parameters: Mapping[str, Value]) -> dict[str, str | list[str]]:
+    return {
+        name: [_text(each) for each in value] if isinstance(value, list) else _text(value)
+        for name, value in parameters.items()
+    }
+
+
+def _text(value: object) -> str:
+    """As a form has it: a box is ticked by `on`."""
+    return ("on" if value else "") if isinstance(value, bool) else str(value)
+
+
+# -- what is refused
+
+
+@api.exception_handler(NoToken)
+def _no_token(_request: HttpRequest, error: NoToken) -> HttpResponse:
+    return problem(401, str(error))
+
+
+@api.exception_handler(PermissionDenied)
+def _denied(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
+    count_refusal(request)
+    return problem(403, str(error) or "Your account may not do this.")
+
+
+@api.exception_handler(Http404)
+def _not_found(_request: HttpRequest, error: Http404) -> HttpResponse:
+    told = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+    return problem(404, told or "There is nothing of this name that you may see.")
+
+
+@api.exception_handler(plans.NotDone)
+def _not_done(_request: HttpRequest, error: plans.NotDone) -> HttpResponse:
+    return problem(error.status, str(error), **({"plan": error.plan} if error.plan else {}))
+
+
+@api.exception_handler(BadParameter)
+def _bad_parameter(_request: HttpRequest, error: BadParameter) -> HttpResponse:
+    return problem(422, str(error))
+
+
+@api.exception_handler(GatewayError)
+def _gateway(_request: HttpRequest, error: GatewayError) -> HttpResponse:
+    return problem(503, str(error))
+
+
+@api.exception_handler(ValidationError)
+def _invalid(_request: HttpRequest, error: ValidationError) -> HttpResponse:
+    said = [f"{'.'.join(map(str, each['loc'][1:]))}: {each['msg']}" for each in error.errors[:10]]
+    return problem(422, "; ".join(said)[:2_000])
+
+
+@api.exception_handler(HttpError)
+def _http_error(_request: HttpRequest, error: HttpError) -> HttpResponse:
+    return problem(error.status_code, str(error))
+
+
+@api.exception_handler(RecursionError)
+def _too_deep(_request: HttpRequest, _error: RecursionError) -> HttpResponse:
+    return problem(422, "The body is nested too deeply.")
+
+
+# -- description
+
+
+def description() -> dict[str, Any]:
+    found = api.get_openapi_schema(path_prefix=reverse("api-description").removesuffix("openapi.json"))
+    found["components"].setdefault("securitySchemes", {})
+    found["info"]["x-scopes"] = SCOPES
+    found["paths"][f"{reverse('api-events')}"] = {
+        "get": {
+            "operationId": "events",
+            "summary": "What happens in the cluster, as server-sent events; `Last-Event-ID` goes on behind one",
+            "tags": ["read"],
+            "responses": {"200": {"description": "OK", "content": {"text/event-stream": {}}}},
+        }
+    }
+    return dict(found)

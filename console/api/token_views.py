@@ -1,0 +1,59 @@
+"""One's own tokens: a list, a new one whose secret is shown once, and the end of one, which counts at once."""
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_POST, require_safe
+
+from console.access.api_tokens import SCOPES, make_token
+from console.access.models import ApiToken
+from console.access.rights import Right, require
+from console.api.forms import TokenForm
+from console.audit.record import record_event
+
+OBJECT_TYPE = "token"
+
+
+@require_safe
+def tokens(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.VIEW)
+    return _page(request, TokenForm(request.user))
+
+
+@never_cache
+@require_POST
+@sensitive_variables()
+def make(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.VIEW)
+    form = TokenForm(request.user, request.POST)
+    if not form.is_valid():
+        return _page(request, form, status=422)
+    wanted = form.cleaned_data
+    with transaction.atomic():
+        token, secret = make_token(request.user, wanted["name"], wanted["scopes"], wanted["days"], timezone.now())
+        after = {"scopes": token.scopes, "ends_at": token.ends_at.isoformat(timespec="seconds")}
+        record_event(request.user, "make token", OBJECT_TYPE, token.name, after=after)
+    return _page(request, TokenForm(request.user), secret=secret, made=token)
+
+
+@require_POST
+def end(request: HttpRequest, number: int) -> HttpResponse:
+    require(request.user, Right.VIEW)
+    token = get_object_or_404(ApiToken, pk=number, user=request.user)
+    with transaction.atomic():
+        record_event(request.user, "end token", OBJECT_TYPE, token.name, before={"scopes": token.scopes})
+        token.delete()
+    messages.success(request, f"The token {token.name} opens nothing any more.")
+    return redirect("tokens")
+
+
+def _page(
+    request: HttpRequest, form: TokenForm, secret: str = "", made: ApiToken | None = None, status: int = 200
+) -> HttpResponse:
+    found = [(each, each.ends_at <= timezone.now()) for each in ApiToken.objects.filter(user=request.user)]
+    context = {"tokens": found, "form": form, "secret": secret, "made": made, "scopes": SCOPES.items()}
+    return render(request, "api/tokens.html", context, status=status)

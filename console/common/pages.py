@@ -1,0 +1,26 @@
+"""Templates as Django has them, but for who asks a page from within the process: that one is given what the page would
+show instead of having it drawn (`api/door.py`).
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest
+from django.template.backends.django import DjangoTemplates, Template
+
+
+class Pages(DjangoTemplates):
+    def get_template(self, template_name: str) -> Template:
+        return _Page.of(super().get_template(template_name))
+
+
+class _Page(Template):
+    @classmethod
+    def of(cls, found: Template) -> "_Page":
+        return cls(found.template, found.backend)
+
+    def render(self, context: Mapping[str, Any] | None = None, request: HttpRequest | None = None) -> str:
+        if request is not None and getattr(request, "is_from_within", False):
+            request.shown = dict(context or {})
+            return ""
+        return super().render(context, request)
