@@ -45,12 +45,12 @@ class Holdings:
     # -- what was appended
 
     def appended(self, log: Log, before: int, batches: memoryview, *, by_leader: bool) -> None:
-        """`log` grew from offset `before`; what lies below it in `batches` was there already."""
+        """`log` grew from offset `before` to its end; what of `batches` lies below was there already."""
         broker, name = _broker_and_partition(log.directory)
         ends = self._ends.setdefault(name, {}).setdefault(broker, {})
         topic = name.rpartition("-")[0]
         for at, header in iterate_headers(batches):
-            if header.base_offset < before:
+            if not before <= header.base_offset < log.log_end_offset:
                 continue
             epoch = header.partition_leader_epoch
             ends[epoch] = max(ends.get(epoch, 0), header.next_offset)

@@ -52,10 +52,11 @@ def _watched_pass(clean: Callable, cleaned: Callable) -> Callable:
 def _watched(append: Callable, appended: Callable, *, by_leader: bool) -> Callable:
     def watched(log: Log, batches, *arguments, **more):
         before = log.log_end_offset
-        result = append(log, batches, *arguments, **more)
-        if log.log_end_offset > before:
-            appended(log, before, memoryview(batches), by_leader=by_leader)
-        return result
+        try:
+            return append(log, batches, *arguments, **more)
+        finally:  # of a follower's some may be there though the next could not be written
+            if log.log_end_offset > before:
+                appended(log, before, memoryview(batches), by_leader=by_leader)
 
     return watched
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.group.records import CommittedOffset, OffsetKey, encode_offset_key, encode_offset_value
 from broker.coordinator.transaction import records as transaction_records
@@ -16,6 +17,7 @@ from broker.records.record import Record
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from tests.simulation.history import History
 from tests.simulation.holdings import Holdings
+from tests.simulation.kernel import _watched
 from tests.simulation.timeline import Timeline
 
 WHERE = TopicPartition("orders", 0)
@@ -102,3 +104,18 @@ def test_an_offset_that_too_few_hold_is_found_when_its_commit_succeeds(cluster):
     cluster.append(1, f"{OFFSETS_TOPIC}-0", build_batch([Record(0, 0, key, value)]))
     cluster.holdings.judge_fact(OFFSETS_TOPIC, ("commit", "g", "m#1"), "OffsetCommit succeeds")
     assert len(cluster.history.violations) == 1
+
+
+def test_what_was_written_before_the_disk_failed_is_held(tmp_path):
+    """A follower writes several batches at once; the first may be in its log when the next cannot be written."""
+    told = []
+
+    def append_and_fail(log, batches):
+        log.append_as_follower(memoryview(batches)[: len(plain())])
+        raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "Too many open files")
+
+    log = Log.open(tmp_path / "broker-1" / "life-1" / "orders-0", LogConfig())
+    watched = _watched(append_and_fail, lambda *what, **how: told.append((what[1], how)), by_leader=False)
+    with pytest.raises(ApiError):
+        watched(log, plain())
+    assert told == [(0, {"by_leader": False})]
