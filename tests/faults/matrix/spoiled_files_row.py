@@ -33,6 +33,7 @@ TOLD = (
 RESTLESS = {
     "log.flush.offset.checkpoint.interval.ms": "500",
     "log.flush.scheduler.interval.ms": "500",
+    "replica.high.watermark.checkpoint.interval.ms": "500",
     "transaction.state.log.num.partitions": "1",
 }
 _TOPIC, _ENDED = "remembered", "ended"
@@ -59,17 +60,26 @@ def spoil_files(stage: Stage) -> None:
             stage.cluster.stop_brokers()
             stage.note("all have stopped")
         else:
+            _await_checkpoints(stage)
             stage.kill(*stage.others())
         _spoil(stage, stage.others(), _BESIDE_EVERY_LOG)
         stage.heal()
         stage.await_whole()
         written.expect_as_before(how)
     alone = stage.random.choice(stage.others())
+    _await_checkpoints(stage)
     stage.kill_and_expire(alone)
     _spoil(stage, [alone], (*_BESIDE_EVERY_LOG, LOG_START_OFFSET_CHECKPOINT))
     stage.heal()
     stage.await_whole()
     written.expect_as_before(f"kill -9 of {alone}")
+
+
+def _await_checkpoints(stage: Stage) -> None:
+    """Written a while after a start: who is killed before has none to spoil."""
+    names = (RECOVERY_POINT_CHECKPOINT, REPLICATION_OFFSET_CHECKPOINT)
+    paths = [stage.broker(each).directory / "logs" / name for each in stage.others() for name in names]
+    await_true(lambda: all(path.exists() for path in paths), "every broker has its checkpoints", WHOLE_WITHIN_S)
 
 
 # -- spoiling
