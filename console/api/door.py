@@ -3,17 +3,22 @@
 So whatever a page shows and does, the API does too, by the same code; a page that is changed changes both.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.contrib.messages.storage.base import BaseStorage
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import resolve
+from django.utils.html import strip_tags
+from django.utils.safestring import SafeData
 from django_htmx.middleware import HtmxDetails
 
 Pairs = Iterable[tuple[str, str]]
+_LINK = re.compile(r"<a .*?</a>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,14 @@ def ask(person: User, path: str, query: Pairs = (), form: Pairs | None = None) -
     request.htmx = HtmxDetails(request)
     request._messages = _Messages(request)
     response = match.func(request, *match.args, **match.kwargs)
-    return Answer(response, request.shown, tuple(str(each) for each in request._messages))
+    return Answer(response, request.shown, tuple(_in_words(each.message) for each in request._messages))
+
+
+def _in_words(message: object) -> str:
+    """Without the links to pages."""
+    if not isinstance(message, SafeData):
+        return str(message)
+    return unescape(strip_tags(_LINK.sub("", str(message)))).strip()
 
 
 def _dictionary(pairs: Pairs) -> QueryDict:

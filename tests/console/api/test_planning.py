@@ -27,7 +27,7 @@ def test_a_topic_is_planned_and_then_created(program, operator, there):
     assert "--create" in plan["command"]
 
     answer = asked.apply(plan)
-    assert (answer.status_code, answer.json()["applied"]) == (200, True)
+    assert (answer.status_code, answer.json()) == (200, {"applied": True, "messages": ["Topic clicks was created."]})
     assert "clicks" in topics(there)
     event = AuditEvent.objects.filter(action="create topic").get()
     assert (event.actor_name, event.object_name, event.result) == (operator.username, "clicks", "done")
