@@ -37,7 +37,7 @@ class ReplicaLogs:
 
     async def create(self, missing: list[NewLog]) -> None:
         """Make these logs without stalling the loop. One that cannot be made is tried again by `open`."""
-        await self.delete_all([new.partition for new in missing if self._is_of_earlier_topic(*new[:2])])
+        await self.delete_all([new.partition for new in missing if self._is_to_go(*new[:2])])
         if missing:
             await asyncio.to_thread(self._logs.create_missing, missing)
 
@@ -45,7 +45,7 @@ class ReplicaLogs:
         """The partition's log, made if need be; raises ApiError, KAFKA_STORAGE_ERROR also while it is being cut."""
         if self._is_being_cut(topic_partition):
             raise _still_being_cut(topic_partition)
-        if self._is_of_earlier_topic(topic_partition, topic_id):
+        if self._is_to_go(topic_partition, topic_id):
             self._delete(topic_partition)
         return self._logs.get_or_create(topic_partition, topic_id, is_new=is_new)
 
@@ -105,6 +105,12 @@ class ReplicaLogs:
         """Returns when no deleted log is being freed."""
         if self._purging is not None:
             await asyncio.wait([self._purging])
+
+    def _is_to_go(self, topic_partition: TopicPartition, topic_id: UUID) -> bool:
+        """One that is closed was to be deleted, and could not be moved aside then: nobody could ever use it again."""
+        log = self._logs.get(topic_partition)
+        is_half_deleted = log is not None and log.is_closed
+        return is_half_deleted or self._is_of_earlier_topic(topic_partition, topic_id)
 
     def _is_of_earlier_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> bool:
         """A topic deleted and created again while we were away must not show its old records."""

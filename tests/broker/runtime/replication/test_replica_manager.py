@@ -1,6 +1,7 @@
 """Replicas that are stopped: what leaves the disk, and what a late request may not stop."""
 
 import asyncio
+import errno
 import threading
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from structlog.testing import capture_logs
 from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.log import log_removal
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.manager import LogManager
@@ -57,6 +59,27 @@ async def test_a_log_deleted_as_an_earlier_purge_ends_is_purged_too(logs, tmp_pa
     await stop_replicas(replicas, [deleted(partitions[1])])
     may_end.set()
     await eventually(lambda: not list((tmp_path / "logs").glob("*-delete")), "the files of both logs are gone")
+
+
+async def test_a_partition_that_could_not_be_deleted_and_comes_back_begins_anew(logs, monkeypatch):
+    """There were no descriptors left when its log was to go: closed, it would refuse everybody for ever."""
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
+    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
+    _append(replicas.get("t", 0).log)
+
+    def out_of_descriptors(_path):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(log_removal, "open_directory", out_of_descriptors)
+        outcome = await stop_replicas(replicas, [deleted(TopicPartition("t", 0), leader_epoch=5)])
+        assert set(outcome.values()) == {ErrorCode.KAFKA_STORAGE_ERROR}
+        replicas.apply_leader_and_isr(_led_by_1(leader_epoch=6))
+        assert replicas.get("t", 0) is None
+    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=7))) is ErrorCode.NONE
+    log = replicas.leader_log("t", 0).log
+    assert log.log_end_offset == 0
+    _append(log)
 
 
 async def test_a_partition_moved_in_the_ordinary_way_is_no_warning(logs):
@@ -190,3 +213,7 @@ async def test_who_raises_when_it_hears_of_a_role_is_told_again_of_the_role_as_i
         replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
     await eventually(lambda: len(heard) == 3, "it is told again")
     assert heard == [1, 2, 2]
+
+
+def _append(log: Log) -> None:
+    log.append(build_batch([Record(0, 0, None, b"value")]), 5)
