@@ -9,6 +9,7 @@ pages = [
     path("", include("console.sso.urls")),
     path("", include("console.readonly.urls")),
     path("", include("console.api.urls")),
+    path("", include("console.palette.urls")),
     path("topics/", include("console.topics.urls")),
     path("topics/", include("console.retention.urls")),
     path("topics/", include("console.records.urls")),

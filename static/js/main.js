@@ -8,6 +8,7 @@ import "./flash.js";
 import "./focus.js";
 import "./hold.js";
 import "./moments.js";
+import "./palette.js";
 import "./question.js";
 import "./reasons.js";
 import "./records.js";

@@ -1,0 +1,1 @@
+"""From anywhere to anything by its name: Ctrl-K."""

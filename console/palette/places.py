@@ -1,0 +1,89 @@
+"""Pages and actions by their names, and who is offered which. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from console.access.reach import Reach, Resource
+from console.access.roles import Right
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`words` are found, too, but not shown. `resource`: `right` is needed on one of these; None: on the cluster."""
+
+    title: str
+    route: str
+    words: str = ""
+    resource: Resource | None = None
+    right: Right = Right.VIEW
+    #: What it shows names whatever there is.
+    names_all: bool = False
+
+    def is_for(self, reach: Reach) -> bool:
+        if self.names_all and not reach.sees_all_names:
+            return False
+        if self.resource is None:
+            return self.right in (reach.role if self.right is not Right.VIEW else reach.rights_anywhere)
+        return self.right in reach.rights_somewhere(self.resource)
+
+    def matches(self, words: Iterable[str]) -> bool:
+        text = f"{self.title} {self.words}".lower()
+        return all(each in text for each in words)
+
+
+_TOPIC, _GROUP, _PROCESS = Resource.TOPIC, Resource.GROUP, Resource.PROCESS
+
+PAGES = (
+    Place("Overview", "overview", "home start"),
+    Place("Brokers", "brokers"),
+    Place("Topics", "topics", resource=_TOPIC),
+    Place("Consumers", "consumers", "groups lag", _GROUP),
+    Place("Schemas", "schemas", "registry avro protobuf subjects", _TOPIC),
+    Place("Placement", "placement", "replicas leaders racks"),
+    Place("Retention", "retention", "deleted disk", _TOPIC),
+    Place("Processes", "processes", "start stop restart", _PROCESS),
+    Place("ZooKeeper", "zookeeper", "ensemble"),
+    Place("Znodes", "zookeeper-znodes", "zookeeper tree", names_all=True),
+    Place("Connectors", "connectors", "connect", _PROCESS),
+    Place("Streams", "streams", "spark jobs", _PROCESS),
+    Place("Mirrors", "mirrors", "copies clusters", _TOPIC),
+    Place("Alerts", "alerts", "rules silence", names_all=True),
+    Place("Charts", "charts", "rates requests latency", names_all=True),
+    Place("History", "history", "changes events"),
+    Place("Access lists", "acls", "acl rules matrix", names_all=True),
+    Place("Denials", "acl-denials", "acl refused", names_all=True),
+    Place("Who may what", "acl-try-out", "acl try out", names_all=True),
+    Place("Kafka users", "credentials", "scram passwords", names_all=True),
+    Place("Quotas", "quotas", "limits throttle", names_all=True),
+    Place("Audit", "audit", "who did", right=Right.ADMINISTER),
+    Place("Users", "users", "people roles rules", right=Right.ADMINISTER),
+    Place("Read-only mode", "read-only", "freeze", right=Right.ADMINISTER),
+    Place("Tokens", "tokens", "api programs"),
+)
+ACTIONS = (
+    Place("Create a topic", "topic-create", "new add", _TOPIC, Right.OPERATE),
+    Place("Size a topic", "topic-size", "partitions throughput", _TOPIC),
+    Place("Prepare a consumer group", "group-prepare", "offsets new", _GROUP, Right.OPERATE),
+    Place("Move partitions", "move-partitions", "reassign replicas", right=Right.OPERATE),
+    Place("Elect preferred leaders", "elect-leaders", "balance", right=Right.OPERATE),
+    Place("Add a broker", "process-add-broker", "new", right=Right.OPERATE),
+    Place("Restart all brokers", "rolling-restart", "rolling", _PROCESS),
+    Place("Change the ensemble", "ensemble-change", "zookeeper grow shrink replace", right=Right.OPERATE),
+    Place("Create a connector", "connector-choose", "new", right=Right.ADMINISTER),
+    Place("Add a stream job", "stream-choose", "new spark", right=Right.ADMINISTER),
+    Place("Register a schema", "schema-register", "new avro", _TOPIC, Right.OPERATE),
+    Place("Set a quota", "quota-change", "limit", right=Right.OPERATE, names_all=True),
+    Place("Allow or deny", "acl-create", "acl rule new", right=Right.GRANT, names_all=True),
+    Place("Create a Kafka user", "credential-create", "scram new", right=Right.ADMINISTER, names_all=True),
+    Place("Create a user", "user-create", "person new", right=Right.ADMINISTER),
+)
+#: (title, route, right) of the tabs of a topic.
+TABS = (
+    ("records", "topic-records", Right.RECORDS),
+    ("consumers", "topic-consumers", Right.VIEW),
+    ("settings", "topic-settings", Right.VIEW),
+    ("retention", "topic-retention", Right.VIEW),
+    ("charts", "topic-charts", Right.VIEW),
+    ("history", "topic-history", Right.VIEW),
+    ("delete", "topic-delete", Right.OPERATE),
+)

@@ -1,0 +1,15 @@
+"""What the palette shows for what is typed."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.access.rights import Right, reach_of, require
+from console.palette.queries import TEXT_LENGTH_MAX, find
+
+
+@require_safe
+def found(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.VIEW)
+    text = request.GET.get("text", "")[:TEXT_LENGTH_MAX].replace("\0", "")
+    return render(request, "palette/found.html", {"found": find(text, reach_of(request.user)), "text": text})
