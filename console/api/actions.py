@@ -37,6 +37,16 @@ class Action:
     def route(self) -> str:
         return self.confirms or self.page
 
+    @property
+    def described(self) -> dict[str, object]:
+        parameters = [*self.path, *self.query, *self.form]
+        return {
+            "name": self.name,
+            "summary": self.summary,
+            "parameters": parameters,
+            "needs_plan": not self.is_at_once,
+        }
+
     def path_of(self, parameters: Parameters) -> dict[str, str]:
         """Raises BadParameter for one that is missing or none of this action's."""
         for name in parameters:
@@ -218,3 +228,23 @@ _ALL = (
     ),
 )
 ACTIONS: dict[str, Action] = {each.name: each for each in _ALL}
+
+
+def action_named(name: str) -> Action:
+    """Raises BadParameter."""
+    if name not in ACTIONS:
+        raise BadParameter(f"There is no action {name[:60]}; GET actions lists them.")
+    return ACTIONS[name]
+
+
+def texts(parameters: Mapping[str, object]) -> dict[str, str | list[str]]:
+    """Numbers, texts and switches, or lists of them, as a form has them."""
+    return {
+        name: [_text(each) for each in value] if isinstance(value, list) else _text(value)
+        for name, value in parameters.items()
+    }
+
+
+def _text(value: object) -> str:
+    """A box is ticked by `on`."""
+    return ("on" if value else "") if isinstance(value, bool) else str(value)

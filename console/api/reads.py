@@ -1,5 +1,6 @@
 """What can be read: the tables of the pages, by the names they have here. Pure."""
 
+import re
 from dataclasses import dataclass
 
 
@@ -15,6 +16,11 @@ class Read:
     summary: str
     chosen: tuple[tuple[str, str], ...] = ()
     scope: str = "read"
+
+    @property
+    def parameters(self) -> list[str]:
+        """Of the path."""
+        return re.findall(r"{(?:\w+:)?(\w+)}", self.path)
 
 
 READS = (

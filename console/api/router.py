@@ -4,9 +4,8 @@ pushes pages has no use for it.
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
-from itertools import islice
 from typing import Annotated, Any
 
 from django.core.exceptions import PermissionDenied
@@ -18,18 +17,15 @@ from ninja.security import HttpBearer
 from pydantic import Field
 
 from console.access.api_tokens import SCOPES
-from console.access.rights import Right, reach_of, require, rights_of
-from console.api import door, plans
+from console.access.rights import rights_of
+from console.api import plans, tables
 from console.api.access import NoToken, admitted
-from console.api.actions import ACTIONS, Action, BadParameter
+from console.api.actions import ACTIONS, BadParameter, action_named, texts
+from console.api.health import health_of
 from console.api.reads import READS, Read
 from console.audit.refusals import count_refusal
-from console.common.csv_table import Table
 from console.gateway.errors import GatewayError
-from console.overview.health import Reason
-from console.overview.queries import health_within
 
-ROWS_MAX, ROWS_USUAL = 10_000, 500
 _DESCRIPTION = (
     "What the console's pages show and do, with the rights of the person a token belongs to. A change is planned "
     "first: `POST plans` answers with what would be done and a digest, and `POST plans/apply` with that digest carries "
@@ -74,19 +70,17 @@ class Rows(Schema):
     more: bool
 
 
-_Take = Annotated[int, Query(ge=1, le=ROWS_MAX)]
+_Take = Annotated[int, Query(ge=1, le=tables.ROWS_MAX)]
 _Skip = Annotated[int, Query(ge=0)]
 
 
-def _reader(read: Read) -> Callable[..., Rows]:
-    def rows(request: HttpRequest, take: int, skip: int, **values: Any) -> Rows:
+def _reader(read: Read) -> Callable[..., dict[str, Any]]:
+    def rows(request: HttpRequest, take: int, skip: int, **values: Any) -> dict[str, Any]:
         filters = [(name, each) for name, found in request.GET.lists() for each in found]
-        own = {"take", "skip", "format", *dict(read.chosen)}
-        query = [*(pair for pair in filters if pair[0] not in own), *read.chosen, ("format", "csv")]
-        return _rows_of(door.ask(request.user, reverse(read.page, kwargs=values), query), take, skip)
+        return tables.rows(request.user, read, values, filters, take, skip)
 
     path = [(name, int if kind == "int:" else str) for kind, name in re.findall(r"{(\w+:)?(\w+)}", read.path)]
-    named = [("take", _Take, ROWS_USUAL), ("skip", _Skip, 0)]
+    named = [("take", _Take, tables.ROWS_USUAL), ("skip", _Skip, 0)]
     word = inspect.Parameter.KEYWORD_ONLY
     rows.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
@@ -94,28 +88,6 @@ def _reader(read: Read) -> Callable[..., Rows]:
         + [inspect.Parameter(name, word, annotation=kind, default=usual) for name, kind, usual in named]
     )
     return rows
-
-
-def _rows_of(answer: door.Answer, take: int, skip: int) -> Rows:
-    """Raises NotDone where the page has no table for now: it says why."""
-    table = answer.response
-    if not isinstance(table, Table):
-        sentence = str(answer.shown.get("error") or answer.shown.get("sentence") or "There is nothing to read here.")
-        raise plans.NotDone(sentence, table.status_code if table.status_code >= 400 else 503)
-    names = [re.sub(r"\W+", "_", title).strip("_").lower() for title in table.titles]
-    found = list(islice(table.rows, skip, skip + take + 1))
-    rows = [dict(zip(names, map(_value, row), strict=True)) for row in found[:take]]
-    return Rows(rows=rows, skip=skip, more=len(found) > take)
-
-
-def _value(value: object) -> object:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, Mapping):
-        return {str(name): _value(each) for name, each in value.items()}
-    return [_value(each) for each in value] if isinstance(value, list | tuple | set | frozenset) else str(value)
 
 
 def _name_of(read: Read) -> str:
@@ -147,19 +119,7 @@ class HealthView(Schema):
 
 @api.get("/health", auth=Scope("read"), response=HealthView, summary="How the cluster is, and why", tags=["read"])
 def health(request: HttpRequest) -> dict[str, Any]:
-    require(request.user, Right.VIEW)
-    found = health_within(reach_of(request.user))
-    return {
-        "level": str(found.level),
-        "reasons": [_as_view(each) for each in found.reasons],
-        "muted": [_as_view(each) for each in found.muted],
-    }
-
-
-def _as_view(reason: Reason) -> dict[str, Any]:
-    named = ("subject", "text", "evidence", "since_ms", "key")
-    told = {name: getattr(reason, name) for name in named}
-    return {**told, "level": str(reason.level), "action": reason.action.text}
+    return health_of(request.user)
 
 
 class TokenView(Schema):
@@ -231,45 +191,19 @@ class ActionView(Schema):
 
 @api.get("/actions", auth=Scope(), response=list[ActionView], summary="What can be planned", tags=["change"])
 def actions(request: HttpRequest) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": each.name,
-            "summary": each.summary,
-            "parameters": [*each.path, *each.query, *each.form],
-            "needs_plan": not each.is_at_once,
-        }
-        for each in ACTIONS.values()
-    ]
+    return [each.described for each in ACTIONS.values()]
 
 
 @api.post("/plans", auth=Scope("plan"), response=PlanView, summary="Have a plan made; nothing changes", tags=["change"])
 def plan(request: HttpRequest, body: PlanBody) -> dict[str, Any]:
-    return plans.show(request.user, _action(body.action), _texts(body.parameters))
+    return plans.show(request.user, action_named(body.action), texts(body.parameters))
 
 
 @api.post("/plans/apply", auth=Scope("apply"), response=Applied, summary="Carry a plan out", tags=["change"])
 def apply(request: HttpRequest, body: ApplyBody) -> dict[str, Any]:
     """`action` and `parameters` as the plan has them under `apply`, with its `digest`."""
     confirmed = plans.Confirmed(body.digest, body.typed_name)
-    return plans.carry_out(request.user, _action(body.action), _texts(body.parameters), confirmed)
-
-
-def _action(name: str) -> Action:
-    if name not in ACTIONS:
-        raise BadParameter(f"There is no action {name}; GET actions lists them.")
-    return ACTIONS[name]
-
-
-def _texts(parameters: Mapping[str, Value]) -> dict[str, str | list[str]]:
-    return {
-        name: [_text(each) for each in value] if isinstance(value, list) else _text(value)
-        for name, value in parameters.items()
-    }
-
-
-def _text(value: object) -> str:
-    """As a form has it: a box is ticked by `on`."""
-    return ("on" if value else "") if isinstance(value, bool) else str(value)
+    return plans.carry_out(request.user, action_named(body.action), texts(body.parameters), confirmed)
 
 
 # -- what is refused

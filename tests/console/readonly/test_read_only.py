@@ -53,7 +53,7 @@ def test_every_change_is_refused_with_who_and_why(scope, may_change, admin):
 
 
 def test_what_is_always_open_is_known_by_its_name(admin):
-    assert CHANGES.keys() | {"login", "api"} >= ALWAYS_OPEN
+    assert CHANGES.keys() | {"login", "api", "api-mcp"} >= ALWAYS_OPEN
     begin()
     assert admin.post(reverse("own-password"), {}).status_code == 422
     assert admin.post(reverse("logout")).status_code == 302
