@@ -3,6 +3,7 @@
 #   make up DEMO=0                        without demo traffic
 #   make up DOCUMENTS="a.txt b.txt"       with text files as a source
 #   make up SECURE=1                      TLS, logins and access lists
+#   make up AUDIT=1                       count what is appended, for the page Completeness
 #   make up MIRROR=1                      a second small cluster, and a mirror there and back
 #
 # Everything else is set by environment variables named BARNABAS_…; README.md lists them.
@@ -42,7 +43,7 @@ $(VENV)/bin/python:
 	  rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu install python3-venv." >&2; exit 1; }
 
 up: setup ## Start everything and stay in the foreground; Ctrl-C stops everything
-	@$(if $(DEMO),BARNABAS_DEMO="$(DEMO)") $(if $(DOCUMENTS),BARNABAS_DOCUMENTS="$(DOCUMENTS)") $(if $(SECURE),BARNABAS_SECURED="$(SECURE)") $(if $(MIRROR),BARNABAS_MIRROR="$(MIRROR)") exec $(VENV)/bin/python manage.py up
+	@$(if $(DEMO),BARNABAS_DEMO="$(DEMO)") $(if $(DOCUMENTS),BARNABAS_DOCUMENTS="$(DOCUMENTS)") $(if $(SECURE),BARNABAS_SECURED="$(SECURE)") $(if $(MIRROR),BARNABAS_MIRROR="$(MIRROR)") $(if $(AUDIT),BARNABAS_AUDIT="$(AUDIT)") exec $(VENV)/bin/python manage.py up
 
 down: ## End what runs here, also what a killed terminal left
 	@[ -x $(VENV)/bin/python ] || { echo "Nothing is installed here, so nothing is running."; exit 0; }; \

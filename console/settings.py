@@ -150,6 +150,7 @@ INSTALLED_APPS = [
     "console.charts",
     "console.probe",
     "console.mirrors",
+    "console.completeness",
     "console.alerts",
     "console.operations",
     "console.rolling_restart",

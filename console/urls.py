@@ -31,6 +31,7 @@ pages = [
     path("processes/+decommission/", include("console.decommission.urls")),
     path("processes/", include("console.processes.urls")),
     path("mirrors/", include("console.mirrors.urls")),
+    path("completeness/", include("console.completeness.urls")),
     path("probe/", include("console.probe.urls")),
     path("connectors/", include("console.connectors.urls")),
     path("streams/", include("console.streams.urls")),

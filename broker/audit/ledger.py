@@ -72,6 +72,11 @@ class Story:
         if len(self.gaps) > _GAPS_MAX:
             self.gaps = [(min(start for start, _ in self.gaps), max(end for _, end in self.gaps))]
 
+    def forget(self, before_ms: int) -> None:
+        """From the front: offsets that are covered still follow one another."""
+        kept = (number for number, each in enumerate(self.increments) if max(each.windows, default=0) >= before_ms)
+        del self.increments[: next(kept, len(self.increments))]
+
     def knows(self, first: int, last: int) -> bool:
         """Whether all offsets from `first` to `last` are covered."""
         has_gap = any(start <= last and first < end for start, end in self.gaps)
@@ -103,6 +108,13 @@ class Ledger:
     def window_of(self, topic: str) -> int:
         """How long the windows of a topic are, in ms."""
         return self.window_ms.get(topic, WINDOW_MS)
+
+    def forget(self, before_ms: int) -> None:
+        """What was counted of windows that begin before; what an increment tells of later ones, too, stays whole."""
+        for chain, story in list(self.stories.items()):
+            story.forget(before_ms)
+            if not story.increments:
+                del self.stories[chain]
 
     def topics(self) -> list[str]:
         return sorted({chain.topic for chain in self.stories})

@@ -52,6 +52,7 @@ READS = (
     Read("connectors", "connectors", "Connectors and their tasks"),
     Read("mirrors", "mirrors", "What is copied between clusters, by partition"),
     Read("probe", "probe", "What the probe has measured"),
+    Read("completeness", "completeness", "What was counted of each window of a topic, by tier"),
     Read("alerts", "alerts", "Alerts that fire, and those that did"),
     Read("history", "history", "What has happened in the cluster"),
     Read("audit", "audit", "What people did"),

@@ -27,6 +27,8 @@ from console.collector import announce
 from console.collector.last_records import LastRecords
 from console.common.clock import now_ms
 from console.common.rates import RateWindow
+from console.completeness.collect import INTERVAL_SECONDS as COMPLETENESS_INTERVAL_SECONDS
+from console.completeness.collect import CompletenessCollector
 from console.connectors.collect import ConnectorCollector
 from console.consumers.collect import GroupCollector
 from console.credentials.collect import CredentialCollector
@@ -101,6 +103,7 @@ class Collector:
         self._charts = ChartCollector(clock_ms)
         self._probe, self._mirrors = ProbeCollector(clock_ms), MirrorCollector(gateway, clock_ms)
         self._mirrors_elsewhere = OtherClusters(mirror_gateways(), clock_ms)
+        self._completeness = CompletenessCollector(gateway, clock_ms)
         self._alerts, self._deliverer = AlertWatch(clock_ms), Deliverer(clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
@@ -205,6 +208,11 @@ class Collector:
 
     def collect_mirrors_elsewhere(self) -> None:
         if self._mirrors_elsewhere.look():
+            self.attention.pay()
+
+    def collect_completeness(self) -> None:
+        """As mirrors: what is counted lies in a topic."""
+        if self._topics_at_ms and self._completeness.look(self._topics.keys()):
             self.attention.pay()
 
     def collect_charts(self) -> None:
@@ -348,6 +356,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
             ("probe", PROBE_INTERVAL_SECONDS, collector.collect_probe, None),
             ("mirrors", MIRRORS_INTERVAL_SECONDS, collector.collect_mirrors, None),
             ("mirrors elsewhere", MIRRORS_INTERVAL_SECONDS, collector.collect_mirrors_elsewhere, None),
+            ("completeness", COMPLETENESS_INTERVAL_SECONDS, collector.collect_completeness, None),
             ("charts", CHARTS_INTERVAL_SECONDS, collector.collect_charts, None),
             ("alerts", ALERTS_INTERVAL_SECONDS, collector.collect_alerts, None),
             ("deliveries", DELIVERIES_INTERVAL_SECONDS, collector.deliver_alerts, None),

@@ -20,6 +20,8 @@ CHARTS = "charts"
 PROBE = "probe"
 #: The mirrors' page, told that a mirror has said something else.
 MIRRORS = "mirrors"
+#: The message audit's pages, told that a topic was judged otherwise.
+COMPLETENESS = "completeness"
 ALERTS = "alerts"
 #: The lists of Kafka's users and of quotas, told that somebody changed them here.
 CREDENTIALS = "credentials"

@@ -14,6 +14,7 @@ from console.brokers.models import BrokerReport
 from console.brokers.open_files import OpenFiles
 from console.clusters.models import QUIET_MAX, Broker, ClusterState, Partition, QuietReason, Topic
 from console.common.clock import now_ms
+from console.completeness.queries import disagreeing
 from console.connectors.access import connectors_within
 from console.connectors.presenters import ShownConnector
 from console.connectors.queries import shown
@@ -25,6 +26,7 @@ from console.history.queries import unclean_elections_since
 from console.mirrors.queries import TopicRow, troubled
 from console.overview.health import (
     CrowdedBroker,
+    DisagreeingTopic,
     EndingCertificate,
     Facts,
     FailingPartition,
@@ -51,6 +53,7 @@ from console.processes.truths import TROUBLED_STATES, State
 
 #: Groups in trouble that reasons are worked out from.
 TROUBLED_GROUPS_MAX = 20
+DISAGREEING_MAX = 5
 TROUBLED_CONNECTORS_MAX = 8
 COORDINATORS_TOPICS = ("__consumer_offsets", "__transaction_state")
 
@@ -97,6 +100,7 @@ def health_facts(
         **_of_connectors(state, reach),
         probe=probe_word(reach),
         mirrors=troubled_mirrors(at_ms, reach),
+        **_of_audit(reach),
         lone_internal_topics=_lone_internal_topics(len(registered)),
     )
 
@@ -145,6 +149,13 @@ def _as_connector(each: ShownConnector) -> TroubledConnector:
         str(failure.place) if failure and failure.place else "",
         row.failed_since_ms,
     )
+
+
+def _of_audit(reach: Reach) -> dict[str, Any]:
+    """The worst topics, and how many there are."""
+    found = disagreeing(reach)
+    worst = [DisagreeingTopic(each.name, each.finding_count, each.findings[0][-1]) for each in found[:DISAGREEING_MAX]]
+    return {"disagreeing": tuple(worst), "disagreeing_count": found.count() if worst else 0}
 
 
 def troubled_mirrors(at_ms: int, reach: Reach = EVERYTHING) -> tuple[TroubledMirror, ...]:

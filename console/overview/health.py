@@ -160,6 +160,15 @@ class TroubledMirror:
 
 
 @dataclass(frozen=True, slots=True)
+class DisagreeingTopic:
+    """One of which tiers of the message audit had another number: in so many windows; `told` of the newest."""
+
+    name: str
+    windows: int
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProbeWord:
     """What the probe says: broker → since when it does not answer, and why; records of the last day that are lost.
 
@@ -216,6 +225,9 @@ class Facts:
     #: None: there is no probe, or it is not this person's to see.
     probe: ProbeWord | None = None
     mirrors: tuple[TroubledMirror, ...] = ()
+    #: The worst of them, and how many there are.
+    disagreeing: tuple[DisagreeingTopic, ...] = ()
+    disagreeing_count: int = 0
 
     @property
     def has_quorum(self) -> bool:

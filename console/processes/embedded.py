@@ -23,6 +23,7 @@ from console.processes.secured import FIRST_PROPERTIES
 from console.processes.setup import Setup
 
 ZOOKEEPER, REGISTRY, CONNECT, MIRROR = "zookeeper", "schema-registry", "connect", "mirror"
+COUNTER = "audit-counter"
 #: What mirrors call this cluster and the second.
 PRIMARY, BACKUP = "primary", "backup"
 SECOND = BACKUP
@@ -51,6 +52,9 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
     if setup.has_mirror:
         found.append(("second", SECOND, second_spec(setup, data / SECOND)))
         found.append(("mirror", MIRROR, mirror_spec(setup, data / MIRROR)))
+    if setup.has_audit:
+        spec = {"directory": str(data / COUNTER), "bootstrap_servers": setup.bootstrap_servers}
+        found.append(("counter", COUNTER, spec))
     if setup.has_probe:
         found.append(("probe", PROBE, probe_spec(setup, data / "probe")))
     return found

@@ -21,6 +21,7 @@ class ManagedProcess(models.Model):
         REGISTRY = "registry", KINDS["registry"].LABEL
         CONNECT = "connect", KINDS["connect"].LABEL
         MIRROR = "mirror", KINDS["mirror"].LABEL
+        COUNTER = "counter", KINDS["counter"].LABEL
         STREAM = "stream", KINDS["stream"].LABEL
         PROBE = "probe", KINDS["probe"].LABEL
 

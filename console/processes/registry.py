@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from console.processes.embedded import CONNECT, MIRROR, REGISTRY, SECOND, embedded_processes
+from console.processes.embedded import CONNECT, COUNTER, MIRROR, REGISTRY, SECOND, embedded_processes
 from console.processes.job_users import DEMO_JOB, PROBE
 from console.processes.kinds import kind_named
 from console.processes.kinds.spec import Spec, SpecError
@@ -113,7 +113,7 @@ def register(setup: Setup) -> list[ManagedProcess]:
             _register(kind, name, spec)
     left_out = ManagedProcess.objects.filter(is_from_setup=True).exclude(name__in=[name for _, name, _ in wanted])
     left_out.filter(pid__isnull=True).delete()
-    left_out.filter(name__in=(OLD_SOURCES, CONNECT, REGISTRY, DEMO_JOB, PROBE, MIRROR, SECOND)).update(
+    left_out.filter(name__in=(OLD_SOURCES, CONNECT, REGISTRY, DEMO_JOB, PROBE, MIRROR, SECOND, COUNTER)).update(
         desired=Desired.STOPPED, request=Request.STOP
     )
     return processes_of_host()

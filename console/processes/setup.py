@@ -35,6 +35,8 @@ class Setup:
     has_probe: bool = False
     #: A second cluster of one broker, and a mirror to it and back.
     has_mirror: bool = False
+    #: The message audit's counter.
+    has_audit: bool = False
 
     def port_of_broker(self, number: int) -> int:
         return self.broker_port + number - 1
@@ -86,6 +88,7 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
         registry_port if broker_count else None,
         _is_on(environment.get("BARNABAS_PROBE", environment.get("BARNABAS_DEMO", "1"))),
         has_mirror,
+        _is_on(environment.get("BARNABAS_AUDIT", "0")),
     )
 
 

@@ -64,6 +64,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "charts": [groups.CHARTS],
         "probe": [groups.PROBE],
         "mirrors": [groups.MIRRORS],
+        "completeness": [groups.COMPLETENESS],
         "alerts": [groups.ALERTS],
         "other": [],
     }

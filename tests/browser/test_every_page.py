@@ -19,12 +19,18 @@ from console.processes.models import ManagedProcess
 from console.quotas.models import QuotaRow
 from console.rolling_restart.models import RollingRestart
 from console.clusters.models import Partition, Topic
+from console.completeness.models import AuditedTopic
 from django.conf import settings
 Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
 for name in ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5):
     topic = Topic.objects.create(name=name, partition_count=1, replication_factor=2, under_replicated_count=1)
     Partition.objects.create(topic=topic, partition=0, leader=1, replicas=[1, 2], isr=[1], next_offset=5)
     Change.objects.create(at_ms=1_780_000_000_000, kind="leader", object_name=name, sentence=f"{name}-0 has no leader")
+    counted = {"appended": [900, 9], "consumed a-group": [901, 9]}
+    windows = [[29_000_000 * 60_000 + at * 60_000, "complete" if at % 9 else "missing", counted] for at in range(90)]
+    told = f"{name}, window 2026-01-01 00:00:00: 3 counted at appended missing at consumed a-group (partitions 0)"
+    AuditedTopic.objects.create(name=name, windows=windows, finding_count=9, late_count=1, at_ms=1_780_000_000_000,
+        findings=[[29_000_000 * 60_000, "consumed a-group", "missing", 0, 5, told]])
 for name in ("readers", "a.group.with.a.name.that.is.quite.long." * 5):
     group = ConsumerGroup.objects.create(name=name, state="Stable", coordinator=1, verdict="ok", topics=["orders"])
     seen = {"committed": 2, "next_offset": 5, "lag": 3, "verdict": "ok"}

@@ -7,7 +7,7 @@ SIGKILL), `STOP_MEANS`, and the functions of `ProcessKind`. A new kind is a modu
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from console.processes.kinds import broker, connect, mirror, probe, registry, second, stream, zookeeper
+from console.processes.kinds import broker, connect, counter, mirror, probe, registry, second, stream, zookeeper
 from console.processes.kinds.spec import Launch, Spec
 from console.processes.truths import ClusterLook, ClusterTruth
 
@@ -53,7 +53,7 @@ class ProcessKind(Protocol):
 
 
 KINDS: dict[str, ProcessKind] = {
-    module.NAME: module for module in (zookeeper, broker, second, registry, connect, mirror, stream, probe)
+    module.NAME: module for module in (zookeeper, broker, second, registry, connect, mirror, counter, stream, probe)
 }
 START_ORDER = tuple(sorted(KINDS, key=lambda name: KINDS[name].ORDER))
 

@@ -142,3 +142,27 @@ def test_a_report_names_window_tier_partitions_and_offsets():
         "! t, window 1970-01-01 00:00:00: 1 counted at appended missing at consumed billing"
         " (partitions 0, offsets 0 to 2)"
     )
+
+
+def test_what_is_forgotten_leaves_a_beginning_that_is_not_known_and_no_finding():
+    ledger = Ledger()
+    for minute in range(4):
+        for tier in (APPENDED, CONSUMED):
+            ledger.add(told(tier, *records(2 * minute, 2 * minute + 1, minute=minute), sequence=minute))
+    before = judge(ledger, "t", LATER)
+    ledger.forget(2 * MINUTE)
+    after = judge(ledger, "t", LATER)
+    assert [row.window for row in after.rows] == [2 * MINUTE, 3 * MINUTE]
+    assert (after.findings, after.complete_until) == ((), before.complete_until)
+    ledger.forget(LATER)
+    assert ledger.stories == {}
+
+
+def test_an_increment_of_old_and_new_windows_is_kept_whole():
+    ledger = Ledger()
+    both = [*records(0, minute=0), *records(1, minute=5)]
+    for tier in (APPENDED, CONSUMED):
+        ledger.add(told(tier, *both))
+    ledger.forget(3 * MINUTE)
+    assert {story.start for story in ledger.stories.values()} == {0}
+    assert set(states(judge(ledger, "t", LATER))) == {State.COMPLETE}

@@ -10,6 +10,7 @@ from django.urls import URLPattern, get_resolver, reverse
 from console.alerts.models import Alert
 from console.clusters import store
 from console.clusters.models import Broker, Topic
+from console.completeness.models import AuditedTopic
 from console.connectors.models import Connector
 from console.consumers.models import ConsumerGroup
 from console.credentials.models import ScramUser
@@ -26,6 +27,7 @@ OPEN_TO_ALL = {"login", "healthz", "metrics", "sso-login", "sso-callback", "sso-
 ARGUMENTS = {
     "api": {"rest": "topics"},
     "token": {"number": 1},
+    "completeness": {"name": "orders"},
     "topic": {"name": "orders", "partition": 0, "offset": 0},
     "process": {"name": "broker-1"},
     "broker": {"broker_id": 1},
@@ -180,6 +182,7 @@ def _objects(db, settings, cluster, ensemble, connect):
     cluster.commit("readers", "orders", 0, 0)
     ConsumerGroup.objects.create(name="readers", state="Empty", coordinator=1, verdict="ok")
     Topic.objects.create(name="orders")
+    AuditedTopic.objects.create(name="orders", windows=[[60_000, "missing", {"produced": [2, 9], "appended": [1, 4]}]])
     Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
     store.ensure_state()
     store.update_state(zookeeper=[asdict(ZooKeeperView("127.0.0.1:2181"))])

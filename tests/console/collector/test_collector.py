@@ -239,7 +239,7 @@ class CountingCollector:
             for name in (
                 *("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat"),
                 *("credentials", "quotas", "connectors", "charts", "mirrors", "mirrors elsewhere", "probe", "alerts"),
-                "deliveries",
+                *("deliveries", "completeness"),
             )
         }
         self.attention = Attention(lambda: True)
@@ -263,6 +263,9 @@ class CountingCollector:
 
     def collect_mirrors_elsewhere(self) -> None:
         self.looked["mirrors elsewhere"].set()
+
+    def collect_completeness(self) -> None:
+        self.looked["completeness"].set()
 
     def collect_credentials(self) -> None:
         self.looked["credentials"].set()

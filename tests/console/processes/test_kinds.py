@@ -33,6 +33,7 @@ SPECS = {
         "zookeeper": "127.0.0.1:2181/backup",
     },
     "connect": {"directory": "/c", "port": 8083},
+    "counter": {"directory": "/a", "bootstrap_servers": "127.0.0.1:9092"},
     "mirror": {
         "directory": "/m",
         "clusters": {"here": "127.0.0.1:9092", "there": "127.0.0.1:9292"},
@@ -78,7 +79,7 @@ def test_a_zookeeper_server_of_nonsense_is_refused(wrong):
 
 def test_zookeeper_starts_before_brokers_and_clients_after_them():
     assert START_ORDER == (
-        "zookeeper", "broker", "second", "registry", "connect", "mirror", "stream", "probe",
+        "zookeeper", "broker", "second", "registry", "connect", "mirror", "counter", "stream", "probe",
     )  # fmt: skip
 
 

@@ -1,0 +1,117 @@
+"""What the pages show of audited topics, of those a person may see."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from console.access.filters import within
+from console.access.reach import EVERYTHING, Reach, Resource
+from console.completeness.models import AuditedTopic
+from console.gateway.message_audit import NO_WINDOW, TROUBLES, State
+
+#: Counters speak every ten seconds; who has said nothing for longer counts no more.
+SILENT_AFTER_MS = 180_000
+#: Of windows on the list, a mark each.
+MARKS_SHOWN = 60
+TITLES = ("topic", "window_ms", "state", "tier", "records", "bytes")
+_TONES = {State.COMPLETE: "ok", State.PENDING: "plain", State.UNKNOWN: "plain", State.REORDERED: "warning"}
+
+
+def tone_of(state: str) -> str:
+    return _TONES.get(State(state), "critical")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`at_ms` is None for records without a time. `cells`: records of each tier, None where it counted none."""
+
+    at_ms: int | None
+    state: str
+    cells: tuple[int | None, ...]
+    #: Tiers that have another number than the first.
+    differs: tuple[bool, ...]
+
+    @property
+    def tone(self) -> str:
+        return tone_of(self.state)
+
+    @property
+    def pairs(self) -> list[tuple[int | None, bool]]:
+        is_wrong = self.state in TROUBLES
+        return [(cell, differs and is_wrong) for cell, differs in zip(self.cells, self.differs, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    row: AuditedTopic
+    now_ms: int
+
+    @property
+    def is_silent(self) -> bool:
+        return self.now_ms - self.row.at_ms > SILENT_AFTER_MS
+
+    @property
+    def word(self) -> str:
+        if self.row.finding_count:
+            return "disagrees"
+        if self.is_silent:
+            return "not counted now"
+        if len(self.tiers) < 2:
+            return "one tier only"
+        return "late" if self.row.late_count else "agrees"
+
+    @property
+    def tone(self) -> str:
+        return {
+            "disagrees": "critical",
+            "late": "warning",
+            "not counted now": "plain",
+            "one tier only": "plain",
+        }.get(self.word, "ok")
+
+    @property
+    def tiers(self) -> list[str]:
+        return list(dict.fromkeys(name for _, _, tiers in self.row.windows for name in tiers))
+
+    @property
+    def windows(self) -> list[Window]:
+        """The newest first."""
+        names = self.tiers
+        return [_window(each, names) for each in reversed(self.row.windows)]
+
+    @property
+    def marks(self) -> list[Window]:
+        """The oldest first, as a reader goes."""
+        return self.windows[:MARKS_SHOWN][::-1]
+
+
+def _window(kept: list[Any], names: list[str]) -> Window:
+    at_ms, state, tiers = kept
+    cells = tuple(tiers[name][0] if name in tiers else None for name in names)
+    first = next((each for each in cells if each is not None), None)
+    differs = tuple(each is not None and each != first for each in cells)
+    return Window(None if at_ms == NO_WINDOW else at_ms, state, cells, differs)
+
+
+def seen(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
+    return AuditedTopic.objects.filter(within(reach, Resource.TOPIC, "name"))
+
+
+def audited(now_ms: int, reach: Reach = EVERYTHING) -> list[TopicRow]:
+    """The worst first."""
+    found = [TopicRow(each, now_ms) for each in seen(reach)]
+    return sorted(found, key=lambda each: (-each.row.finding_count, -each.row.late_count, each.row.name))
+
+
+def disagreeing(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
+    return seen(reach).filter(finding_count__gt=0).order_by("-finding_count", "name")
+
+
+def cells(rows: QuerySet[AuditedTopic]) -> Iterator[tuple[object, ...]]:
+    """A line for each tier of each window."""
+    for row in rows.iterator():
+        for window, state, tiers in row.windows:
+            for tier, (count, size) in tiers.items():
+                yield row.name, window, state, tier, count, size

@@ -1,0 +1,21 @@
+"""The message audit's increments and its verdict, in the words of who counts."""
+
+from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment
+from broker.audit.ledger import Ledger
+from broker.audit.report import sentence
+from broker.audit.tally import NO_WINDOW
+from broker.audit.verdict import TROUBLES, Finding, State, Verdict, judge
+
+__all__ = [
+    "AUDIT_TOPIC",
+    "NO_WINDOW",
+    "TROUBLES",
+    "BadIncrement",
+    "Finding",
+    "Increment",
+    "Ledger",
+    "State",
+    "Verdict",
+    "judge",
+    "sentence",
+]

@@ -1,0 +1,21 @@
+"""Topics of which tiers of the message audit disagree, as reasons. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from console.overview.health import Action, DisagreeingTopic, Level, Reason
+
+
+def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iterable[Reason]:
+    """`count`: of them all, of which the worst are named."""
+    for each in topics:
+        windows = f"{each.windows} window{'' if each.windows == 1 else 's'}"
+        text = f"What was counted at one tier is not what was counted at the next, in {windows}."
+        action = Action("See which windows, tiers and offsets", "completeness-topic", each.name)
+        yield Reason(
+            Level.WARNING, f"Topic {each.name}", text, action, each.told, key=f"incomplete:{each.name}",
+            weight=each.windows,
+        )  # fmt: skip
+    if count > len(topics):
+        more = count - len(topics)
+        text = f"Of {more} more topic{'' if more == 1 else 's'} tiers of the message audit disagree."
+        yield Reason(Level.WARNING, "More topics", text, Action("See which", "completeness"), key="incomplete others")

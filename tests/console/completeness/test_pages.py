@@ -1,0 +1,186 @@
+"""The message audit's pages, from what counters write into the audit topic to what a person reads."""
+
+from dataclasses import replace
+
+import pytest
+
+from broker.audit.increment import AUDIT_TOPIC, Tier
+from console.access.models import NameRule
+from console.clusters.models import Topic
+from console.common.clock import now_ms
+from console.completeness.collect import KEPT_MS, CompletenessCollector
+from console.completeness.models import AuditedTopic
+from console.gateway.fake import FakeGateway
+from tests.broker.audit.made import MINUTE, records, told
+
+PRODUCED, APPENDED, CONSUMED = Tier
+#: The minute that is under way.
+NOW = now_ms() // MINUTE
+
+
+class Audit:
+    """Writes what counters would; a minute of the story is one of the records' time."""
+
+    def __init__(self):
+        self.gateway = FakeGateway(broker_count=1)
+        self.clock_ms = NOW * MINUTE
+        self.collector = CompletenessCollector(self.gateway, lambda: self.clock_ms)
+        self.topics = {"t", "u"}
+
+    def begin(self):
+        self.gateway.create_topic(AUDIT_TOPIC, 1, 1)
+        self.topics.add(AUDIT_TOPIC)
+        Topic.objects.bulk_create(Topic(name=name) for name in ("t", "u"))
+
+    def say(self, tier, *found, topic="t", **named):
+        increment = told(tier, *found, at_ms=self.clock_ms, **named)
+        increment = replace(increment, chain=increment.chain._replace(topic=topic))
+        self.gateway.produce_record(AUDIT_TOPIC, 0, increment.key(), increment.to_bytes())
+
+    def look(self):
+        return self.collector.look(self.topics)
+
+
+@pytest.fixture
+def audit(db):
+    return Audit()
+
+
+def page(client_of, user, path="/completeness/", **query) -> str:
+    response = client_of(user).get(path, query)
+    assert response.status_code == 200
+    return b"".join(response.streaming_content).decode() if response.streaming else response.content.decode()
+
+
+def test_without_a_counter_it_says_how_to_get_one(audit, viewer, client_of):
+    assert audit.look() is False
+    assert "make up AUDIT=1" in page(client_of, viewer)
+
+
+def test_tiers_that_agree_make_a_topic_complete_until_the_end_of_the_window(audit, viewer, client_of):
+    audit.begin()
+    for tier in Tier:
+        audit.say(tier, *records(0, 1, 2, minute=NOW - 10))
+    assert audit.look() is False
+    row = AuditedTopic.objects.get()
+    assert (row.name, row.complete_until_ms, row.finding_count) == ("t", (NOW - 9) * MINUTE, 0)
+    html = page(client_of, viewer)
+    assert "agrees</span>" in html
+    assert page(client_of, viewer, "/completeness/t/").count(">complete</span>") == 1
+
+
+@pytest.mark.parametrize(
+    ("appended", "word"), [([0, 2], "missing"), ([0, 1, 1, 2], "duplicate"), ([0, 2, 2], "mismatch")]
+)
+def test_what_is_planted_is_found_named_with_its_offsets_and_a_reason_of_health(
+    audit, operator, client_of, appended, word
+):
+    audit.begin()
+    audit.say(PRODUCED, *records(0, 1, 2, minute=NOW - 10))
+    audit.say(APPENDED, *records(*appended, minute=NOW - 10))
+    audit.say(PRODUCED, *records(5, 6, minute=NOW - 9), topic="u")
+    audit.say(APPENDED, *records(5, 6, minute=NOW - 9), topic="u")
+    assert audit.look() is True
+    assert {row.name: row.finding_count for row in AuditedTopic.objects.all()} == {"t": 1, "u": 0}
+    html = page(client_of, operator, "/completeness/t/")
+    assert f'<span class="badge critical">{word}</span>' in html
+    assert "/topics/t/+records/?place=offset&amp;partition=0&amp;offset=0" in html
+    assert 'class="number critical"' in html or word == "mismatch"
+    overview = client_of(operator).get("/").content.decode()
+    assert "What was counted at one tier is not what was counted at the next, in 1 window." in overview
+    assert "Topic u" not in overview
+
+
+def test_a_tier_that_lags_is_late_and_no_finding(audit, viewer, client_of):
+    audit.begin()
+    audit.say(APPENDED, *records(0, 1, minute=NOW - 10))
+    audit.say(CONSUMED, *records(0, minute=NOW - 10), source="billing")
+    assert audit.look() is False
+    assert AuditedTopic.objects.get().late_count == 1
+    assert "late</span>" in page(client_of, viewer)
+
+
+def test_windows_become_complete_as_the_clock_goes_without_another_word(audit):
+    audit.begin()
+    for tier in Tier:
+        audit.say(tier, *records(0, 1, minute=NOW - 1))
+    audit.look()
+    assert AuditedTopic.objects.get().complete_until_ms is None
+    audit.clock_ms += 2 * MINUTE
+    audit.look()
+    assert AuditedTopic.objects.get().complete_until_ms == NOW * MINUTE
+
+
+def test_what_is_read_on_is_judged_with_what_was_read(audit):
+    audit.begin()
+    audit.say(APPENDED, *records(0, 1, minute=NOW - 10))
+    audit.say(CONSUMED, *records(0, minute=NOW - 10))
+    audit.look()
+    audit.say(CONSUMED, *records(1, minute=NOW - 10), sequence=1)
+    audit.look()
+    row = AuditedTopic.objects.get()
+    assert (row.late_count, row.complete_until_ms) == (0, (NOW - 9) * MINUTE)
+
+
+def test_what_is_old_is_forgotten_and_leaves_no_finding_behind(audit):
+    audit.begin()
+    for number, minute in enumerate((NOW - 10, NOW - 9, (NOW + 500))):
+        for tier in (APPENDED, CONSUMED):
+            audit.say(tier, *records(number, minute=minute), sequence=number)
+    audit.look()
+    audit.clock_ms = (NOW + 502) * MINUTE
+    assert audit.clock_ms - KEPT_MS > (NOW - 8) * MINUTE
+    audit.look()
+    (story, _) = audit.collector._ledger.stories.values()
+    assert [set(each.windows) for each in story.increments] == [{(NOW + 500) * MINUTE}]
+    row = AuditedTopic.objects.get()
+    assert (row.finding_count, row.complete_until_ms) == (0, (NOW + 501) * MINUTE)
+
+
+def test_topics_one_may_not_see_are_not_shown(audit, viewer, client_of):
+    audit.begin()
+    audit.say(APPENDED, *records(0, minute=NOW - 10))
+    audit.say(APPENDED, *records(0, minute=NOW - 10), topic="u")
+    audit.look()
+    NameRule.objects.create(user=viewer, resource="topic", pattern="u", level="nothing")
+    for text in (page(client_of, viewer), page(client_of, viewer, format="csv")):
+        assert "t" in text
+        assert "/completeness/u/" not in text
+        assert '"u"' not in text
+    assert client_of(viewer).get("/completeness/u/").status_code == 403
+
+
+def test_what_is_no_increment_is_passed_over(audit):
+    audit.begin()
+    for junk in (None, b"", b"{", b"[]", b"\xff" * 100):
+        audit.gateway.produce_record(AUDIT_TOPIC, 0, b"k", junk)
+    audit.say(APPENDED, *records(0, minute=NOW - 10))
+    audit.look()
+    assert AuditedTopic.objects.count() == 1
+
+
+def test_rows_go_with_the_audit_and_with_their_topics(audit):
+    audit.begin()
+    audit.say(APPENDED, *records(0, minute=NOW - 10))
+    audit.look()
+    audit.topics.discard("t")
+    audit.look()
+    assert not AuditedTopic.objects.exists()
+    audit.topics.add("t")
+    audit.topics.discard(AUDIT_TOPIC)
+    assert audit.look() is False
+
+
+def test_a_hostile_name_in_what_is_counted_is_text(audit, viewer, client_of):
+    audit.begin()
+    audit.say(APPENDED, *records(0, minute=NOW - 10))
+    audit.say(CONSUMED, *records(0, minute=NOW - 10), source="<b>group</b>")
+    audit.look()
+    assert "<b>group</b>" not in page(client_of, viewer, "/completeness/t/")
+
+
+def test_one_tier_alone_is_said_to_be_nothing_to_compare(audit, viewer, client_of):
+    audit.begin()
+    audit.say(APPENDED, *records(0, minute=NOW - 10))
+    audit.look()
+    assert "one tier only</span>" in page(client_of, viewer)
