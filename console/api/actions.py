@@ -94,6 +94,19 @@ _ALL = (
         form=("partition_count",),
     ),
     Action(
+        "copy-record",
+        "topic-record-copy",
+        "Append a record once more, to its topic or another",
+        path=("name", "partition", "offset"),
+        form=("to", "to_partition"),
+    ),
+    Action(
+        "produce-tombstone",
+        "topic-record-tombstone",
+        "Append a tombstone for the key of a record",
+        path=("name", "partition", "offset"),
+    ),
+    Action(
         "change-topic",
         "topic-settings",
         "Change settings of a topic: `setting` and `value`, as often as wanted",

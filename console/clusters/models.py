@@ -133,6 +133,10 @@ class Topic(models.Model):
     def deletes_by_age(self) -> bool:
         return "delete" in self.cleanup_policy
 
+    @property
+    def is_compacted(self) -> bool:
+        return "compact" in self.cleanup_policy
+
 
 class Partition(models.Model):
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="partitions")

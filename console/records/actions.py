@@ -11,6 +11,8 @@ from console.clusters.models import Topic
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError, RefusedError
 from console.gateway.record_views import Headers
+from console.plans.apply import carry_out
+from console.plans.plan import Confirmation, Plan
 
 ACTION = "produce record"
 READ = "read records"
@@ -33,6 +35,25 @@ def do_produce(
         raise
     record_event(actor, ACTION, "topic", topic.name, after={"partition": place[0], "offset": place[1], **after})
     return place
+
+
+def do_append(
+    actor,
+    plan: Plan,
+    partition: int | None,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Headers,
+    confirmation: Confirmation,
+) -> tuple[int, int]:
+    """As planned; its partition and offset. Raises NotConfirmedError, GatewayError."""
+    places: list[tuple[int, int]] = []
+
+    def append() -> None:
+        places.append(cluster_gateway().produce_record(plan.object_name, partition, key, value, headers))
+
+    carry_out(actor, plan, confirmation, append)
+    return places[0]
 
 
 def count_reading(person, topic: Topic, partitions: Collection[int]) -> None:

@@ -4,8 +4,10 @@ import json
 
 from django import forms
 from django.conf import settings
+from django.db.models import QuerySet
 
 from console.clusters.models import Topic
+from console.gateway.interface import PARTITIONS_PER_TOPIC_MAX
 from console.records.by_schema import encode_for
 
 #: The console's own limit for a key or value; a topic's max.message.bytes may be lower, and the broker says so.
@@ -87,3 +89,22 @@ class ProduceForm(forms.Form):
             json.loads(text)
         except (ValueError, RecursionError) as error:
             self.add_error("value", f"This is no JSON: {error}.")
+
+
+class CopyForm(forms.Form):
+    """`names`: of topics the person may choose."""
+
+    to = forms.CharField(label="Into the topic", max_length=249)
+    to_partition = forms.IntegerField(
+        label="Partition", required=False, min_value=0, max_value=PARTITIONS_PER_TOPIC_MAX
+    )
+
+    def __init__(self, names: QuerySet[Topic], *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._names = names
+
+    def clean_to(self) -> str:
+        name = self.cleaned_data["to"]
+        if not self._names.filter(name=name).exists():
+            raise forms.ValidationError("There is no such topic that you operate.")
+        return name

@@ -59,6 +59,8 @@ CHANGES = {
     "topic-delete": "operator",
     "topic-add-partitions": "operator",
     "topic-produce": "operator",
+    "topic-record-copy": "operator",
+    "topic-record-tombstone": "operator",
     "topic-set": "operator",
     "broker-set": "operator",
     "elect-leaders": "operator",
@@ -143,6 +145,7 @@ FOR_OPERATORS = {
     "group-prepare",
 }
 FOR_READERS = {"topic-records", "topic-record"}
+FOR_OPERATORS |= {"topic-record-copy", "topic-record-tombstone"}
 FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
     *("users", "user-create", "user", "user-password", "user-logins"),
     *("credential-create", "credential-password", "credential-delete"),

@@ -1,0 +1,92 @@
+"""A record copied, or a tombstone in its place: the form, the plan, and a post with the plan's digest."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from console.access.reach import Resource
+from console.access.rights import Right, reach_of
+from console.clusters.access import access_records, topics_within
+from console.clusters.models import Topic
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import RefusedError
+from console.gateway.record_views import RecordView
+from console.plans.plan import Confirmation
+from console.plans.views import is_confirmed, refusable
+from console.records.actions import count_reading, do_append
+from console.records.copying import Target, copy_plan
+from console.records.forms import CopyForm
+from console.records.query import RecordQuery
+from console.records.reading import read_page
+
+_METHODS = ["GET", "HEAD", "POST"]
+
+
+@require_http_methods(_METHODS)
+def copy(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
+    """Once more into its topic, or into another that the person operates."""
+    topic, context = _begun(request, name, partition, offset)
+    names = topics_within(reach_of(request.user), Right.OPERATE).filter(is_internal=False)
+    form = context["form"] = CopyForm(names, request.POST or None, initial={"to": topic.name})
+    if request.method != "POST" or not form.is_valid():
+        return render(request, "records/copy.html", context, status=422 if form.errors else 200)
+    target = access_records(request.user, form.cleaned_data["to"], Right.OPERATE)
+    where = Target(target.name, form.cleaned_data["to_partition"], target.is_compacted)
+    if where.partition is not None and where.partition >= target.partition_count:
+        form.add_error("to_partition", f"{target.name} has {target.partition_count} partitions.")
+        return render(request, "records/copy.html", context, status=422)
+    return _planned(request, topic, (partition, offset), where, context)
+
+
+@require_http_methods(_METHODS)
+def tombstone(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
+    """Into the partition the record is in."""
+    topic, context = _begun(request, name, partition, offset)
+    target = Target(topic.name, partition, topic.is_compacted)
+    return _planned(request, topic, (partition, offset), target, context, is_tombstone=True)
+
+
+def _begun(request: HttpRequest, name: str, partition: int, offset: int) -> tuple[Topic, dict[str, object]]:
+    topic = access_records(request.user, name, Right.OPERATE)
+    if Right.RECORDS not in reach_of(request.user).rights_on(Resource.TOPIC, name):
+        access_records(request.user, name)
+    return topic, {"topic": topic, "partition": partition, "offset": offset, "address": request.path}
+
+
+def _planned(
+    request: HttpRequest,
+    topic: Topic,
+    place: tuple[int, int],
+    target: Target,
+    context: dict[str, object],
+    *,
+    is_tombstone: bool = False,
+) -> HttpResponse:
+    context["is_tombstone"] = is_tombstone
+    with refusable() as answer:
+        record = _record(request, topic, *place)
+        plan = context["plan"] = copy_plan(topic.name, record, target, is_tombstone=is_tombstone)
+        where = "" if target.partition is None else target.partition
+        context["fields"] = [] if is_tombstone else [("to", target.topic), ("to_partition", where)]
+        if is_confirmed(request):
+            value, headers = (None, ()) if is_tombstone else (record.value, record.headers)
+            confirmation = Confirmation.parse(request.POST)
+            done = do_append(request.user, plan, target.partition, record.key, value, headers, confirmation)
+            messages.success(request, f"Appended to partition {done[0]} of {target.topic} at offset {done[1]}.")
+            return redirect("topic-record", target.topic, *done)
+    return render(request, "records/copy.html", context | {"error": answer.error}, status=answer.status)
+
+
+def _record(request: HttpRequest, topic: Topic, partition: int, offset: int) -> RecordView:
+    """Raises GatewayError, RefusedError where a compacted or deleted record was."""
+    query = RecordQuery(
+        place="offset", offset=min(offset, 2**63 - 1), partition=partition, limit=1, committed_only=False
+    )
+    if partition >= topic.partition_count:
+        raise Http404(f"{topic.name} has {topic.partition_count} partitions.")
+    page = read_page(cluster_gateway(), topic.name, topic.partition_count, query)
+    if not page.records or page.records[0].offset != offset:
+        raise RefusedError("OFFSET_OUT_OF_RANGE", "The record is not there any more.")
+    count_reading(request.user, topic, {partition})
+    return page.records[0]
