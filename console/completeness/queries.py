@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.completeness.models import AuditedTopic
-from console.gateway.message_audit import NO_WINDOW, TROUBLES, State
+from console.gateway.message_audit import NO_WINDOW, TROUBLES, State, clock
 
 #: Counters speak every ten seconds; who has said nothing for longer counts no more.
 SILENT_AFTER_MS = 180_000
@@ -25,10 +25,11 @@ def tone_of(state: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`at_ms` is None for records without a time. `cells`: records of each tier, None where it counted none."""
+    """`at_ms` is None for records without a time. `cells`: records of each of `tiers`, None where it counted none."""
 
     at_ms: int | None
     state: str
+    tiers: tuple[str, ...]
     cells: tuple[int | None, ...]
     #: Tiers that have another number than the first.
     differs: tuple[bool, ...]
@@ -38,9 +39,17 @@ class Window:
         return tone_of(self.state)
 
     @property
-    def pairs(self) -> list[tuple[int | None, bool]]:
+    def told(self) -> str:
+        return f"{'without a time' if self.at_ms is None else clock(self.at_ms)}: {self.state}"
+
+    @property
+    def counts(self) -> list[tuple[str, int | None, bool]]:
+        """(tier, records, whether that is wrong)."""
         is_wrong = self.state in TROUBLES
-        return [(cell, differs and is_wrong) for cell, differs in zip(self.cells, self.differs, strict=True)]
+        return [
+            (tier, cell, differs and is_wrong)
+            for tier, cell, differs in zip(self.tiers, self.cells, self.differs, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +101,7 @@ def _window(kept: list[Any], names: list[str]) -> Window:
     cells = tuple(tiers[name][0] if name in tiers else None for name in names)
     first = next((each for each in cells if each is not None), None)
     differs = tuple(each is not None and each != first for each in cells)
-    return Window(None if at_ms == NO_WINDOW else at_ms, state, cells, differs)
+    return Window(None if at_ms == NO_WINDOW else at_ms, state, tuple(names), cells, differs)
 
 
 def seen(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:

@@ -2,7 +2,7 @@
 
 from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment
 from broker.audit.ledger import Ledger
-from broker.audit.report import sentence
+from broker.audit.report import clock, sentence
 from broker.audit.tally import NO_WINDOW
 from broker.audit.verdict import TROUBLES, Finding, State, Verdict, judge
 
@@ -16,6 +16,7 @@ __all__ = [
     "Ledger",
     "State",
     "Verdict",
+    "clock",
     "judge",
     "sentence",
 ]
