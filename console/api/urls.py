@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from console.api import events, mcp, token_views, views
+from console.api import events, mcp, metrics, token_views, views
 
 urlpatterns = [
     path("api/v1/openapi.json", views.openapi, name="api-description"),
     path("api/v1/events", events.events, name="api-events"),
+    path("api/v1/metrics", metrics.metrics, name="api-metrics"),
     path("api/v1/mcp", mcp.mcp, name="api-mcp"),
     path("api/v1/<path:rest>", views.operation, name="api"),
     path("tokens/", token_views.tokens, name="tokens"),

@@ -44,6 +44,10 @@ def files_wanted() -> set[str]:
     }
 
 
+def config_files() -> list[Path]:
+    return [path for path in (ROOT / "config").rglob("*") if path.is_file()]
+
+
 def test_every_module_template_static_file_and_migration_goes_into_the_wheel():
     done = subprocess.run([sys.executable, "-c", _FILE_LIST], cwd=ROOT, capture_output=True, text=True, check=True)
     built_in, outputs = json.loads(done.stdout)
@@ -54,9 +58,10 @@ def test_every_module_template_static_file_and_migration_goes_into_the_wheel():
 
 
 def test_every_file_to_be_copied_goes_into_the_wheel():
-    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"][_CONFIG]
+    copied = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"]
+    patterns = [pattern for place, each in copied.items() if place.startswith(_CONFIG) for pattern in each]
     found = {path for pattern in patterns for path in ROOT.glob(pattern)}
-    assert found == set((ROOT / "config").iterdir())
+    assert found == set(config_files())
 
 
 def test_every_entry_point_leads_to_a_function():
@@ -100,7 +105,7 @@ def test_a_built_wheel_holds_the_product_and_its_commands(wheel):
         names = set(archive.namelist())
         (entry_points,) = (archive.read(name).decode() for name in names if name.endswith("entry_points.txt"))
     data = {name.partition(".data/data/")[2] for name in names} - {""}
-    assert data == {f"{_CONFIG}/{path.name}" for path in (ROOT / "config").iterdir()}
+    assert data == {f"{_CONFIG}/{path.relative_to(ROOT / 'config')}" for path in config_files()}
     assert {name for name in names if not re.search(r"\.(dist-info|data)/", name)} == files_wanted()
     assert "barnabas = broker.barnabas:main" in entry_points.splitlines()
 
