@@ -103,7 +103,8 @@ class OtherClusters:
         self._collectors = {alias: MirrorCollector(each, clock_ms, alias) for alias, each in gateways.items()}
 
     def look(self) -> bool:
-        """Whether a mirror has trouble."""
+        """Whether a mirror has trouble. What lies in a cluster that is named no more is forgotten."""
+        MirroredTopic.objects.exclude(cluster__in=("", *self._collectors)).delete()
         found = [self._look(alias, each) for alias, each in self._collectors.items()]
         return any(found)
 

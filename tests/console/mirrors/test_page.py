@@ -156,6 +156,16 @@ def test_a_cluster_that_does_not_answer_keeps_no_other_from_its_look(elsewhere):
     assert [row.cluster for row in MirroredTopic.objects.all()] == ["backup"]
 
 
+def test_what_lies_in_a_cluster_that_is_named_no_more_is_forgotten(mirror, elsewhere):
+    mirror.begin()
+    mirror.say()
+    mirror.look()
+    elsewhere.say()
+    elsewhere.collector.look()
+    OtherClusters({}, lambda: mirror.clock_ms).look()
+    assert [row.cluster for row in MirroredTopic.objects.all()] == [""]
+
+
 @pytest.mark.parametrize("said", ["backup", "backup=", "=a:1", "backup=a", "b=a:1 b=c:2", "b=a:1;c:2", "b=a:b:1"])
 def test_clusters_that_cannot_be_asked_are_refused_in_a_sentence(said):
     with pytest.raises(SystemExit, match="BARNABAS_MIRROR_CLUSTERS"):
