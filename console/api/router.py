@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.urls import reverse
+from django.urls import URLResolver, reverse
+from django.urls.resolvers import RegexPattern
 from ninja import NinjaAPI, Query, Schema
 from ninja.errors import HttpError, ValidationError
 from ninja.security import HttpBearer
@@ -273,3 +274,7 @@ def description() -> dict[str, Any]:
         }
     }
     return dict(found)
+
+
+#: Of what follows `/api/v1/`; made once, because ninja makes them anew for whoever asks.
+operations = URLResolver(RegexPattern(r""), api.urls[0])

@@ -2,8 +2,7 @@
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.urls import Resolver404, URLResolver
-from django.urls.resolvers import RegexPattern
+from django.urls import Resolver404
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
@@ -14,10 +13,10 @@ from console.api.access import NoToken, admitted
 @login_not_required
 def operation(request: HttpRequest, rest: str) -> HttpResponse:
     """What `rest` names. There is nothing to forge: cookies open nothing here."""
-    from console.api.router import api, problem
+    from console.api.router import operations, problem
 
     try:
-        found = URLResolver(RegexPattern(r""), api.urls[0]).resolve(rest)
+        found = operations.resolve(rest)
     except Resolver404:
         return problem(404, "There is no such address; openapi.json lists those there are.")
     return found.func(request, *found.args, **found.kwargs)
