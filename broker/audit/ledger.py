@@ -1,8 +1,10 @@
 """Increments of all tiers, collected: each counts once, however often and in whichever order epochs are read.
 
-Within a chain sequences go up by one; what was seen is dropped, what is left out makes the source *doubtful*: it
-counted more than is known here. Ranges of a chain that covers offsets follow one another. One that begins further back
-replaces what it covers again; one that cuts into another, or begins further on, leaves a *gap*: offsets of which
+Within an epoch of a chain sequences go up by one; what was seen is dropped, what is left out makes the source
+*doubtful*: it counted more than is known here. An epoch that is first heard of in its middle, because the topic has
+forgotten its beginning, is in doubt only of the time before: ranges begin where they begin, and of a chain without
+ranges `unheard_until_ms` says when. Ranges of a chain that covers offsets follow one another. One that begins further
+back replaces what it covers again; one that cuts into another, or begins further on, leaves a *gap*: offsets of which
 nothing is known.
 """
 
@@ -28,6 +30,8 @@ class Story:
     heard_ms: dict[str, int] = field(default_factory=dict)
     closed: set[str] = field(default_factory=set)
     is_doubtful: bool = False
+    #: Of a chain without ranges: until then it may have counted what is not known here.
+    unheard_until_ms: int = 0
 
     @property
     def start(self) -> int:
@@ -39,10 +43,13 @@ class Story:
         return self.increments[-1].end if self.increments else NO_RANGE
 
     def add(self, increment: Increment) -> bool:
-        last = self.sequences.get(increment.epoch, -1)
-        if increment.sequence <= last:
+        last = self.sequences.get(increment.epoch)
+        if last is not None and increment.sequence <= last:
             return False
-        self.is_doubtful = self.is_doubtful or increment.sequence > last + 1
+        if last is not None:
+            self.is_doubtful = self.is_doubtful or increment.sequence > last + 1
+        elif increment.sequence > 0 and increment.start == NO_RANGE:
+            self.unheard_until_ms = max(self.unheard_until_ms, increment.at_ms)
         self.sequences[increment.epoch] = increment.sequence
         self.heard_ms[increment.epoch] = increment.at_ms
         if increment.is_last:
@@ -110,10 +117,12 @@ class Ledger:
         return self.window_ms.get(topic, WINDOW_MS)
 
     def forget(self, before_ms: int) -> None:
-        """What was counted of windows that begin before; what an increment tells of later ones, too, stays whole."""
+        """What was counted of windows that begin before; what an increment tells of later ones, too, stays whole. A
+        chain of which nothing else was heard since then is forgotten itself: whoever goes on with it begins anew.
+        """
         for chain, story in list(self.stories.items()):
             story.forget(before_ms)
-            if not story.increments:
+            if not story.increments and max(story.heard_ms.values(), default=0) < before_ms:
                 del self.stories[chain]
 
     def topics(self) -> list[str]:

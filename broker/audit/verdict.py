@@ -184,18 +184,22 @@ class _Producers:
 
     def __init__(self, stories: Iterable[Story], grace_ms: int):
         self._is_doubtful = False
+        self._unheard_until_ms = 0
         self._ends: list[tuple[int, int]] = []
         heard: dict[str, int] = {}
         open_: set[str] = set()
         for story in stories:
             self._is_doubtful |= story.is_doubtful
+            self._unheard_until_ms = max(self._unheard_until_ms, story.unheard_until_ms)
             open_ |= story.sequences.keys() - story.closed
             for epoch, at_ms in story.heard_ms.items():
                 heard[epoch] = max(heard.get(epoch, 0), at_ms)
         self._ends = [(heard[epoch] - grace_ms, heard[epoch] + grace_ms) for epoch in open_]
 
     def may_have_more(self, start_ms: int, end_ms: int) -> bool:
-        return self._is_doubtful or any(start < end_ms and start_ms < end for start, end in self._ends)
+        if self._is_doubtful or start_ms < self._unheard_until_ms:
+            return True
+        return any(start < end_ms and start_ms < end for start, end in self._ends)
 
 
 def _by_window(stories: Mapping[int, Iterable[Story]]) -> dict[int, dict[int, Tally]]:

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from broker.audit.increment import Tier
+from broker.audit.increment import NO_RANGE, Tier
 from broker.audit.ledger import Ledger
 from broker.audit.report import report_lines
 from broker.audit.tally import Tally
@@ -166,3 +168,56 @@ def test_an_increment_of_old_and_new_windows_is_kept_whole():
     ledger.forget(3 * MINUTE)
     assert {story.start for story in ledger.stories.values()} == {0}
     assert set(states(judge(ledger, "t", LATER))) == {State.COMPLETE}
+
+
+def test_a_chain_that_goes_on_after_it_was_forgotten_is_believed_again():
+    """Quiet for hours, then counted on in the same epoch: a loss after that must not drown in doubt."""
+    ledger = Ledger()
+    for tier in Tier:
+        ledger.add(told(tier, *records(0, 1), at_ms=MINUTE))
+    ledger.forget(30 * MINUTE)
+    assert ledger.stories == {}
+    for tier, offsets in ((PRODUCED, (2, 3, 4)), (APPENDED, (2, 4)), (CONSUMED, (2, 4))):
+        ledger.add(told(tier, *records(*offsets, minute=50), sequence=1, at_ms=51 * MINUTE))
+    (finding,) = judge(ledger, "t", LATER).findings
+    assert (finding.state, finding.above, finding.count) == (State.MISSING, "produced", 1)
+
+
+def test_of_a_producer_that_is_first_heard_in_its_middle_a_surplus_before_is_no_duplicate():
+    ledger = Ledger()
+    ledger.add(told(PRODUCED, *records(2, minute=5), sequence=3, at_ms=6 * MINUTE))
+    ledger.add(told(PRODUCED, *records(3, minute=20), sequence=4, at_ms=21 * MINUTE))
+    for tier in (APPENDED, CONSUMED):
+        ledger.add(told(tier, *records(1, 2, minute=5), *records(3, minute=20)))
+    verdict = judge(ledger, "t", LATER)
+    assert states(verdict) == [State.UNKNOWN, State.COMPLETE]
+    assert verdict.findings == ()
+
+
+def test_an_increment_that_is_left_out_in_the_middle_still_makes_its_source_doubtful():
+    ledger = Ledger()
+    ledger.add(told(PRODUCED, *records(0), is_last=False))
+    ledger.add(told(PRODUCED, *records(2), sequence=2))
+    ledger.add(told(APPENDED, *records(0, 1, 2)))
+    assert states(judge(ledger, "t", LATER)) == [State.UNKNOWN]
+
+
+@given(forgets=st.lists(st.integers(0, 59), max_size=5), quiet=st.integers(0, 40), lost=st.integers(0, 59))
+def test_whatever_is_forgotten_a_loss_that_is_remembered_is_found_and_nothing_else(forgets, quiet, lost):
+    """Three tiers over an hour, silent for a while in its middle; one record is lost before the log."""
+    ledger, cut, sequence = Ledger(), 0, 0
+    for minute in range(60):
+        if minute in forgets:
+            cut = (minute - 3) * MINUTE
+            ledger.forget(cut)
+        if 10 <= minute < 10 + quiet:
+            continue
+        whole = (2 * minute, 2 * minute + 1)
+        kept = whole[:1] if minute == lost else whole
+        for tier, offsets in ((PRODUCED, whole), (APPENDED, kept), (CONSUMED, kept)):
+            end, at_ms = NO_RANGE if tier is PRODUCED else 2 * minute + 2, minute * MINUTE + 59_000
+            ledger.add(told(tier, *records(*offsets, minute=minute), sequence=sequence, end=end, at_ms=at_ms))
+        sequence += 1
+    is_remembered = lost * MINUTE >= cut and not 10 <= lost < 10 + quiet
+    findings = judge(ledger, "t", 2 * LATER).findings
+    assert [(each.window, each.state) for each in findings] == [(lost * MINUTE, State.MISSING)] * is_remembered
