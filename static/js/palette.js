@@ -13,7 +13,10 @@ function open() {
 }
 
 function choose(option) {
-  options().forEach((each) => each.setAttribute("aria-selected", String(each === option)));
+  options().forEach((each, number) => {
+    each.id = `found-${number + 1}`;
+    each.setAttribute("aria-selected", String(each === option));
+  });
   option?.scrollIntoView({ block: "nearest" });
   const input = palette().querySelector("input");
   if (option) input.setAttribute("aria-activedescendant", option.id);

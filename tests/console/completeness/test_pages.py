@@ -7,7 +7,6 @@ import pytest
 from broker.audit.increment import AUDIT_TOPIC, Tier
 from console.access.models import NameRule
 from console.clusters.models import Topic
-from console.common.clock import now_ms
 from console.completeness.collect import KEPT_MS, CompletenessCollector
 from console.completeness.models import AuditedTopic
 from console.gateway.fake import FakeGateway
@@ -15,7 +14,7 @@ from tests.broker.audit.made import MINUTE, records, told
 
 PRODUCED, APPENDED, CONSUMED = Tier
 #: The minute that is under way.
-NOW = now_ms() // MINUTE
+NOW = 29_000_000
 
 
 class Audit:
@@ -42,8 +41,10 @@ class Audit:
 
 
 @pytest.fixture
-def audit(db):
-    return Audit()
+def audit(db, monkeypatch):
+    audit = Audit()
+    monkeypatch.setattr("console.completeness.views.now_ms", lambda: audit.clock_ms)
+    return audit
 
 
 def page(client_of, user, path="/completeness/", **query) -> str:
