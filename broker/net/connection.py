@@ -456,6 +456,7 @@ class Connection:
         self._loop.remove_reader(self._fd)
         self._loop.remove_writer(self._fd)
         self._close_socket()
+        self._let_go()
         self._frames.clear()
         self._unsent.parts.clear()
         self._slots.clear()
@@ -464,3 +465,13 @@ class Connection:
         self._memory.hold_answers(self, 0)
         self._memory.park(self, 0)
         self._on_closed(self, reason)
+
+    def _let_go(self) -> None:
+        """Of who holds us: a connection that has ended goes at once, not when cycles are looked for."""
+        self.on_frame = _unheard
+        self._close_socket = self._sock.close
+        self._muted = None
+
+
+def _unheard(_connection: Connection, _frame: memoryview) -> None:
+    """What comes after the end."""

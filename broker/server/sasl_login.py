@@ -100,7 +100,8 @@ class Login:
         self._connection = connection
         self._serve = serve
         self.is_for_clients = logins.settings.is_required
-        self._phases = Phases(logins.settings.offer)
+        #: From the beginning of a login on; most members' connections and all of strangers never have one.
+        self._phases: Phases
         self._earlier: Earlier | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._expiry: asyncio.TimerHandle | None = None
@@ -241,6 +242,14 @@ class Login:
             if timer is not None:
                 timer.cancel()
         self._deadline = self._expiry = None
+
+
+def end_login(connection: Connection) -> None:
+    """Its login is over, and they do not hold each other: thousands that end at once go without being looked for."""
+    session = connection.session
+    if session is not None and session.door is not None:
+        session.door.close()
+        session.door = None
 
 
 def session_of(connection: Connection) -> Session:

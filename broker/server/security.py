@@ -26,7 +26,7 @@ from broker.server.exits import Exits
 from broker.server.ground import Ground
 from broker.server.login_metrics import LoginMetrics
 from broker.server.quota_metrics import QuotaMetrics
-from broker.server.sasl_login import Bounds, Logins
+from broker.server.sasl_login import Bounds, Logins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.tokens import Tokens
 from broker.server.waiting_room import WaitingRoom
@@ -88,8 +88,7 @@ class Security:
         await self.tokens.start()
 
     def on_closed(self, connection: Connection) -> None:
-        if connection.session is not None and connection.session.door is not None:
-            connection.session.door.close()
+        end_login(connection)
 
     def register_metrics(self, registry: CollectorRegistry) -> None:
         registry.register(QuotaMetrics(self.quotas))

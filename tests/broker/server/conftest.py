@@ -73,7 +73,7 @@ from broker.security.rights import UNLIMITED, Rights
 from broker.security.session import Session
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, new_registry
-from broker.server.sasl_login import Bounds, Logins
+from broker.server.sasl_login import Bounds, Logins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.waiting_room import WaitingRoom
 from tests.members import MEMBERSHIP, dialer
@@ -336,7 +336,7 @@ class Served:
         self.listener.start(asyncio.get_running_loop(), self.dispatcher.on_frame, self.on_closed)
 
     def on_closed(self, connection) -> None:
-        connection.session.door.close()
+        end_login(connection)
         self.dispatcher.on_closed(connection)
 
     async def verify(self, transactional_id, producer_id, epoch, partitions) -> dict[TopicPartition, ErrorCode]:

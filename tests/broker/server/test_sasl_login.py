@@ -1,6 +1,8 @@
 """Logins on real connections: who is let in, what a failure costs, what who never logs in may take, when it ends."""
 
 import asyncio
+import gc
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -331,3 +333,43 @@ async def is_served_elsewhere(served: Served) -> bool:
     sock = await served.dial_as_member()
     sock.close()
     return True
+
+
+# -- when the connection ends
+
+
+@pytest.fixture
+def no_garbage_collection():
+    gc.disable()
+    yield
+    gc.enable()
+
+
+async def never_asks(client: Client) -> None:
+    """Connects, and that is all."""
+
+
+async def asks_in_the_middle(client: Client) -> None:
+    await shake(client, "SCRAM-SHA-512")
+
+
+async def logs_in(client: Client) -> None:
+    await shake(client)
+    assert (await say(client, b"\0alice\0secret")).error_code == ErrorCode.NONE
+
+
+async def fails(client: Client) -> None:
+    await shake(client)
+    await say(client, b"\0alice\0wrong")
+
+
+@pytest.mark.parametrize("what", [never_asks, asks_in_the_middle, logs_in, fails])
+async def test_a_connection_that_has_ended_is_gone_without_being_looked_for(start, no_garbage_collection, what):
+    """Ten thousand that end at once would else stay until the collector stops the loop for all of them."""
+    served = start(reauth_ms=60_000)
+    client = await served.client()
+    await eventually(lambda: connections(served), "the connection is accepted")
+    ended = weakref.ref(connections(served)[0])
+    await what(client)
+    client.writer.close()
+    await eventually(lambda: ended() is None, "the connection is gone")

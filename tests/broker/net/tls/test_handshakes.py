@@ -2,9 +2,11 @@
 
 import asyncio
 import contextlib
+import gc
 import socket
 import ssl
 import subprocess
+import weakref
 from datetime import timedelta
 
 import pytest
@@ -272,3 +274,21 @@ async def test_another_handshake_on_the_same_connection_is_refused(tmp_path):
         assert b"no renegotiation" in said.lower() or b"unexpected" in said.lower() or b"error" in said.lower()
         assert not served.connections
     assert security_limits.TLS_HANDSHAKE_S_MAX >= 1
+
+
+@pytest.mark.parametrize("is_through", [True, False], ids=["after the handshake", "before it"])
+async def test_a_connection_that_has_ended_is_gone_without_being_looked_for(is_through):
+    async with serving() as served:
+        gc.disable()
+        try:
+            sock = await raw_client(served)
+            await eventually(lambda: served.listener.connection_count, "the connection is accepted")
+            ended = weakref.ref(next(iter(served.listener._progress_counts)))
+            if is_through:
+                sock.close()
+                assert await asked(served, client_context())
+                ended = weakref.ref(served.connections.pop())
+            sock.close()
+            await eventually(lambda: ended() is None, "the connection is gone")
+        finally:
+            gc.enable()
