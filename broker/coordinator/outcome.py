@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.protocol.schema import Message
@@ -45,6 +45,9 @@ class Producer(NamedTuple):
     producer_epoch: int
 
 
+Remains = dict[Any, Any] | list[Any]
+
+
 @dataclass(slots=True)
 class Outcome:
     """Append and replay `records` first, all or none but for `is_divisible`; send `responses` when they are committed.
@@ -60,6 +63,8 @@ class Outcome:
     notes: list[Note] = field(default_factory=list)
     #: Whether the records may be appended in several batches. Who is stopped between two of them can do it all again.
     is_divisible: bool = False
+    #: What was forgotten and is to be emptied a piece at a time: where it is much, freeing it takes long.
+    remains: list[Remains] = field(default_factory=list, compare=False)
 
     def batches(self, bytes_max: int) -> Iterator[list[CoordinatorRecord]]:
         """The records as they are to be appended: all at once, or, of divisible ones, what fits into `bytes_max`."""

@@ -7,6 +7,8 @@ entry already in the heap is put back with that time when it surfaces. Nothing h
 from heapq import heappop, heappush
 from typing import Generic, TypeVar
 
+from broker.coordinator.outcome import Remains
+
 K = TypeVar("K")
 
 
@@ -48,10 +50,11 @@ class Timers(Generic[K]):
         del self._queued[key], self._deadlines[key]
         return key
 
-    def clear(self) -> None:
-        self._deadlines.clear()
-        self._queued.clear()
-        self._heap.clear()
+    def forget(self) -> list[Remains]:
+        """Everything; what that was."""
+        remains: list[Remains] = [self._deadlines, self._heap, self._queued]
+        self._deadlines, self._heap, self._queued = {}, [], {}
+        return remains
 
     def _push(self, key: K, deadline_ms: int) -> None:
         self._order += 1

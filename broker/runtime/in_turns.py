@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.net.turns import Turns
 
+_FREED_BEFORE_A_LOOK = 50
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
 
@@ -62,6 +63,17 @@ async def steps_in_turns(steps: Generator[None, None, Result], turns: Turns) -> 
             await turns.mine()
     except StopIteration as end:
         return end.value
+
+
+async def emptied_in_turns(container: dict[Any, Any] | list[Any], turns: Turns) -> None:
+    """What nobody else holds is freed by it: of 30,000 groups at once that takes a tenth of a second."""
+    take: Callable[[], object] = container.popitem if isinstance(container, dict) else container.pop
+    while container:
+        await turns.mine()
+        end = turns.whole_slice_end()
+        while container and not turns.is_over(end):
+            for _ in range(min(len(container), _FREED_BEFORE_A_LOOK)):
+                take()
 
 
 class InOrder(NamedTuple):

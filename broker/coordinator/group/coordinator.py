@@ -380,13 +380,13 @@ class GroupCoordinator:
     def unload(self) -> Outcome:
         """The partition has another leader: every parked request is answered NOT_COORDINATOR, everything forgotten."""
         turn = self._turn(self._now_ms)
-        for group in self._groups.values():
-            self._membership.dismiss(group, ErrorCode.NOT_COORDINATOR, turn)
-        self._groups.clear()
-        self._offsets.clear()
+        for group_id in dict.fromkeys(self._parked.values()):
+            if group_id in self._groups:
+                self._membership.dismiss(self._groups[group_id], ErrorCode.NOT_COORDINATOR, turn)
+        turn.outcome.remains = [self._groups, *self._offsets.forget(), *self._timers.forget()]
+        self._groups = {}
         self._account.close()
         self._expiry.stop()
-        self._timers.clear()
         return self._end(turn)
 
     # -- turns --------------------------------------------------------------------------------------------------------

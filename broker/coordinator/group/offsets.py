@@ -24,7 +24,7 @@ from broker.coordinator.group.records import (
 )
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.superseded import OfGroup, Superseded
-from broker.coordinator.outcome import Turn
+from broker.coordinator.outcome import Remains, Turn
 from broker.coordinator.progress import Progress
 from broker.protocol.made_late import made_late
 from broker.protocol.messages.offset_commit import (
@@ -278,10 +278,13 @@ class Offsets:
     def committed(self, high_watermark: int) -> None:
         self._superseded.committed(high_watermark)
 
-    def clear(self) -> None:
+    def forget(self) -> list[Remains]:
+        """Everything; what that was."""
+        remains: list[Remains] = [self._offsets]
+        self._offsets = {}
         self._superseded.clear()
-        self._offsets.clear()
         self._pending.clear()
+        return remains
 
     def _partition_error(self, topic: str, partition: AnyCommitPartition) -> ErrorCode:
         metadata = partition.committed_metadata or ""

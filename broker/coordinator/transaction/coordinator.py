@@ -346,9 +346,9 @@ class TransactionCoordinator:
 
     def unload(self) -> TransactionOutcome:
         """The partition has another leader: everything is forgotten, and nobody waits for an answer."""
-        self._ledger.clear()
-        self._timers.clear()
-        return self._end(self._turn(self._now_ms))
+        turn = self._turn(self._now_ms)
+        turn.outcome.remains = [*self._ledger.forget(), *self._timers.forget()]
+        return self._end(turn)
 
     # -- turns --------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 
+from broker.coordinator.outcome import Remains
 from broker.coordinator.transaction.outcome import TransactionTurn
 from broker.coordinator.transaction.records import decode_key, decode_value
 from broker.coordinator.transaction.transaction import Transaction
@@ -78,7 +79,10 @@ class Ledger:
             del self._proposed[transactional_id]
         return proposed
 
-    def clear(self) -> None:
-        self._transactions.clear()
+    def forget(self) -> list[Remains]:
+        """Everything; what that was."""
+        remains: list[Remains] = [self._transactions]
+        self._transactions = {}
         self._proposed.clear()
         self.partition_count = 0
+        return remains

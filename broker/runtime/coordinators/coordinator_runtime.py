@@ -20,7 +20,7 @@ from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
 from broker.common.types import new_tuple
-from broker.coordinator.outcome import RECORD_BYTES_PER_TICK, Answer, Outcome
+from broker.coordinator.outcome import RECORD_BYTES_PER_TICK, Answer, Outcome, Remains
 from broker.net.turns import Turns
 from broker.protocol.schema import Message
 from broker.records.batch import HEADER_BYTES
@@ -29,12 +29,15 @@ from broker.records.control import EndMarker
 from broker.records.record import Record
 from broker.runtime.coordinators.loading import load
 from broker.runtime.coordinators.shard import C, Shard
+from broker.runtime.in_turns import emptied_in_turns
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 _log = logger(__name__)
 
 #: How long timers of a shard are left alone of which one could not be dealt with.
 _TIMERS_WAIT_MS = 1_000
+#: Groups, offsets of groups or timers.
+_FREED_AT_ONCE = 1_000
 
 
 class CoordinatorRuntime(Generic[C]):
@@ -58,6 +61,7 @@ class CoordinatorRuntime(Generic[C]):
         self._waiting: dict[int, asyncio.Future] = {}
         self._tokens = itertools.count(1)
         self._loading_turns = Turns()
+        self._freeing: set[asyncio.Task[None]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
         #: Partitions led here whose coordinators could not be loaded so far.
@@ -311,9 +315,19 @@ class CoordinatorRuntime(Generic[C]):
         for answer in shard.uncommitted.take_all_answers():
             self._answer(shard.coordinator.unconfirmed(answer, ErrorCode.NOT_LEADER_OR_FOLLOWER))
         if shard.is_loaded:
-            self._answer_all(shard.coordinator.unload().responses)
+            outcome = shard.coordinator.unload()
+            self._answer_all(outcome.responses)
+            for each in outcome.remains:
+                self._free(each)
         for listener in self.on_resigned:
             listener(partition)
+
+    def _free(self, remains: Remains) -> None:
+        if len(remains) <= _FREED_AT_ONCE:
+            return
+        freeing = asyncio.get_running_loop().create_task(emptied_in_turns(remains, self._loading_turns))
+        self._freeing.add(freeing)
+        freeing.add_done_callback(self._freeing.discard)
 
     def _take_over(self, hosted: HostedPartition) -> None:
         shard = Shard(hosted, self._new_coordinator())

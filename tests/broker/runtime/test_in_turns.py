@@ -7,7 +7,7 @@ import pytest
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.net.turns import SLICE_S, Turns
 from broker.runtime.gather import gather
-from broker.runtime.in_turns import in_turns, partitions_in_turns
+from broker.runtime.in_turns import emptied_in_turns, in_turns, partitions_in_turns
 
 
 class Log:
@@ -101,3 +101,19 @@ async def test_a_request_that_was_given_up_holds_nobody_up():
     await asyncio.sleep(0)
     given_up.cancel()
     assert len(await in_turns(range(THINGS_IN_A_TURN * 2), lambda each: each, turns)) == THINGS_IN_A_TURN * 2
+
+
+@pytest.mark.parametrize("container", [dict.fromkeys(range(1_000)), list(range(1_000))], ids=["dict", "list"])
+async def test_a_container_is_emptied_a_slice_at_a_time(container, clock):
+    left = []
+
+    class Impatient(Turns):
+        """Nobody has time for more than one look."""
+
+        def is_over(self, slice_end):
+            left.append(len(container))
+            return len(left) % 2 == 0
+
+    await emptied_in_turns(container, Impatient())
+    assert not container
+    assert len(set(left)) > 10

@@ -91,6 +91,17 @@ def test_unload_answers_everybody_who_waits():
     assert world.durable_state() == ({}, {})
 
 
+def test_a_coordinator_that_is_unloaded_leaves_what_it_held_to_be_freed_later():
+    world = World()
+    for number in range(20):
+        world.commit(f"g{number}", "-", {("t", 0): number})
+    groups = world.coordinator.groups
+    remains = world.coordinator.unload().remains
+    assert len(groups) == 20
+    assert any(each is groups for each in remains)
+    assert world.durable_state() == ({}, {})
+
+
 def test_members_found_in_the_log_have_a_session_from_then_on():
     world = World()
     world.stable_group("g", "a", "b")
