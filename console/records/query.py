@@ -8,6 +8,7 @@ from django.http import QueryDict
 
 from console.common.clock import moment_of
 from console.gateway.interface import PARTITIONS_PER_TOPIC_MAX
+from console.records.columns import Column, parse_columns
 
 PLACES = {"newest": "Newest", "oldest": "Oldest", "offset": "From offset", "time": "From time"}
 SHOWN_AS = {"auto": "auto", "string": "raw text", "json": "JSON", "tree": "JSON tree", "hex": "hex"}
@@ -22,6 +23,7 @@ LIMITS = (25, 50, 100, 200)
 SEARCH_LENGTH_MAX = 500
 #: A link to a page further on names one position for each partition.
 CURSOR_LENGTH_MAX = 4_000
+_COLUMNS_LOOKED_AT_MAX = 50
 _OFFSET_MAX = 2**63 - 1
 _CURSOR = re.compile(r"[0-9]{1,6}:[0-9]{1,19}(,[0-9]{1,6}:[0-9]{1,19})*")
 
@@ -42,6 +44,7 @@ class RecordQuery:
     searched: str = "any"
     #: partition → where to go on (newest: where to end), from the link of another page; takes the place of `place`.
     cursor: tuple[tuple[int, int], ...] = ()
+    columns: tuple[Column, ...] = ()
 
     @classmethod
     def parse(cls, parameters: QueryDict) -> "RecordQuery":
@@ -57,6 +60,7 @@ class RecordQuery:
             search=parameters.get("search", "")[:SEARCH_LENGTH_MAX].strip().replace("\0", ""),
             searched=_one_of(parameters.get("searched", ""), SEARCHED),
             cursor=read_cursor(parameters.get("cursor", "")),
+            columns=parse_columns(parameters.getlist("column")[:_COLUMNS_LOOKED_AT_MAX]),
         )
 
 

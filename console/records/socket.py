@@ -149,7 +149,12 @@ class RecordsConsumer(PersonSocket):
         self.untaken += 1
         if self.untaken >= UNTAKEN_MAX:
             self.has_room.clear()
-        context = {"topic": topic, "query": query, "turn": turn, "records": shown_records(turn.records, query.shown_as)}
+        context = {
+            "topic": topic,
+            "query": query,
+            "turn": turn,
+            "records": shown_records(topic.name, turn.records, query),
+        }
         rows = await self.in_thread(render_to_string, "records/partials/rows.html", context)
         status = await self.in_thread(render_to_string, "records/partials/progress.html", context)
         await self.say(rows=rows, status=status, ended=turn.ended, cursor=turn.cursor)

@@ -17,6 +17,8 @@ TEXT_LENGTH_MAX = 64 * 1024
 WHOLE_LENGTH_MAX = 4 * 1024 * 1024
 #: What is longer is neither parsed nor unpacked: a parsed document holds some thirty times its bytes.
 WORKED_BYTES_MAX = 2 * 1024 * 1024
+#: Of a key or value a column looks into.
+DOCUMENT_BYTES_MAX = 256 * 1024
 #: And where little is shown, in rows, not so much more than that.
 WORKED_PER_SHOWN = 32
 TREE_LINES_MAX = 20_000
@@ -71,6 +73,18 @@ def text_of(data: bytes | None, shown_as: str, length_max: int = TEXT_LENGTH_MAX
     if note and found.kind == "hex":
         found = _hex(data, length_max)
     return replace(found, size_bytes=len(data), note="; ".join(each for each in (note, found.note) if each))
+
+
+def document_text(data: bytes | None) -> str:
+    """What of `data` may be a JSON document, unpacked; empty if nothing, or what is too long to be parsed for a row."""
+    if not data:
+        return ""
+    _, inner = _unwrapped(data, DOCUMENT_BYTES_MAX // WORKED_PER_SHOWN)
+    if len(inner) > DOCUMENT_BYTES_MAX:
+        return ""
+    if inner[:64].lstrip()[:1] in (b"{", b"["):
+        return inner.decode(errors="replace")
+    return "" if _is_readable(inner) else as_json(inner) or ""
 
 
 def _unwrapped(data: bytes, length_max: int) -> tuple[str, bytes]:

@@ -2,11 +2,13 @@
 
 from django.urls import path
 
-from console.records import copy_views, views
+from console.records import copy_views, record_views, views
 
 urlpatterns = [
     path("<str:name>/+records/", views.record_list, name="topic-records"),
-    path("<str:name>/+records/<int:partition>/<int:offset>/", views.record_page, name="topic-record"),
+    path("<str:name>/+records/histogram/", views.histogram, name="topic-records-histogram"),
+    path("<str:name>/+records/compare/", record_views.compare_records, name="topic-records-compare"),
+    path("<str:name>/+records/<int:partition>/<int:offset>/", record_views.record_page, name="topic-record"),
     path("<str:name>/+records/<int:partition>/<int:offset>/+copy/", copy_views.copy, name="topic-record-copy"),
     path(
         "<str:name>/+records/<int:partition>/<int:offset>/+tombstone/",

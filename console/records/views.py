@@ -1,12 +1,14 @@
-"""The messages tab of a topic, the page of one record, and producing one.
+"""The messages tab of a topic, its files and its histogram, and producing a record.
 
 Like the retention tab it asks brokers while it is drawn, within a budget of time and bytes. Searching and following
 go on over a websocket (`records/socket.py`).
 """
 
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -21,13 +23,13 @@ from console.gateway.record_views import RecordView
 from console.records.actions import count_reading, do_produce
 from console.records.expression import BadExpression
 from console.records.forms import ProduceForm
-from console.records.presenters import TITLES, ShownRecord, record_rows, shown_records
+from console.records.histogram import read_histogram
+from console.records.json_lines import json_lines_response
+from console.records.presenters import drawn, offered_columns, record_rows, shown_records, titles
 from console.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
 from console.records.reader_slots import SLOTS
 from console.records.reading import RecordPage, read_page
 from console.records.search_and_tail import search_for_file
-from console.records.text import TEXT_LENGTH_MAX, WHOLE_LENGTH_MAX
-from console.schemas.codec import PageDecoder
 
 #: Partitions offered one by one.
 PARTITIONS_OFFERED_MAX = 1_000
@@ -38,7 +40,7 @@ def record_list(request: HttpRequest, name: str) -> HttpResponse:
     topic = access_records(request.user, name)
     query = RecordQuery.parse(request.GET)
     page, error = None, ""
-    if query.search and wants_csv(request):
+    if query.search and _wants_file(request):
         return _file_of_search(request, topic, query)
     if not query.search:
         try:
@@ -47,8 +49,8 @@ def record_list(request: HttpRequest, name: str) -> HttpResponse:
             error = str(refusal)
         else:
             count_reading(request.user, topic, {each.partition for each in page.records})
-    if page is not None and wants_csv(request):
-        return csv_response(request, f"records-{topic.name}", TITLES, record_rows(page.records, query.shown_as))
+    if page is not None and _wants_file(request):
+        return _file(request, f"records-{topic.name}", topic, query, page.records)
     return _list_page(request, topic, query, page, error, ProduceForm(topic))
 
 
@@ -67,39 +69,32 @@ def _file_of_search(request: HttpRequest, topic: Topic, query: RecordQuery) -> H
     partitions = range(topic.partition_count) if query.partition is None else (query.partition,)
     count_reading(request.user, topic, partitions)
     name = f"records-{topic.name}-found" if is_all else f"records-{topic.name}-found-partial"
-    return csv_response(request, name, TITLES, record_rows(found, query.shown_as))
+    return _file(request, name, topic, query, found)
+
+
+def _wants_file(request: HttpRequest) -> bool:
+    return wants_csv(request) or request.GET.get("format") == "jsonl"
+
+
+def _file(
+    request: HttpRequest, name: str, topic: Topic, query: RecordQuery, records: Iterable[RecordView]
+) -> HttpResponseBase:
+    if request.GET["format"] == "jsonl":
+        return json_lines_response(name, topic.name, records)
+    return csv_response(request, name, titles(query), record_rows(topic.name, records, query))
 
 
 @require_safe
-def record_page(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
-    """One record by its place; `part=key|value` hands out its bytes as a file."""
+def histogram(request: HttpRequest, name: str) -> HttpResponse:
+    """A part of the messages tab, which asks for it when it is there."""
     topic = access_records(request.user, name)
-    query = RecordQuery(
-        place="offset", offset=min(offset, 2**63 - 1), partition=partition, limit=1, committed_only=False
-    )
+    found, error = None, ""
     try:
-        page = read_page(cluster_gateway(), topic.name, topic.partition_count, query)
-    except GatewayError as error:
-        return render(request, "web/refusal.html", {"title": "Not read", "sentence": str(error)}, status=503)
-    if not page.records or page.records[0].offset != offset:
-        raise Http404(_absence(topic, partition, offset, page))
-    (record,) = page.records
-    count_reading(request.user, topic, {partition})
-    if request.GET.get("part") in ("key", "value"):
-        return _bytes_of(topic, record, request.GET["part"])
-    shown_as = RecordQuery.parse(request.GET).shown_as
-    is_whole = request.GET.get("whole") == "on"
-    context = {
-        "topic": topic,
-        "record": record,
-        "shown": ShownRecord(record, shown_as, WHOLE_LENGTH_MAX if is_whole else TEXT_LENGTH_MAX, PageDecoder()),
-        "is_whole": is_whole,
-        "shown_as": shown_as,
-        "views": SHOWN_AS,
-        "previous": offset - 1 if offset else None,
-        "next": offset + 1,
-    }
-    return render(request, "records/record.html", context)
+        found = read_histogram(cluster_gateway(), topic.name, RecordQuery.parse(request.GET).partition)
+    except GatewayError as refusal:
+        error = str(refusal)
+    context = {"topic": topic, "histogram": found, "error": error, "bars": drawn(found) if found else []}
+    return render(request, "records/partials/histogram.html", context)
 
 
 @require_POST
@@ -127,11 +122,15 @@ def _list_page(
     form: ProduceForm,
     status: int = 200,
 ) -> HttpResponse:
+    shown = shown_records(topic.name, page.records, query) if page else []
+    picked = [each.text for each in query.columns]
     context = {
         "topic": topic,
         "query": query,
         "page": page,
-        "records": shown_records(page.records, query.shown_as) if page else [],
+        "records": shown,
+        "picked": picked,
+        "offered": [each for each in offered_columns(shown) if each not in picked],
         "error": error,
         "form": form,
         "places": PLACES,
@@ -142,25 +141,6 @@ def _list_page(
         "command": _command(topic, query),
     }
     return render(request, "records/list.html", context, status=status)
-
-
-def _bytes_of(topic: Topic, record: RecordView, part: str) -> HttpResponse:
-    data = record.key if part == "key" else record.value
-    response = HttpResponse(data or b"", content_type="application/octet-stream")
-    name = f"{topic.name}-{record.partition}-{record.offset}-{part}"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
-
-
-def _absence(topic: Topic, partition: int, offset: int, page: RecordPage) -> str:
-    place = f"{topic.name}-{partition} holds no record at offset {offset}"
-    if partition in page.silent:
-        return f"Partition {partition} of {topic.name} has no leader that answers; try again in a moment."
-    if page.records:
-        return (
-            f"{place}: it was deleted or compacted, or belongs to a transaction. The next is {page.records[0].offset}."
-        )
-    return f"{place}; nothing has been written there yet, or it was deleted."
 
 
 def _command(topic: Topic, query: RecordQuery) -> str:

@@ -100,7 +100,7 @@ function begin() {
   function noRow(text) {
     const row = document.createElement("tr");
     const cell = row.insertCell();
-    cell.colSpan = 5;
+    cell.colSpan = rows.closest("table").tHead.rows[0].cells.length;
     cell.className = "empty";
     cell.textContent = text;
     return row;

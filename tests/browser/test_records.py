@@ -74,6 +74,11 @@ def test_a_record_is_produced_seen_live_and_found_by_search(page, product, chrom
     expect(found).to_contain_text("4711")
     screenshot(page, "records-found")
     found.get_by_role("link").click()
+    drawer = page.get_by_role("dialog", name="The record")
+    expect(drawer).to_contain_text('"order": 4711')
+    assert page.title() != "run"
+    screenshot(page, "records-drawer")
+    drawer.get_by_role("link", name="Its page").click()
     expect(page).to_have_url(re.compile(re.escape(address)))
     assert page.title() != "run"
     take_pictures(
@@ -100,3 +105,38 @@ def test_pages_of_messages_lead_back_to_the_oldest(page, product):
     expect(rows).to_have_count(1)
     expect(page.get_by_text("end reached")).to_be_visible()
     expect(page.get_by_role("link", name="Older")).to_have_count(0)
+
+
+def test_records_are_gone_through_beside_their_list_and_compared(page, product):
+    topic = f"{TOPIC}.orders"
+    producer = Producer(product.client)
+    for number in range(3):
+        producer.produce(topic, f'{{"id": {number}, "customer": {{"name": "customer {number}"}}}}')
+    assert producer.flush(30) == 0
+    page.goto(f"{product.console}/topics/{topic}/+records/?place=oldest&partition=0")
+    rows = page.locator("#record-rows tr")
+    expect(rows).to_have_count(3)
+    expect(page.locator(".bars")).to_be_visible()
+
+    page.locator("summary", has_text="Columns").click()
+    page.get_by_label("value.customer.name").check()
+    page.get_by_role("button", name="Show these").click()
+    expect(rows.nth(2).get_by_role("cell", name="customer 2", exact=True)).to_be_visible()
+
+    rows.nth(0).get_by_role("link").click()
+    drawer = page.get_by_role("dialog", name="The record")
+    expect(drawer).to_contain_text('"id": 0')
+    page.keyboard.press("ArrowDown")
+    expect(drawer).to_contain_text('"id": 1')
+    drawer.get_by_role("link", name="JSON tree").click()
+    expect(drawer.locator(".json-tree")).to_contain_text("customer 1")
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    expect(rows.nth(1).get_by_role("link")).to_be_focused()
+
+    page.keyboard.press("Enter")
+    drawer.get_by_role("link", name="Compare…").click()
+    page.get_by_label("Right").fill("0:2")
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("row", name='"id": 1, "id": 2,')).to_be_visible()
+    screenshot(page, "records-compared")

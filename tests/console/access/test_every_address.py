@@ -144,7 +144,7 @@ FOR_OPERATORS = {
     "group-forget",
     "group-prepare",
 }
-FOR_READERS = {"topic-records", "topic-record"}
+FOR_READERS = {"topic-records", "topic-record", "topic-records-histogram", "topic-records-compare"}
 FOR_OPERATORS |= {"topic-record-copy", "topic-record-tombstone"}
 FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
     *("users", "user-create", "user", "user-password", "user-logins"),

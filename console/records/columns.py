@@ -1,0 +1,140 @@
+"""Columns of a table of records: paths into their JSON, as `value.order.id`, `key.region` or `headers.trace`. Pure.
+
+The words are those of the search by expression. What stands under a path is shown as it is written, letter by letter:
+parsing keeps numbers as their digits.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+COLUMNS_MAX = 8
+PATH_LENGTH_MAX = 200
+#: Letters of one cell.
+CELL_LENGTH_MAX = 120
+_CELL_DEPTH_MAX = 20
+OFFERED_MAX = 40
+_OFFERED_DEPTH = 3
+_OFFERED_KEYS_MAX = 50
+_PARTS = ("key", "value", "headers")
+_NOTHING = object()
+_STEP = re.compile(r"\.([^.\[\]]+)|\[([0-9]{1,6})\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`part` is key, value or headers; `steps` lead down from there, by name or by number."""
+
+    text: str
+    part: str
+    steps: tuple[str | int, ...]
+
+
+def parse_columns(texts: Iterable[str]) -> tuple[Column, ...]:
+    """The first COLUMNS_MAX that are paths, each once; what begins with no part is one of the value."""
+    found: dict[str, Column] = {}
+    for text in texts:
+        column = _parse(text.strip())
+        if column is not None and len(found) < COLUMNS_MAX:
+            found.setdefault(column.text, column)
+    return tuple(found.values())
+
+
+def _parse(text: str) -> Column | None:
+    if not text or len(text) > PATH_LENGTH_MAX or not text.isprintable():
+        return None
+    part = re.split(r"[.\[]", text, maxsplit=1)[0]
+    if part not in _PARTS:
+        part, text = "value", f"value{'' if text.startswith('[') else '.'}{text}"
+    rest, steps, at = text[len(part) :], [], 0
+    while at < len(rest):
+        step = _STEP.match(rest, at)
+        if step is None:
+            return None
+        steps.append(step[1] if step[1] is not None else int(step[2]))
+        at = step.end()
+    return Column(text, part, tuple(steps)) if steps else None
+
+
+def parse_document(text: str) -> object:
+    """None for what is no JSON. Numbers are texts of their digits."""
+    try:
+        return json.loads(text, parse_int=_Digits, parse_float=_Digits)
+    except (ValueError, RecursionError):
+        return None
+
+
+class _Digits(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def cell_at(document: object, steps: Iterable[str | int]) -> str:
+    """What stands there, shortened; empty if nothing does."""
+    for step in steps:
+        if isinstance(document, dict):
+            document = document.get(step, _NOTHING)
+        elif isinstance(document, list) and isinstance(step, int):
+            document = document[step] if step < len(document) else _NOTHING
+        else:
+            return ""
+    if document is _NOTHING:
+        return ""
+    return _shortened(document)
+
+
+def offered_paths(documents: Iterable[tuple[str, object]]) -> list[str]:
+    """Paths to choose from, those most records have first; `documents` are (part, document)."""
+    counts: Counter[str] = Counter()
+    for part, document in documents:
+        counts.update(set(_paths_of(document, part, 1)))
+    return [path for path, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:OFFERED_MAX]]
+
+
+def _paths_of(document: object, path: str, depth: int) -> Iterator[str]:
+    if not isinstance(document, dict) or depth > _OFFERED_DEPTH:
+        return
+    for name in list(document)[:_OFFERED_KEYS_MAX]:
+        inner = f"{path}.{name}"
+        if _parse(inner) is None or re.search(r"[.\[\]]", name):
+            continue
+        if isinstance(document[name], dict) and document[name]:
+            yield from _paths_of(document[name], inner, depth + 1)
+        else:
+            yield inner
+
+
+def _shortened(found: object) -> str:
+    text = str(found) if isinstance(found, str) else _written(found)
+    line = " ".join(text[: 2 * CELL_LENGTH_MAX].split())
+    return line if len(line) <= CELL_LENGTH_MAX else f"{line[:CELL_LENGTH_MAX]}…"
+
+
+def _written(found: object) -> str:
+    """As JSON, as far as a cell has room for it."""
+    text = ""
+    for token in _tokens(found, 0):
+        text += token
+        if len(text) > CELL_LENGTH_MAX:
+            break
+    return text
+
+
+def _tokens(found: object, depth: int) -> Iterator[str]:
+    if depth > _CELL_DEPTH_MAX:
+        yield "…"
+    elif isinstance(found, dict):
+        for number, (name, inner) in enumerate(found.items()):
+            yield f"{', ' if number else '{'}{json.dumps(name, ensure_ascii=False)}: "
+            yield from _tokens(inner, depth + 1)
+        yield "}" if found else "{}"
+    elif isinstance(found, list):
+        for number, inner in enumerate(found):
+            yield ", " if number else "["
+            yield from _tokens(inner, depth + 1)
+        yield "]" if found else "[]"
+    else:
+        yield str(found) if isinstance(found, _Digits) else json.dumps(found, ensure_ascii=False)
