@@ -41,6 +41,8 @@ class Turn:
 
 
 class Reader(Protocol):
+    #: What it is about to do, and where it will end; empty if that is plain.
+    outlook: str
     #: Where a tail has begun, so that one that drops at once comes back to it.
     cursor: str
 
@@ -66,6 +68,10 @@ class SearchReader:
         budget = Budget(found_max or query.limit, SEARCH_BYTES_MAX, SEARCH_MILLISECONDS)
         self._scan, self.close = open_scan(gateway, topic, query, offsets, budget)
         self._starts = offsets.starts
+        self.outlook = (
+            f"Searching {self._scan.progress.left:,} records at most; it ends at {budget.found_max:,} found, "
+            f"{budget.bytes_max // 1024**2} MB read or {budget.milliseconds // 1000} s."
+        )
 
     def turn(self) -> Turn:
         found = [] if self._scan.stopped else self._scan.step()
@@ -95,6 +101,8 @@ def search_for_file(
 
 class TailReader:
     """From the end on, or from where a tail that dropped has been; what matches the search if there is one."""
+
+    outlook = ""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
 """A search or a live tail, over a websocket of its own, opened by the messages tab.
 
-The server says `{began, cursor}` when it has found the place, then sends `{rows, status, ended, error, cursor}` with
-escaped HTML. The page answers `{"taken": 1}` to each of those, and `{"pause": true|false}` when it likes. Without an
-answer nothing more is read. A tail that dropped is asked for again with the last cursor, and goes on there.
+The server says `{began, cursor, outlook}` when it has found the place, then sends `{rows, status, ended, error,
+cursor}` with escaped HTML. The page answers `{"taken": 1}` to each of those, and `{"pause": true|false}` when it likes.
+Without an answer nothing more is read. A tail that dropped is asked for again with the last cursor, and goes on there.
 """
 
 import asyncio
@@ -119,7 +119,7 @@ class RecordsConsumer(PersonSocket):
     async def play(self, reader_of: type, topic: Topic, query: RecordQuery) -> None:
         reader: Reader = await self.in_thread(reader_of, cluster_gateway(), topic.name, topic.partition_count, query)
         in_use = threading.Lock()
-        await self.say(began="yes", cursor=reader.cursor)
+        await self.say(began="yes", cursor=reader.cursor, outlook=reader.outlook)
         try:
             is_over = False
             while not is_over:

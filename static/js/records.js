@@ -18,6 +18,7 @@ function begin() {
   let mode = "";
   let isPaused = false;
   let position = "";
+  let outlook = "";
   let retryMs = RETRY_MS;
   let retry = 0;
 
@@ -59,7 +60,7 @@ function begin() {
     };
   }
 
-  const doing = () => (mode === "search" ? "Searching…" : "Following: what is written from now on appears here.");
+  const doing = () => (mode === "search" ? outlook : "Following: what is written from now on appears here.");
 
   function comeBack() {
     socket = null;
@@ -71,7 +72,7 @@ function begin() {
 
   function take(message) {
     if (mode === "tail" && message.cursor) position = message.cursor;
-    if (message.began) { retryMs = RETRY_MS; say(doing()); return; }
+    if (message.began) { retryMs = RETRY_MS; outlook = message.outlook; say(doing()); return; }
     if (message.rows) show(message.rows);
     if (message.status !== undefined && message.status.trim()) part("status").innerHTML = message.status;
     socket.send(JSON.stringify({ taken: 1 }));

@@ -66,6 +66,14 @@ async def test_a_search_tells_what_it_found_and_why_it_stopped(topic, reader, pa
     assert messages[-1]["cursor"] == ""
 
 
+async def test_a_search_says_before_how_much_it_may_read_and_where_it_ends(topic, reader, page):
+    websocket = page(reader, "search", "search=29&place=oldest&limit=50")
+    assert await websocket.connect()
+    outlook = json.loads(await websocket.receive_text())["outlook"]
+    assert outlook == "Searching 300 records at most; it ends at 50 found, 512 MB read or 60 s."
+    await websocket.disconnect()
+
+
 async def test_a_search_by_expression_finds_its_records_and_says_which_it_could_not_judge(topic, reader, page, cluster):
     cluster.produce_record("orders", 1, b"k", b'{"amount": 7}')
     query = f"place=oldest&searched=cel&search={quote('value.amount > 5')}"
