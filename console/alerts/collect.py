@@ -1,7 +1,7 @@
 """The collector's part: what breaks which rule, as rows with the messages that tell of it, in one transaction."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from django.db import transaction
 
@@ -12,7 +12,7 @@ from console.alerts.evaluation import Event, State, Verdict, advance
 from console.alerts.file import RulesFile
 from console.alerts.messages import Told
 from console.alerts.rules import Rule, Ruleset
-from console.charts.readings import readings
+from console.charts.readings import Source, readings
 from console.clusters.queries import cluster_state
 from console.live import groups
 from console.live.push import push_partial
@@ -25,8 +25,9 @@ Key = tuple[str, str]
 class AlertWatch:
     """For one thread."""
 
-    def __init__(self, clock_ms: Callable[[], int], file: RulesFile | None = None):
+    def __init__(self, clock_ms: Callable[[], int], sources: Sequence[Source] = (), file: RulesFile | None = None):
         self._now_ms = clock_ms
+        self._sources = sources
         self._file = file or RulesFile()
 
     def look(self) -> bool:
@@ -77,7 +78,7 @@ class AlertWatch:
         found: dict[Key, Condition] = {}
         counts: dict[str, int] = defaultdict(int)
         health = health_within(EVERYTHING)
-        for each in conditions(ruleset, readings(now_ms), health, dict.fromkeys(firing)):
+        for each in conditions(ruleset, readings(now_ms, self._sources), health, dict.fromkeys(firing)):
             key = (each.rule, each.object_name)
             if key not in before:
                 counts[each.rule] += bool(each.is_bad)

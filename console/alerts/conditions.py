@@ -5,7 +5,21 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from console.alerts.rules import Rule, Ruleset
-from console.charts.measures import API, BROKER, CLUSTER, GROUP, KINDS, NAME_LENGTH_MAX, SERVER, TOPIC, Reading
+from console.charts.measures import (
+    API,
+    BROKER,
+    CLUSTER,
+    CONNECTOR,
+    GROUP,
+    KINDS,
+    MIRROR,
+    NAME_LENGTH_MAX,
+    PROCESS,
+    SERVER,
+    STREAM,
+    TOPIC,
+    Reading,
+)
 from console.common.any_name import AnyNameConverter
 from console.common.figures import byte_size, duration, grouped, milliseconds, rate, size
 from console.overview.health import Health, Level, Reason
@@ -74,10 +88,14 @@ _WORDS = {
     "requests": "gets {} requests a second", "p50": "takes {} for half of the requests",
     "p95": "takes up to {} for 95 % of the requests", "p99": "takes up to {} for 99 % of the requests",
     "latency": "answers in {}", "connections": "has {} connections", "znodes": "holds {} znodes",
+    "cpu": "takes {} of a core", "memory": "takes {} of memory", "restarts": "was started again {} times",
+    "processed": "processes {} records a second", "batch": "takes {} for a batch",
+    "running": "has running tasks: {}", "failed": "has failed tasks: {}",
 }  # fmt: skip
 _SAID = {
     "records": rate, "read": rate, "arriving": rate, "requests": rate, "bytes": byte_size, "size": byte_size,
     "p50": milliseconds, "p95": milliseconds, "p99": milliseconds, "latency": milliseconds,
+    "processed": rate, "batch": milliseconds,
 }  # fmt: skip
 
 
@@ -85,8 +103,10 @@ def amount(measure: str, value: float) -> str:
     """With its unit."""
     if measure == "behind":
         return duration(round(value))
-    if measure == "size":
+    if measure in ("size", "memory"):
         return size(round(value))
+    if measure == "cpu":
+        return f"{value:.0f} %"
     said = _SAID.get(measure)
     return said(value) if said else grouped(round(value))
 
@@ -98,6 +118,10 @@ def _sentence(rule: Rule, name: str, value: float) -> str:
         GROUP: "Consumer group ",
         API: "Broker and API ",
         SERVER: "ZooKeeper ",
+        PROCESS: "Process ",
+        STREAM: "Stream ",
+        CONNECTOR: "Connector ",
+        MIRROR: "Mirror ",
     }
     subject = f"{labels.get(rule.kind, '')}{name}" if rule.kind != CLUSTER else "The cluster"
     is_what = "above" if rule.is_above else "below"
@@ -110,10 +134,16 @@ def _link(kind: str, name: str) -> str:
         return "charts/"
     if kind == GROUP:
         return f"consumers/{quote(AnyNameConverter().to_url(name))}/+charts/"
+    if kind == CONNECTOR:
+        return f"connectors/{quote(AnyNameConverter().to_url(name))}/+charts/"
+    if kind == MIRROR:
+        return "mirrors/"
     if kind == API:
         return f"brokers/{name.partition('/')[0]}/charts/"
     return {
         TOPIC: f"topics/{quote(name, safe='')}/+charts/",
         BROKER: f"brokers/{name}/charts/",
+        PROCESS: f"processes/{name}/+charts/",
+        STREAM: f"streams/{name}/+charts/",
         SERVER: f"zookeeper/+charts/{quote(name, safe='')}/",
     }[kind]

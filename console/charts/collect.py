@@ -1,8 +1,8 @@
 """The collector's part: what the tables say, every 15 s, into rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from console.charts.readings import readings
+from console.charts.readings import Source, readings
 from console.charts.recorder import Recorder
 from console.charts.store import RowStore
 from console.charts.tiers import FINEST
@@ -19,15 +19,16 @@ _FORGET_EVERY_MS = 600_000
 class ChartCollector:
     """For one thread."""
 
-    def __init__(self, clock_ms: Callable[[], int]):
+    def __init__(self, clock_ms: Callable[[], int], sources: Sequence[Source] = ()):
         self._now_ms = clock_ms
+        self._sources = sources
         self._store = RowStore()
         self._recorder = Recorder(self._store.load)
         self._written_at_ms = self._forgotten_at_ms = 0
 
     def look(self) -> None:
         at_ms = self._now_ms()
-        self._recorder.observe(readings(at_ms), at_ms)
+        self._recorder.observe(readings(at_ms, self._sources), at_ms)
         if len(self._recorder.dirty) <= ROWS_AT_ONCE or at_ms - self._written_at_ms >= SELDOM_MS:
             self.write(at_ms)
         if at_ms - self._forgotten_at_ms >= _FORGET_EVERY_MS:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 NAME_LENGTH_MAX = 512
 
 CLUSTER, TOPIC, BROKER, GROUP, API, SERVER = "cluster", "topic", "broker", "group", "api", "zookeeper"
+PROCESS, STREAM, CONNECTOR, MIRROR = "process", "stream", "connector", "mirror"
 
 #: Columns may be added at the end; what is kept of before has none of them.
 KINDS: dict[str, tuple[str, ...]] = {
@@ -17,6 +18,10 @@ KINDS: dict[str, tuple[str, ...]] = {
     GROUP: ("lag", "behind", "arriving", "members"),
     API: ("requests", "p50", "p95", "p99"),
     SERVER: ("latency", "connections", "znodes"),
+    PROCESS: ("cpu", "memory", "restarts"),
+    STREAM: ("arriving", "processed", "lag", "batch"),
+    CONNECTOR: ("running", "failed", "lag"),
+    MIRROR: ("records", "lag", "behind"),
 }
 
 
@@ -26,7 +31,7 @@ def mean(values: Sequence[float]) -> float:
 
 #: What of a longer time is told in one point, where it is not the mean: no moment of trouble is lost in one.
 _TOLD: MappingProxyType[str, Callable[[Sequence[float]], float]] = MappingProxyType(
-    {"out_of_sync": max, "leaderless": max, "brokers": min, "p99": max}
+    {"out_of_sync": max, "leaderless": max, "brokers": min, "p99": max, "restarts": max, "failed": max, "running": min}
 )
 
 

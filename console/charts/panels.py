@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from console.charts.measures import API, BROKER, CLUSTER, GROUP, SERVER, TOPIC
+from console.charts.measures import API, BROKER, CLUSTER, GROUP, PROCESS, SERVER, TOPIC
 from console.common.figures import byte_size, duration, grouped, milliseconds, rate, size
 
 #: APIs with a line of their own: the most asked.
@@ -29,29 +30,29 @@ class Panel:
 
 
 def cluster_panels() -> list[Panel]:
-    def panel(title: str, note: str, say: Callable[[float | None], str], **measures: str) -> Panel:
-        return _panel(CLUSTER, "", title, note, say, **measures)
-
+    of_cluster = partial(panel, CLUSTER, "")
     return [
-        panel("Records in per second", "Kafka's own topics are left out", rate, records="records"),
-        panel("Bytes in per second", "what the leaders' logs grew by, as they are stored", byte_size, bytes="bytes"),
-        panel("Records not read", "by all consumer groups together", _count, lag="lag"),
-        panel(
+        of_cluster("Records in per second", "Kafka's own topics are left out", rate, records="records"),
+        of_cluster(
+            "Bytes in per second", "what the leaders' logs grew by, as they are stored", byte_size, bytes="bytes"
+        ),
+        of_cluster("Records not read", "by all consumer groups together", in_count, lag="lag"),
+        of_cluster(
             "Partitions in trouble",
             "out of sync: short of replicas; leaderless: nobody can read or write",
-            _count,
+            in_count,
             out_of_sync="out of sync",
             leaderless="leaderless",
         ),
-        panel("Brokers registered", "", _count, brokers="brokers"),
+        of_cluster("Brokers registered", "", in_count, brokers="brokers"),
     ]
 
 
 def topic_panels(name: str) -> list[Panel]:
     return [
-        _panel(TOPIC, name, "Records per second", "written, and read by groups", rate, records="written", read="read"),
-        _panel(TOPIC, name, "On disk", "all replicas together", _bytes, size="bytes"),
-        _panel(TOPIC, name, "Partitions out of sync", "short of replicas", _count, out_of_sync="partitions"),
+        panel(TOPIC, name, "Records per second", "written, and read by groups", rate, records="written", read="read"),
+        panel(TOPIC, name, "On disk", "all replicas together", in_bytes, size="bytes"),
+        panel(TOPIC, name, "Partitions out of sync", "short of replicas", in_count, out_of_sync="partitions"),
     ]
 
 
@@ -60,8 +61,8 @@ def broker_panels(broker_id: int, apis: Sequence[str]) -> list[Panel]:
     name = str(broker_id)
     requests = [Curve(each, API, f"{name}/{each}", "requests") for each in apis[:APIS_SHOWN]]
     panels = [
-        _panel(BROKER, name, "Records in per second", "to the partitions it leads", rate, records="records"),
-        _panel(
+        panel(BROKER, name, "Records in per second", "to the partitions it leads", rate, records="records"),
+        panel(
             BROKER,
             name,
             "Bytes in per second",
@@ -69,13 +70,13 @@ def broker_panels(broker_id: int, apis: Sequence[str]) -> list[Panel]:
             byte_size,
             bytes="bytes",
         ),
-        _panel(BROKER, name, "On disk", "all its replicas together", _bytes, size="bytes"),
-        _panel(
+        panel(BROKER, name, "On disk", "all its replicas together", in_bytes, size="bytes"),
+        panel(
             BROKER,
             name,
             "Partitions",
             "which it leads, and of which its replica is out of sync",
-            _count,
+            in_count,
             leaders="leads",
             out_of_sync="out of sync",
         ),
@@ -85,7 +86,7 @@ def broker_panels(broker_id: int, apis: Sequence[str]) -> list[Panel]:
             Panel("Requests per second", "but those that wait for something to happen", rate, tuple(requests))
         )
     return panels + [
-        _panel(
+        panel(
             API,
             f"{name}/{each}",
             f"{each}: time",
@@ -101,34 +102,51 @@ def broker_panels(broker_id: int, apis: Sequence[str]) -> list[Panel]:
 
 def group_panels(name: str) -> list[Panel]:
     return [
-        _panel(GROUP, name, "Records not read", "over all its partitions", _count, lag="records"),
-        _panel(GROUP, name, "Behind by", "how long the oldest unread record has waited", _time, behind="behind"),
-        _panel(GROUP, name, "Records arriving per second", "in what it reads", rate, arriving="records"),
-        _panel(GROUP, name, "Members", "", _count, members="members"),
+        panel(GROUP, name, "Records not read", "over all its partitions", in_count, lag="records"),
+        panel(GROUP, name, "Behind by", "how long the oldest unread record has waited", in_time, behind="behind"),
+        panel(GROUP, name, "Records arriving per second", "in what it reads", rate, arriving="records"),
+        panel(GROUP, name, "Members", "", in_count, members="members"),
     ]
 
 
 def server_panels(address: str) -> list[Panel]:
     return [
-        _panel(SERVER, address, "Latency", "as the server says", milliseconds, latency="average"),
-        _panel(SERVER, address, "Connections", "", _count, connections="connections"),
-        _panel(SERVER, address, "Znodes", "", _count, znodes="znodes"),
+        panel(SERVER, address, "Latency", "as the server says", milliseconds, latency="average"),
+        panel(SERVER, address, "Connections", "", in_count, connections="connections"),
+        panel(SERVER, address, "Znodes", "", in_count, znodes="znodes"),
     ]
 
 
-def _panel(
-    kind: str, name: str, title: str, note: str, say: Callable[[float | None], str], /, **measures: str
-) -> Panel:
+def process_panels(name: str) -> list[Panel]:
+    return [
+        panel(PROCESS, name, "CPU", "of one core, with all it started", in_percent, cpu="CPU"),
+        panel(PROCESS, name, "Memory", "with all it started", in_bytes, memory="memory"),
+        panel(
+            PROCESS,
+            name,
+            "Started again",
+            "how often, ever, because it had ended by itself",
+            in_count,
+            restarts="times",
+        ),
+    ]
+
+
+def panel(kind: str, name: str, title: str, note: str, say: Callable[[float | None], str], /, **measures: str) -> Panel:
     return Panel(title, note, say, tuple(Curve(words, kind, name, each) for each, words in measures.items()))
 
 
-def _count(value: float | None) -> str:
+def in_count(value: float | None) -> str:
     return grouped(None if value is None else round(value))
 
 
-def _bytes(value: float | None) -> str:
+def in_bytes(value: float | None) -> str:
     return size(None if value is None else round(value))
 
 
-def _time(value: float | None) -> str:
+def in_time(value: float | None) -> str:
     return duration(None if value is None else round(value))
+
+
+def in_percent(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.1f} %"

@@ -1,21 +1,27 @@
-"""What the tables say now of everything that is charted."""
+"""What the tables say now of everything that is charted. Features above this one tell of theirs by a `Source`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from django.db.models import Sum
 
 from console.brokers.latency import WAITING
 from console.brokers.models import BrokerReport
-from console.charts.measures import API, BROKER, CLUSTER, GROUP, SERVER, TOPIC, Reading
+from console.charts.measures import API, BROKER, CLUSTER, GROUP, PROCESS, SERVER, TOPIC, Reading
 from console.clusters.models import Broker, ClusterState, Topic
 from console.clusters.queries import cluster_state
 from console.consumers.models import ConsumerGroup
+from console.processes.models import ManagedProcess
+from console.processes.states import Observed
 
 #: What was seen longer ago than this says nothing of now: a collector at rest looks four times in a minute.
 FRESH_MS = 60_000
 
 
-def readings(now_ms: int) -> Iterator[Reading]:
+#: When what it tells was seen, ms since the epoch, and what that is.
+Source = Callable[[ClusterState], tuple[int, Iterable[Reading]]]
+
+
+def readings(now_ms: int, sources: Sequence[Source] = ()) -> Iterator[Reading]:
     """The cluster's first: whenever it was looked at, everything else was. What is not fresh is not known."""
     state = cluster_state()
     for seen_ms, found in (
@@ -23,6 +29,8 @@ def readings(now_ms: int) -> Iterator[Reading]:
         (state.brokers_at_ms, _brokers()),
         (state.groups_at_ms, _groups()),
         (state.zookeeper_at_ms, _servers(state)),
+        (state.processes_at_ms, _processes()),
+        *(source(state) for source in sources),
     ):
         is_fresh = now_ms - seen_ms <= FRESH_MS
         for each in found:
@@ -75,3 +83,10 @@ def _servers(state: ClusterState) -> Iterator[Reading]:
     for each in state.zookeeper:
         values = (each.get("latency_ms"), each.get("connection_count"), each.get("znode_count"))
         yield Reading(SERVER, each["address"], (None,) * len(values) if each.get("error") else values)
+
+
+def _processes() -> Iterator[Reading]:
+    for each in ManagedProcess.objects.only("name", "observed", "cpu_percent", "memory_bytes", "restart_count"):
+        runs = each.observed == Observed.RUNNING
+        cost = (each.cpu_percent, each.memory_bytes) if runs else (None, None)
+        yield Reading(PROCESS, each.name, (*cost, each.restart_count))

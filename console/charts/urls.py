@@ -9,5 +9,6 @@ urlpatterns = [
     path("topics/<str:name>/+charts/", views.topic_charts, name="topic-charts"),
     path("brokers/<int:broker_id>/charts/", views.broker_charts, name="broker-charts"),
     path("consumers/<group:group>/+charts/", views.group_charts, name="group-charts"),
+    path("processes/<slug:name>/+charts/", views.process_charts, name="process-charts"),
     path("zookeeper/+charts/<str:address>/", views.server_charts, name="server-charts"),
 ]

@@ -24,6 +24,7 @@ from console.clusters import store
 from console.clusters.broker_rows import BrokerRow, ReplicaCounts, broker_rows, count_replicas
 from console.clusters.topic_rows import TopicChanges, compare, topic_rows, total_rate
 from console.collector import announce
+from console.collector.charted import SOURCES
 from console.collector.last_records import LastRecords
 from console.common.clock import now_ms
 from console.common.rates import RateWindow
@@ -100,11 +101,11 @@ class Collector:
         self._retention, self._retention_pages = RetentionSweep(gateway, clock_ms), RetentionAnnouncer()
         self._credentials, self._quotas = CredentialCollector(gateway, clock_ms), QuotaCollector(gateway, clock_ms)
         self._connectors = ConnectorCollector(clock_ms)
-        self._charts = ChartCollector(clock_ms)
+        self._charts = ChartCollector(clock_ms, SOURCES)
         self._probe, self._mirrors = ProbeCollector(clock_ms), MirrorCollector(gateway, clock_ms)
         self._mirrors_elsewhere = OtherClusters(mirror_gateways(), clock_ms)
         self._completeness = CompletenessCollector(gateway, clock_ms)
-        self._alerts, self._deliverer = AlertWatch(clock_ms), Deliverer(clock_ms)
+        self._alerts, self._deliverer = AlertWatch(clock_ms, SOURCES), Deliverer(clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
         self._cluster_id, self._controller_id = state.cluster_id, state.controller_id

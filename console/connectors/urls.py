@@ -14,6 +14,7 @@ urlpatterns = [
     path("+create/<str:plugin>/", form_views.create, name="connector-create"),
     path("<connector:name>/", views.connector_page, name="connector"),
     path("<connector:name>/+details/", views.details, name="connector-details"),
+    path("<connector:name>/+charts/", views.connector_charts, name="connector-charts"),
     path("<connector:name>/+configure/", form_views.configure, name="connector-configure"),
     path("<connector:name>/+delete/", change_views.delete, name="connector-delete"),
     path("<connector:name>/+offsets/", offset_views.alter, name="connector-offsets"),

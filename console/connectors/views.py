@@ -6,7 +6,9 @@ from django.views.decorators.http import require_safe
 
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, rights_of
+from console.charts.views import charts_page
 from console.common.csv_table import csv_response, wants_csv
+from console.connectors import charted
 from console.connectors.access import access_connector, access_connectors
 from console.connectors.answers import OffsetView
 from console.connectors.client import connect_client
@@ -25,6 +27,7 @@ from console.connectors.queries import (
 )
 from console.connectors.store import look
 from console.gateway.errors import GatewayError, RefusedError
+from console.history.models import Change
 from console.plans.inverse import inverses_of
 
 #: Offsets on the page of a connector; all of them are in the form that alters them.
@@ -100,3 +103,11 @@ def _topics(row: Connector) -> tuple[tuple[str, ...] | None, str]:
         return None, str(error)
     except GatewayError:
         return None, "Not known now."
+
+
+@require_safe
+def connector_charts(request: HttpRequest, name: str) -> HttpResponse:
+    row, reach = access_connector(request.user, name), reach_of(request.user)
+    with_lag = not (reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP))
+    panels = charted.panels(row, with_lag=with_lag)
+    return charts_page(request, "connectors/charts.html", {"row": row}, panels, Change.objects.none())

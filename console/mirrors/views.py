@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from console.access.reach import Resource
 from console.access.rights import reach_of, require_somewhere
 from console.access.roles import Right
+from console.charts.views import charts_page
 from console.common.clock import now_ms
 from console.common.csv_table import csv_response, wants_csv
+from console.history.models import Change
+from console.mirrors import charted
 from console.mirrors.queries import TopicRow, flows, seen
 
 TITLES = (
@@ -26,6 +29,14 @@ def mirrors_page(request: HttpRequest) -> HttpResponse:
     if wants_csv(request):
         return csv_response(request, "mirrors", TITLES, _rows(TopicRow(row, at_ms) for row in seen(reach)))
     return render(request, "mirrors/page.html", {"flows": flows(at_ms, reach)})
+
+
+@require_safe
+def mirror_charts(request: HttpRequest, number: int) -> HttpResponse:
+    """Of one topic."""
+    require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
+    row = get_object_or_404(seen(reach_of(request.user)), pk=number)
+    return charts_page(request, "mirrors/charts.html", {"row": row}, charted.panels(row), Change.objects.none())
 
 
 def _rows(rows: Iterator[TopicRow]) -> Iterator[tuple[object, ...]]:

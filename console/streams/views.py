@@ -4,8 +4,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from console.access.rights import reach_of
+from console.charts.views import charts_page
 from console.common.csv_table import csv_response, wants_csv
+from console.history.models import Kind
+from console.history.queries import changes_within
 from console.processes.log_files import TAIL_LINES, tail_lines
+from console.streams import charted
 from console.streams.checkpoint_plan import losses
 from console.streams.presenters import ShownStream
 from console.streams.queries import access_stream, access_streams, is_here, log_starts, positions_of, shown_stream
@@ -40,3 +45,10 @@ def stream_page(request: HttpRequest, name: str) -> HttpResponse:
         "log_elsewhere": not is_here(process),
     }
     return render(request, "streams/page.html", context)
+
+
+@require_safe
+def stream_charts(request: HttpRequest, name: str) -> HttpResponse:
+    process = access_stream(request.user, name)
+    changes = changes_within(reach_of(request.user)).filter(object_name=name, kind=Kind.PROCESS)
+    return charts_page(request, "streams/charts.html", {"process": process}, charted.panels(name), changes)

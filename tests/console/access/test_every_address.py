@@ -15,6 +15,7 @@ from console.connectors.models import Connector
 from console.consumers.models import ConsumerGroup
 from console.credentials.models import ScramUser
 from console.gateway.zookeeper import ZooKeeperView
+from console.mirrors.models import MirroredTopic
 from console.processes.models import ManagedProcess
 from console.web.wrong_method import PAGES
 from tests.console.connectors.lying_server import connector
@@ -40,6 +41,7 @@ ARGUMENTS = {
     "server": {"address": "127.0.0.1:2181"},
     "alert": {"number": 30_000, "rule": "health", "channel": "health"},
     "credential": {"number": 20_000},
+    "mirror": {"number": 40_000},
     "decommission": {"name": "broker-1"},
     "stream": {"name": "counts", "job": "dedupe"},
     "connector": {"name": "lines", "plugin": "org.example.FileSourceConnector", "task": 0, "deed": "pause"},
@@ -186,6 +188,7 @@ def _objects(db, settings, cluster, ensemble, connect):
     ConsumerGroup.objects.create(name="readers", state="Empty", coordinator=1, verdict="ok")
     Topic.objects.create(name="orders")
     AuditedTopic.objects.create(name="orders", windows=[[60_000, "missing", {"produced": [2, 9], "appended": [1, 4]}]])
+    MirroredTopic.objects.create(pk=40_000, flow="west->east", topic="orders", target="orders")
     Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
     store.ensure_state()
     store.update_state(zookeeper=[asdict(ZooKeeperView("127.0.0.1:2181"))])
