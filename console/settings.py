@@ -113,6 +113,8 @@ MIRROR_CLUSTERS = read_mirror_clusters(os.environ)
 #: The schema registry, BARNABAS_SCHEMA_REGISTRY_…; None: there is none.
 SCHEMA_REGISTRY = read_registry_address(os.environ)
 
+#: Which parts of records are hidden from whom (`records/masking.py`); of mode 600. Without it none is.
+MASKING_FILE = DATA_DIR / "masking.toml"
 #: Rules of alerts and who is told; of mode 600. Without it nobody is.
 ALERTS_FILE = (
     Path(os.environ.get("BARNABAS_ALERTS_FILE", "").strip() or DATA_DIR / "alerts.toml").expanduser().resolve()

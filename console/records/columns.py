@@ -6,6 +6,7 @@ parsing keeps numbers as their digits.
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -36,13 +37,14 @@ def parse_columns(texts: Iterable[str]) -> tuple[Column, ...]:
     """The first COLUMNS_MAX that are paths, each once; what begins with no part is one of the value."""
     found: dict[str, Column] = {}
     for text in texts:
-        column = _parse(text.strip())
+        column = parse_path(text.strip())
         if column is not None and len(found) < COLUMNS_MAX:
             found.setdefault(column.text, column)
     return tuple(found.values())
 
 
-def _parse(text: str) -> Column | None:
+def parse_path(text: str) -> Column | None:
+    """None for what is none; what begins with no part is one of the value."""
     if not text or len(text) > PATH_LENGTH_MAX or not text.isprintable():
         return None
     part = re.split(r"[.\[]", text, maxsplit=1)[0]
@@ -61,9 +63,13 @@ def _parse(text: str) -> Column | None:
 def parse_document(text: str) -> object:
     """None for what is no JSON. Numbers are texts of their digits."""
     try:
-        return json.loads(text, parse_int=_Digits, parse_float=_Digits)
+        return json.loads(text, parse_int=_Digits, parse_float=_Digits, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
 
 
 class _Digits(str):
@@ -99,7 +105,7 @@ def _paths_of(document: object, path: str, depth: int) -> Iterator[str]:
         return
     for name in list(document)[:_OFFERED_KEYS_MAX]:
         inner = f"{path}.{name}"
-        if _parse(inner) is None or re.search(r"[.\[\]]", name):
+        if parse_path(inner) is None or re.search(r"[.\[\]]", name):
             continue
         if isinstance(document[name], dict) and document[name]:
             yield from _paths_of(document[name], inner, depth + 1)
@@ -108,33 +114,38 @@ def _paths_of(document: object, path: str, depth: int) -> Iterator[str]:
 
 
 def _shortened(found: object) -> str:
-    text = str(found) if isinstance(found, str) else _written(found)
+    text = str(found) if isinstance(found, str) else _beginning(found)
     line = " ".join(text[: 2 * CELL_LENGTH_MAX].split())
     return line if len(line) <= CELL_LENGTH_MAX else f"{line[:CELL_LENGTH_MAX]}…"
 
 
-def _written(found: object) -> str:
+def written(document: object) -> str:
+    """What was parsed as JSON again, its numbers letter by letter. Raises RecursionError."""
+    return "".join(_tokens(document, 0, sys.maxsize))
+
+
+def _beginning(found: object) -> str:
     """As JSON, as far as a cell has room for it."""
     text = ""
-    for token in _tokens(found, 0):
+    for token in _tokens(found, 0, _CELL_DEPTH_MAX):
         text += token
         if len(text) > CELL_LENGTH_MAX:
             break
     return text
 
 
-def _tokens(found: object, depth: int) -> Iterator[str]:
-    if depth > _CELL_DEPTH_MAX:
+def _tokens(found: object, depth: int, depth_max: int) -> Iterator[str]:
+    if depth > depth_max:
         yield "…"
     elif isinstance(found, dict):
         for number, (name, inner) in enumerate(found.items()):
             yield f"{', ' if number else '{'}{json.dumps(name, ensure_ascii=False)}: "
-            yield from _tokens(inner, depth + 1)
+            yield from _tokens(inner, depth + 1, depth_max)
         yield "}" if found else "{}"
     elif isinstance(found, list):
         for number, inner in enumerate(found):
             yield ", " if number else "["
-            yield from _tokens(inner, depth + 1)
+            yield from _tokens(inner, depth + 1, depth_max)
         yield "]" if found else "[]"
     else:
         yield str(found) if isinstance(found, _Digits) else json.dumps(found, ensure_ascii=False)

@@ -17,6 +17,7 @@ from console.plans.views import is_confirmed, refusable
 from console.records.actions import count_reading, do_append
 from console.records.copying import Target, copy_plan
 from console.records.forms import CopyForm
+from console.records.masked_source import hidden_from
 from console.records.query import RecordQuery
 from console.records.reading import read_page
 
@@ -85,6 +86,8 @@ def _record(request: HttpRequest, topic: Topic, partition: int, offset: int) -> 
     )
     if partition >= topic.partition_count:
         raise Http404(f"{topic.name} has {topic.partition_count} partitions.")
+    if hidden := hidden_from(request.user, topic.name):
+        raise RefusedError("MASKED", f"Of these records {hidden[0].text} is hidden from you, so you cannot copy them.")
     page = read_page(cluster_gateway(), topic.name, topic.partition_count, query)
     if not page.records or page.records[0].offset != offset:
         raise RefusedError("OFFSET_OUT_OF_RANGE", "The record is not there any more.")

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from console.common.clock import now_ms
-from console.gateway.interface import ClusterGateway
-from console.gateway.record_views import OffsetSpan, RecordView
+from console.gateway.record_views import OffsetSpan, RecordStream, RecordView
 from console.records.expression import BadExpression, Expression
 from console.records.query import RecordQuery, write_cursor
 from console.records.scan import Budget, Scan, Stop
@@ -19,6 +18,16 @@ PAGE_BYTES_MAX = 32 * 1024 * 1024
 FULL_PARTITIONS_MAX = 16
 #: A search from the newest looks at this many offsets before the end.
 SEARCH_NEWEST_OFFSETS = 100_000
+
+
+class RecordSource(Protocol):
+    """What of a gateway (`gateway/interface.py`) reading asks."""
+
+    def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]: ...
+
+    def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]: ...
+
+    def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,7 @@ class RecordPage:
     cursor: str = ""
 
 
-def find_range(gateway: ClusterGateway, topic: str, partition_count: int, query: RecordQuery) -> OffsetRange:
+def find_range(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> OffsetRange:
     """Everything `query` could read. Raises GatewayError."""
     spans = gateway.record_spans(topic, query.committed_only)
     silent = tuple(each for each in range(partition_count) if each not in spans)
@@ -65,7 +74,7 @@ def find_range(gateway: ClusterGateway, topic: str, partition_count: int, query:
     return OffsetRange(starts, ends, spans, silent)
 
 
-def read_page(gateway: ClusterGateway, topic: str, partition_count: int, query: RecordQuery) -> RecordPage:
+def read_page(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> RecordPage:
     """At most `query.limit` records, the newest first for `newest`, else the oldest first. Raises GatewayError."""
     whole = find_range(gateway, topic, partition_count, query)
     is_newest = query.place == "newest"
@@ -95,7 +104,7 @@ def read_page(gateway: ClusterGateway, topic: str, partition_count: int, query: 
 
 
 def open_scan(
-    gateway: ClusterGateway,
+    gateway: RecordSource,
     topic: str,
     query: RecordQuery,
     offsets: OffsetRange,
@@ -178,7 +187,9 @@ def merged(records: Iterable[RecordView], is_newest_first: bool) -> list[RecordV
     return list(heapq.merge(*ordered, key=lambda each: (sign * (each.at_ms or 0), each.partition)))
 
 
-def _read_all(gateway, topic: str, query: RecordQuery, offsets: OffsetRange) -> tuple[Scan, list[RecordView]]:
+def _read_all(
+    gateway: RecordSource, topic: str, query: RecordQuery, offsets: OffsetRange
+) -> tuple[Scan, list[RecordView]]:
     budget = Budget(sum(offsets.ends.values()) + 1, PAGE_BYTES_MAX, PAGE_MILLISECONDS)
     scan, close = open_scan(gateway, topic, query, offsets, budget)
     records: list[RecordView] = []

@@ -8,12 +8,12 @@ from django.views.decorators.http import require_safe
 
 from console.clusters.access import access_records
 from console.clusters.models import Topic
-from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.record_views import RecordView
 from console.records.actions import count_reading
 from console.records.comparing import Comparison, compare
 from console.records.decoders import RecordDecoder
+from console.records.masked_source import hidden_from, source_for
 from console.records.presenters import ShownRecord
 from console.records.query import SHOWN_AS, RecordQuery
 from console.records.reading import RecordPage, read_page
@@ -37,6 +37,7 @@ def record_page(request: HttpRequest, name: str, partition: int, offset: int) ->
     is_whole = request.GET.get("whole") == "on"
     context = {
         "topic": topic,
+        "hidden_parts": hidden_from(request.user, topic.name),
         "record": record,
         "shown": ShownRecord(
             record, shown_as, WHOLE_LENGTH_MAX if is_whole else TEXT_LENGTH_MAX, RecordDecoder(topic.name)
@@ -94,7 +95,7 @@ def _record_at(request: HttpRequest, topic: Topic, partition: int, offset: int) 
     query = RecordQuery(
         place="offset", offset=min(offset, 2**63 - 1), partition=partition, limit=1, committed_only=False
     )
-    page = read_page(cluster_gateway(), topic.name, topic.partition_count, query)
+    page = read_page(source_for(request.user, topic), topic.name, topic.partition_count, query)
     if not page.records or page.records[0].offset != offset:
         raise Http404(_absence(topic, partition, offset, page))
     count_reading(request.user, topic, {partition})

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from console.common.clock import now_ms
-from console.gateway.interface import ClusterGateway
 from console.gateway.record_views import RecordView
 from console.records.query import RecordQuery, write_cursor
-from console.records.reading import OffsetRange, find_range, matcher, open_scan
+from console.records.reading import OffsetRange, RecordSource, find_range, matcher, open_scan
 from console.records.scan import Budget, Progress, Stop
 
 #: What one search may read; it ends with the records a page shows.
@@ -58,7 +57,7 @@ class SearchReader:
 
     def __init__(
         self,
-        gateway: ClusterGateway,
+        gateway: RecordSource,
         topic: str,
         partition_count: int,
         query: RecordQuery,
@@ -82,7 +81,7 @@ class SearchReader:
 
 
 def search_for_file(
-    gateway: ClusterGateway, topic: str, partition_count: int, query: RecordQuery
+    gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery
 ) -> tuple[list[RecordView], bool]:
     """What a search finds, at most FILE_FOUND_MAX records, and whether that is all of it. Raises GatewayError."""
     reader = SearchReader(gateway, topic, partition_count, query, FILE_FOUND_MAX)
@@ -106,7 +105,7 @@ class TailReader:
 
     def __init__(
         self,
-        gateway: ClusterGateway,
+        gateway: RecordSource,
         topic: str,
         partition_count: int,
         query: RecordQuery,

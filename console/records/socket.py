@@ -19,12 +19,12 @@ from django.template.loader import render_to_string
 from console.audit.refusals import REFUSED, count_quietly
 from console.clusters.access import access_records
 from console.clusters.models import Topic
-from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.live import groups
 from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, BrowserGoneError, PersonSocket
 from console.records.actions import count_reading
 from console.records.expression import BadExpression
+from console.records.masked_source import source_for
 from console.records.presenters import shown_records
 from console.records.query import RecordQuery
 from console.records.reader_slots import READERS_MAX, SLOTS
@@ -117,7 +117,8 @@ class RecordsConsumer(PersonSocket):
             SLOTS.give_back(person)
 
     async def play(self, reader_of: type, topic: Topic, query: RecordQuery) -> None:
-        reader: Reader = await self.in_thread(reader_of, cluster_gateway(), topic.name, topic.partition_count, query)
+        source = await database_sync_to_async(source_for)(self.scope["user"], topic)
+        reader: Reader = await self.in_thread(reader_of, source, topic.name, topic.partition_count, query)
         in_use = threading.Lock()
         await self.say(began="yes", cursor=reader.cursor, outlook=reader.outlook)
         try:

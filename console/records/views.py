@@ -25,6 +25,8 @@ from console.records.expression import BadExpression
 from console.records.forms import ProduceForm
 from console.records.histogram import read_histogram
 from console.records.json_lines import json_lines_response
+from console.records.masked_source import hidden_from, source_for
+from console.records.masking import Path
 from console.records.presenters import drawn, offered_columns, record_rows, shown_records, titles
 from console.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
 from console.records.reader_slots import SLOTS
@@ -44,7 +46,7 @@ def record_list(request: HttpRequest, name: str) -> HttpResponse:
         return _file_of_search(request, topic, query)
     if not query.search:
         try:
-            page = read_page(cluster_gateway(), topic.name, topic.partition_count, query)
+            page = read_page(source_for(request.user, topic), topic.name, topic.partition_count, query)
         except GatewayError as refusal:
             error = str(refusal)
         else:
@@ -59,7 +61,7 @@ def _file_of_search(request: HttpRequest, topic: Topic, query: RecordQuery) -> H
     if no_slot := SLOTS.take(request.user.pk):
         return _list_page(request, topic, query, None, no_slot, ProduceForm(topic), status=429)
     try:
-        found, is_all = search_for_file(cluster_gateway(), topic.name, topic.partition_count, query)
+        found, is_all = search_for_file(source_for(request.user, topic), topic.name, topic.partition_count, query)
     except GatewayError as refusal:
         return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=503)
     except BadExpression as refusal:
@@ -129,6 +131,7 @@ def _list_page(
         "query": query,
         "page": page,
         "records": shown,
+        "hidden_parts": _hidden(request, topic),
         "picked": picked,
         "offered": [each for each in offered_columns(shown) if each not in picked],
         "error": error,
@@ -141,6 +144,13 @@ def _list_page(
         "command": _command(topic, query),
     }
     return render(request, "records/list.html", context, status=status)
+
+
+def _hidden(request: HttpRequest, topic: Topic) -> tuple[Path, ...]:
+    try:
+        return hidden_from(request.user, topic.name)
+    except GatewayError:
+        return ()  # no record is shown, and the page says why
 
 
 def _command(topic: Topic, query: RecordQuery) -> str:

@@ -265,3 +265,18 @@ def test_a_search_from_the_newest_looks_at_a_bounded_part(cluster, topic, monkey
     reader = SearchReader(cluster, topic, 2, RecordQuery(search="9"))
     turn = reader.turn()
     assert (turn.progress.read, turn.ended) == (50, "end reached")
+
+
+@pytest.mark.parametrize("mode", ["search&search=order&place=oldest", "tail"])
+async def test_what_is_hidden_is_hidden_from_searches_and_the_tail(topic, reader, page, cluster, settings, mode):
+    settings.MASKING_FILE.write_text('[[rules]]\ntopics = "orders"\nmask = ["value", "key"]\n')
+    settings.MASKING_FILE.chmod(0o600)
+    name, _, query = mode.partition("&")
+    websocket = await begun(page(reader, name, query))
+    if name == "tail":
+        cluster.produce_record("orders", 1, b"k", b"secret-value")
+        assert "secret-value" not in (await next_of(websocket))["rows"]
+        await websocket.disconnect()
+    else:
+        messages = await until_over(websocket)
+        assert "<tr" not in "".join(each["rows"] for each in messages)

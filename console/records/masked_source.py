@@ -1,0 +1,69 @@
+"""Records as a person may see them: a gateway's, without what the rules of `masking.toml` hide from that person."""
+
+from collections.abc import Iterable, Mapping
+
+from django.conf import settings
+from django.contrib.auth.models import User
+
+from console.access.reach import Resource
+from console.access.rights import reach_of
+from console.clusters.models import Topic
+from console.common.owned_files import FileError, read_private_text
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import RefusedError
+from console.gateway.record_views import OffsetSpan, RecordStream, RecordView
+from console.records.masking import Masker, MaskingError, Path, Rule, hidden_paths, parse_masking
+from console.records.reading import RecordSource
+
+
+def hidden_from(person: User, topic: str) -> tuple[Path, ...]:
+    """Raises RefusedError while the rules cannot be read: then nobody reads records."""
+    return hidden_paths(_rules(), topic, reach_of(person).rights_on(Resource.TOPIC, topic))
+
+
+def source_for(person: User, topic: Topic) -> RecordSource:
+    """Where the records of `topic` are read from for this person. Raises RefusedError."""
+    gateway, paths = cluster_gateway(), hidden_from(person, topic.name)
+    return MaskedSource(gateway, Masker(topic.name, paths)) if paths else gateway
+
+
+def _rules() -> tuple[Rule, ...]:
+    path = settings.MASKING_FILE
+    try:
+        return parse_masking(read_private_text(path)) if path.exists() else ()
+    except (MaskingError, FileError, OSError) as error:
+        raise RefusedError(
+            "MASKING", f"No record is shown, because the rules of {path.name} cannot be used: {error}"
+        ) from None
+
+
+class MaskedSource:
+    def __init__(self, source: RecordSource, masker: Masker):
+        self._source, self._masker = source, masker
+
+    def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
+        return self._source.record_spans(topic, committed_only)
+
+    def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
+        return self._source.offsets_at(topic, at_ms, partitions)
+
+    def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
+        return _MaskedStream(self._source.open_records(topic, starts, committed_only), self._masker)
+
+
+class _MaskedStream:
+    def __init__(self, stream: RecordStream, masker: Masker):
+        self._stream, self._masker = stream, masker
+
+    @property
+    def positions(self) -> Mapping[int, int]:
+        return self._stream.positions
+
+    def read(self, timeout_seconds: float, records_max: int) -> list[RecordView]:
+        return [self._masker.masked(each) for each in self._stream.read(timeout_seconds, records_max)]
+
+    def drop(self, partition: int) -> None:
+        self._stream.drop(partition)
+
+    def close(self) -> None:
+        self._stream.close()
