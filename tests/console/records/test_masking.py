@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -129,6 +130,11 @@ def test_under_a_path_nothing_is_left_whatever_it_holds(inner):
 def test_rules_that_are_none_are_refused_with_what_to_change(text, reason):
     with pytest.raises(MaskingError, match=reason):
         parse_masking(text)
+
+
+def test_the_example_is_one():
+    example = Path(__file__).parents[3] / "config" / "masking.toml"
+    assert len(parse_masking(example.read_text())) == 2
 
 
 def test_who_has_the_right_sees_all():
