@@ -118,6 +118,12 @@ def disagreeing(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
     return seen(reach).filter(finding_count__gt=0).order_by("-finding_count", "name")
 
 
+def lagging(now_ms: int, reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
+    """Somebody counts, nothing disagrees, and windows that should be complete by now are not."""
+    counted = seen(reach).filter(finding_count=0, at_ms__gt=now_ms - SILENT_AFTER_MS)
+    return counted.filter(late_count__gt=0).order_by("-late_count", "name")
+
+
 def cells(rows: QuerySet[AuditedTopic]) -> Iterator[tuple[object, ...]]:
     """A line for each tier of each window."""
     for row in rows.iterator():

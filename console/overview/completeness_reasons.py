@@ -1,8 +1,9 @@
-"""Topics of which tiers of the message audit disagree, as reasons. Pure."""
+"""Topics of which tiers of the message audit disagree, or one lags, as reasons. Pure."""
 
 from collections.abc import Iterable, Sequence
 
-from console.overview.health import Action, DisagreeingTopic, Level, Reason
+from console.common.figures import utc_minute
+from console.overview.health import Action, DisagreeingTopic, LateTopic, Level, Reason
 
 
 def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iterable[Reason]:
@@ -19,3 +20,22 @@ def completeness_reasons(topics: Sequence[DisagreeingTopic], count: int) -> Iter
         more = count - len(topics)
         text = f"Of {more} more topic{'' if more == 1 else 's'} tiers of the message audit disagree."
         yield Reason(Level.WARNING, "More topics", text, Action("See which", "completeness"), key="incomplete others")
+
+
+def late_reasons(topics: Sequence[LateTopic], count: int) -> Iterable[Reason]:
+    """`count`: of them all, of which the worst are named."""
+    for each in topics:
+        until, (noun, verb) = each.complete_until_ms, ("window", "is") if each.windows == 1 else ("windows", "are")
+        text = (
+            f"{each.windows} {noun} of the message audit that should be complete by now {verb} not: "
+            "a tier lags, or nobody counts there any more."
+        )
+        told = "It was never complete." if until is None else f"It is complete until {utc_minute(until)}."
+        action = Action("See which tier lags", "completeness-topic", each.name)
+        yield Reason(
+            Level.WARNING, f"Topic {each.name}", text, action, told, key=f"late:{each.name}", weight=each.windows
+        )
+    if count > len(topics):
+        more = count - len(topics)
+        text = f"Of {more} more topic{'' if more == 1 else 's'} windows of the message audit are late."
+        yield Reason(Level.WARNING, "More topics", text, Action("See which", "completeness"), key="late others")

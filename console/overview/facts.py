@@ -14,7 +14,7 @@ from console.brokers.models import BrokerReport
 from console.brokers.open_files import OpenFiles
 from console.clusters.models import QUIET_MAX, Broker, ClusterState, Partition, QuietReason, Topic
 from console.common.clock import now_ms
-from console.completeness.queries import disagreeing
+from console.completeness.queries import disagreeing, lagging
 from console.connectors.access import connectors_within
 from console.connectors.presenters import ShownConnector
 from console.connectors.queries import shown
@@ -30,6 +30,7 @@ from console.overview.health import (
     EndingCertificate,
     Facts,
     FailingPartition,
+    LateTopic,
     Level,
     PastElection,
     ProbeWord,
@@ -100,7 +101,7 @@ def health_facts(
         **_of_connectors(state, reach),
         probe=probe_word(reach),
         mirrors=troubled_mirrors(at_ms, reach),
-        **_of_audit(reach),
+        **_of_audit(at_ms, reach),
         lone_internal_topics=_lone_internal_topics(len(registered)),
     )
 
@@ -151,11 +152,17 @@ def _as_connector(each: ShownConnector) -> TroubledConnector:
     )
 
 
-def _of_audit(reach: Reach) -> dict[str, Any]:
+def _of_audit(at_ms: int, reach: Reach) -> dict[str, Any]:
     """The worst topics, and how many there are."""
-    found = disagreeing(reach)
+    found, late = disagreeing(reach), lagging(at_ms, reach)
     worst = [DisagreeingTopic(each.name, each.finding_count, each.findings[0][-1]) for each in found[:DISAGREEING_MAX]]
-    return {"disagreeing": tuple(worst), "disagreeing_count": found.count() if worst else 0}
+    latest = [LateTopic(each.name, each.late_count, each.complete_until_ms) for each in late[:DISAGREEING_MAX]]
+    return {
+        "disagreeing": tuple(worst),
+        "disagreeing_count": found.count() if worst else 0,
+        "late": tuple(latest),
+        "late_count": late.count() if latest else 0,
+    }
 
 
 def troubled_mirrors(at_ms: int, reach: Reach = EVERYTHING) -> tuple[TroubledMirror, ...]:

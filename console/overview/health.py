@@ -169,6 +169,15 @@ class DisagreeingTopic:
 
 
 @dataclass(frozen=True, slots=True)
+class LateTopic:
+    """One of which so many windows of the message audit wait for a tier; None: none was ever complete."""
+
+    name: str
+    windows: int
+    complete_until_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ProbeWord:
     """What the probe says: broker → since when it does not answer, and why; records of the last day that are lost.
 
@@ -228,6 +237,8 @@ class Facts:
     #: The worst of them, and how many there are.
     disagreeing: tuple[DisagreeingTopic, ...] = ()
     disagreeing_count: int = 0
+    late: tuple[LateTopic, ...] = ()
+    late_count: int = 0
 
     @property
     def has_quorum(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from console.overview.client_reasons import group_reason, group_reasons
-from console.overview.completeness_reasons import completeness_reasons
+from console.overview.completeness_reasons import completeness_reasons, late_reasons
 from console.overview.connector_reasons import connector_reasons, silence_reasons
 from console.overview.coordinator_reasons import lone_topic_reasons, unloaded_reasons
 from console.overview.health import Action, Facts, Health, Level, Reason, TroubledPartition
@@ -60,6 +60,7 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     yield from connector_reasons(facts.connectors, facts.connectors_count)
     yield from mirror_reasons(facts.mirrors)
     yield from completeness_reasons(facts.disagreeing, facts.disagreeing_count)
+    yield from late_reasons(facts.late, facts.late_count)
     yield from probe_reasons(facts.probe, facts.missing, facts.managed)
     yield from group_reasons(facts.groups, facts.groups_count)
     yield from map(group_reason, facts.quiet_groups)

@@ -101,6 +101,22 @@ def test_a_tier_that_lags_is_late_and_no_finding(audit, viewer, client_of):
     assert "late</span>" in page(client_of, viewer)
 
 
+def test_a_window_that_should_be_complete_is_a_reason_of_health_while_somebody_counts(
+    audit, operator, client_of, monkeypatch
+):
+    monkeypatch.setattr("console.overview.facts.now_ms", lambda: audit.clock_ms)
+    audit.begin()
+    for tier in Tier:
+        audit.say(tier, *records(0, minute=NOW - 12))
+    audit.say(APPENDED, *records(1, 2, minute=NOW - 10))
+    audit.say(CONSUMED, *records(1, minute=NOW - 10), source="billing")
+    audit.look()
+    overview = client_of(operator).get("/").content.decode()
+    assert "1 window of the message audit that should be complete by now is not: a tier lags" in overview
+    audit.clock_ms += 10 * MINUTE
+    assert "should be complete by now" not in client_of(operator).get("/").content.decode()
+
+
 def test_windows_become_complete_as_the_clock_goes_without_another_word(audit):
     audit.begin()
     for tier in Tier:
