@@ -12,6 +12,7 @@ from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require
 from console.brokers.latency import WAITING
 from console.brokers.queries import report_of
+from console.charts import table
 from console.charts.drawing import draw
 from console.charts.panels import (
     Panel,
@@ -26,6 +27,7 @@ from console.charts.spans import SPANS, ChartQuery
 from console.clusters.access import access_broker, access_topic
 from console.clusters.queries import cluster_state
 from console.common.clock import now_ms
+from console.common.csv_table import csv_response, wants_csv
 from console.consumers.access import access_group, reads_beyond
 from console.history.models import Change, Kind
 from console.history.queries import TOPIC_KINDS, changes_within
@@ -97,6 +99,8 @@ def charts_page(
 ) -> HttpResponse:
     """What whoever asks may see, which the caller has made sure of, over the span that is asked for."""
     query, at_ms = ChartQuery.parse(request.GET), now_ms()
+    if wants_csv(request):
+        return csv_response(request, "charts", table.TITLES, table.rows(panels, query, at_ms))
     from_ms, to_ms = query.range_ms(at_ms)
     charts = draw(panels, changes.filter(at_ms__gte=from_ms, at_ms__lte=to_ms), query, at_ms)
     return render(request, template, {"query": query, "spans": SPANS, "charts": charts, **context})

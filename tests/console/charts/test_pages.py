@@ -1,5 +1,7 @@
 """The pages of charts: whose they are, what they show of a cluster that was looked at, and of odd addresses."""
 
+import csv
+import io
 import re
 
 import pytest
@@ -106,3 +108,12 @@ def test_sums_over_what_is_hidden_are_not_told(looked, limited, client_of, clust
 def test_a_server_nobody_knows_has_no_charts(viewer, client_of, cluster, collect):
     collect()
     assert client_of(viewer).get("/zookeeper/+charts/10.0.0.1:2181/").status_code == 404
+
+
+def test_what_a_chart_shows_is_a_file_too(looked, viewer, client_of):
+    response = client_of(viewer).get("/topics/orders/+charts/?span=15m&format=csv")
+    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    written = [row for row in rows if (row["chart"], row["series"]) == ("Records per second", "written")]
+    assert len(written) >= 9
+    assert written[-1]["value"] == "10.0"
+    assert [row["time"] for row in written] == sorted(row["time"] for row in written)
