@@ -10,7 +10,7 @@ from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, BYTES_AT_ONCE_MAX, 
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.fetched_topics import by_topic
-from broker.handlers.handler import OF_PARTITIONS, RefusedError, Reply, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, CloseConnectionError, RefusedError, Reply, RequestContext, public
 from broker.log.cold_parts import ColdPart, ColdReadError
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
@@ -50,7 +50,7 @@ _FIRST_VERSION_WITH_ZSTD = 10
 _FIRST_VERSION_THAT_TELLS_WHERE_LOGS_PART = 12
 _FIRST_VERSION_WITH_IDS = 13
 #: Partitions read in one go, some 10 µs each.
-_PARTITIONS_AT_ONCE_MAX = 500
+PARTITIONS_AT_ONCE_MAX = 500
 _FIRST_VERSION_WITH_REPLICA_STATE = 15
 #: The refusals that come with the leader's name.
 _MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
@@ -69,7 +69,7 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
     except ApiError as error:
         return FetchResponse(error_code=error.code)
     reading = _Reading(request, fetch, context)
-    if len(fetch.partitions) > _PARTITIONS_AT_ONCE_MAX:
+    if len(fetch.partitions) > PARTITIONS_AT_ONCE_MAX:
         return _read_in_turns(reading, request.max_wait_ms, context)
     reading.read(is_waiting_for_disks=False)
     if reading.cold:
@@ -100,6 +100,9 @@ def _why_not_followed(context: RequestContext) -> ErrorCode | None:
 
 
 def _refused_follower(request: FetchRequest, code: ErrorCode) -> FetchResponse:
+    """Raises CloseConnectionError for so many partitions that to refuse each would be in the way of others."""
+    if sum(1 + len(each.partitions) for each in request.topics) > PARTITIONS_AT_ONCE_MAX:
+        raise CloseConnectionError(f"follows more than {PARTITIONS_AT_ONCE_MAX} partitions, and may follow none")
     answers = []
     for each in request.topics:
         partitions = [_refused(asked, code) for asked in each.partitions]

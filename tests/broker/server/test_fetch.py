@@ -377,7 +377,7 @@ async def test_a_fetch_that_is_woken_reads_what_moved_and_nothing_else(served, m
 @pytest.mark.parametrize("has_records", [True, False])
 async def test_a_fetch_of_very_many_partitions_is_read_in_turns_and_misses_nothing(served, monkeypatch, has_records):
     """What moves while it is being read is no news to it later unless it waits from before."""
-    monkeypatch.setattr("broker.handlers.fetch._PARTITIONS_AT_ONCE_MAX", 3)
+    monkeypatch.setattr("broker.handlers.fetch.PARTITIONS_AT_ONCE_MAX", 3)
     monkeypatch.setattr("broker.runtime.in_turns.THINGS_IN_A_TURN", 2)
     lead(served, 8)
     client, producer = await served.client(), await served.client()

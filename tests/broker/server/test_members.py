@@ -6,6 +6,7 @@ from broker.common.errors import ErrorCode
 from broker.common.limits import REFUSED_REQUEST_BYTES_MAX
 from broker.common.security_limits import SASL_TOKEN_BYTES_MAX
 from broker.common.types import TopicPartition
+from broker.handlers.fetch import PARTITIONS_AT_ONCE_MAX
 from broker.handlers.registry import HANDLERS
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.headers import RequestHeader, encode_request_header
@@ -118,6 +119,20 @@ async def test_a_strangers_word_that_it_holds_records_commits_none(served, versi
     assert partition.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
     assert not partition.records
     assert served.replicas.get("t", 0).partition.high_watermark == 0
+
+
+@pytest.mark.parametrize("version", [4, 12, 17])
+async def test_a_stranger_that_follows_very_much_is_not_answered(served, version):
+    """Found by the fuzzer: to refuse each of 20,000 partitions took a tenth of a second, in everybody's way."""
+    client = await served.client()
+    partitions = [FetchPartition(partition=number) for number in range(PARTITIONS_AT_ONCE_MAX + 1)]
+    request = FetchRequest(
+        replica_id=2 if version < 15 else -1,
+        replica_state=ReplicaState(replica_id=2) if version >= 15 else ReplicaState(),
+        topics=[FetchTopic(topic="t", topic_id=TOPIC_ID, partitions=partitions)],
+    )
+    await client.send_request(request, version)
+    assert await client.is_closed()
 
 
 async def test_a_member_is_served_on_the_connection_it_logged_in_on_and_on_no_other(served):
