@@ -62,8 +62,7 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
     if replica_id >= 0:
         if refused := _why_not_followed(context):
             raise RefusedError(_refused_follower(request, refused), f"fetches as broker {replica_id}")
-        by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
-        return context.services.feeds.fetch(request, replica_id, by_id=by_id)
+        return context.services.feeds.fetch(request, replica_id, by_id=context.api_version >= _FIRST_VERSION_WITH_IDS)
     try:
         fetch = _begin(request, context)
     except ApiError as error:
@@ -100,7 +99,6 @@ def _why_not_followed(context: RequestContext) -> ErrorCode | None:
 
 
 def _refused_follower(request: FetchRequest, code: ErrorCode) -> FetchResponse:
-    """Raises CloseConnectionError for so many partitions that to refuse each would be in the way of others."""
     if sum(1 + len(each.partitions) for each in request.topics) > PARTITIONS_AT_ONCE_MAX:
         raise CloseConnectionError(f"follows more than {PARTITIONS_AT_ONCE_MAX} partitions, and may follow none")
     answers = []

@@ -1,15 +1,19 @@
 """What people do about alerts: each with its audit row."""
 
+from collections.abc import Mapping
+
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from console.alerts.evaluation import Event
 from console.alerts.messages import Told, message_of
-from console.alerts.models import Alert, Delivery, RuleSilence
+from console.alerts.models import Alert, Delivery, KeptRule, RuleSilence
 from console.audit.record import record_event
 from console.common.clock import now_ms
 from console.live import groups
 from console.live.push import push_partial
+from console.plans.apply import carry_out
+from console.plans.plan import Confirmation, Plan
 
 #: Of what waits for a channel only so much is a test.
 TESTS_MAX = 3
@@ -46,6 +50,21 @@ def do_silence(actor: User, rule: str, until_ms: int | None, why: str) -> None:
                 actor, "silence alert rule" if after else "end silence of alert rule", "alert", rule, before, after
             )
         _tell()
+
+
+def do_keep_rule(actor: User, plan: Plan, said: Mapping[str, object], confirmation: Confirmation) -> None:
+    """The rule says `said` from now on; with nothing it is removed. Raises NotConfirmedError."""
+
+    def keep() -> None:
+        if said:
+            row = {"said": said, "actor_name": actor.get_username(), "changed_ms": now_ms()}
+            KeptRule.objects.update_or_create(name=plan.object_name, defaults=row)
+        else:
+            KeptRule.objects.filter(name=plan.object_name).delete()
+
+    with transaction.atomic():
+        carry_out(actor, plan, confirmation, keep)
+    _tell()
 
 
 def do_test(actor: User, channel: str, cluster: str) -> None:

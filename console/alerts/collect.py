@@ -1,7 +1,7 @@
 """The collector's part: what breaks which rule, as rows with the messages that tell of it, in one transaction."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from django.db import transaction
 
@@ -10,9 +10,11 @@ from console.alerts import store
 from console.alerts.conditions import OBJECTS_MAX, Condition, conditions
 from console.alerts.evaluation import Event, State, Verdict, advance
 from console.alerts.file import RulesFile
+from console.alerts.kept import with_kept
 from console.alerts.messages import Told
 from console.alerts.rules import Rule, Ruleset
-from console.charts.readings import Source, readings
+from console.alerts.sources import SOURCES
+from console.charts.readings import readings
 from console.clusters.queries import cluster_state
 from console.live import groups
 from console.live.push import push_partial
@@ -25,14 +27,13 @@ Key = tuple[str, str]
 class AlertWatch:
     """For one thread."""
 
-    def __init__(self, clock_ms: Callable[[], int], sources: Sequence[Source] = (), file: RulesFile | None = None):
+    def __init__(self, clock_ms: Callable[[], int], file: RulesFile | None = None):
         self._now_ms = clock_ms
-        self._sources = sources
         self._file = file or RulesFile()
 
     def look(self) -> bool:
         """Whether anything is wrong, by these rules."""
-        ruleset, now_ms = self._file.read(), self._now_ms()
+        ruleset, now_ms = with_kept(self._file.read())[0], self._now_ms()
         before = store.open_alerts()
         if not ruleset.rules and not before:
             return False
@@ -78,7 +79,7 @@ class AlertWatch:
         found: dict[Key, Condition] = {}
         counts: dict[str, int] = defaultdict(int)
         health = health_within(EVERYTHING)
-        for each in conditions(ruleset, readings(now_ms, self._sources), health, dict.fromkeys(firing)):
+        for each in conditions(ruleset, readings(now_ms, SOURCES), health, dict.fromkeys(firing)):
             key = (each.rule, each.object_name)
             if key not in before:
                 counts[each.rule] += bool(each.is_bad)

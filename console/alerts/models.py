@@ -41,6 +41,21 @@ class Alert(models.Model):
         return f"{self.rule}: {self.object_name}"
 
 
+class KeptRule(models.Model):
+    """A rule that was made on the page: what it would say in the file. Channels, which hold secrets, stay there."""
+
+    name = models.CharField(max_length=60, unique=True)
+    said = models.JSONField(default=dict)
+    actor_name = models.CharField(max_length=150)
+    changed_ms = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class RuleSilence(models.Model):
     """Nothing is told of a rule until then; its alerts are still shown."""
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from console.alerts.conditions import amount
 from console.alerts.evaluation import State
 from console.alerts.file import RulesFile
-from console.alerts.models import Alert, Delivery, RuleSilence
+from console.alerts.kept import with_kept
+from console.alerts.models import Alert, Delivery, KeptRule, RuleSilence
 from console.alerts.rules import Channel, Rule
 from console.common.clock import now_ms
 from console.common.figures import duration
@@ -40,6 +41,8 @@ class ShownRule:
     firing_count: int
     pending_count: int
     silence: RuleSilence | None
+    #: It was made on the page, and may be changed there.
+    is_kept: bool
 
     @property
     def words(self) -> str:
@@ -55,7 +58,8 @@ class ShownChannel:
 
 def alerts_page() -> dict[str, object]:
     file, at_ms = RulesFile(), now_ms()
-    ruleset = file.read()
+    ruleset, useless = with_kept(file.read())
+    kept = set(KeptRule.objects.values_list("name", flat=True))
     open_alerts = Alert.objects.exclude(state=State.RESOLVED)
     firing = open_alerts.filter(state=State.FIRING).order_by("severity", "-since_ms")
     silences = {each.rule: each for each in RuleSilence.objects.filter(until_ms__gt=at_ms)}
@@ -65,7 +69,8 @@ def alerts_page() -> dict[str, object]:
         "example": EXAMPLE,
         "firing": firing[:SHOWN_MAX],
         "firing_count": firing.count(),
-        "rules": [_shown(rule, silences) for rule in ruleset.rules.values()],
+        "rules": [_shown(rule, silences, rule.name in kept - useless.keys()) for rule in ruleset.rules.values()],
+        "useless": useless,
         "channels": [_channel(each) for each in ruleset.channels.values()],
         "over": Alert.objects.filter(state=State.RESOLVED).order_by("-fine_since_ms")[:OVER_SHOWN],
         "deliveries": Delivery.objects.all()[:DELIVERIES_SHOWN],
@@ -79,13 +84,14 @@ def alert_rows() -> Iterator[tuple[object, ...]]:
         yield (each.rule, each.object_name, each.state, each.severity, each.since_ms, each.fired_ms, each.sentence)
 
 
-def _shown(rule: Rule, silences: dict[str, RuleSilence]) -> ShownRule:
+def _shown(rule: Rule, silences: dict[str, RuleSilence], is_kept: bool) -> ShownRule:
     counted = Alert.objects.filter(rule=rule.name)
     return ShownRule(
         rule,
         counted.filter(state=State.FIRING).count(),
         counted.filter(state=State.PENDING).count(),
         silences.get(rule.name),
+        is_kept,
     )
 
 

@@ -111,7 +111,7 @@ def parse_rules(text: str) -> Ruleset:
         raise RulesError(f"It is no TOML: {error}.") from None
     _refuse_unknown(said, {"console", "channels", "rules"}, "")
     channels = {name: _channel(name, each) for name, each in _tables(said, "channels", CHANNELS_MAX).items()}
-    rules = {name: _rule(name, each, channels) for name, each in _tables(said, "rules", RULES_MAX).items()}
+    rules = {name: parse_rule(name, each, channels) for name, each in _tables(said, "rules", RULES_MAX).items()}
     console = _text(said, "console", "", default="")
     if console and not _is_address(console):
         raise RulesError("console must be the address of the console, https://host/.")
@@ -178,7 +178,10 @@ def _is_address(text: str) -> bool:
     return is_safe and bool(parts.hostname) and parts.username is None and " " not in text
 
 
-def _rule(name: str, said: Mapping[str, Any], channels: Mapping[str, Channel]) -> Rule:
+def parse_rule(name: str, said: Mapping[str, Any], channels: Mapping[str, Channel]) -> Rule:
+    """Raises RulesError."""
+    if not _NAME.fullmatch(name):
+        raise RulesError(f"rules: {name[:80]!r} must be 1 to 60 letters, digits, '.', '-' and '_'.")
     where = f"rules.{name}"
     _refuse_unknown(said, _RULE_KEYS, where)
     if ("health" in said) == ("measure" in said):

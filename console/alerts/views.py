@@ -9,6 +9,7 @@ from console.access.rights import Right
 from console.alerts.access import access_alert, access_alerts
 from console.alerts.actions import TooManyTestsError, do_acknowledge, do_silence, do_test
 from console.alerts.file import RulesFile
+from console.alerts.kept import with_kept
 from console.alerts.queries import TITLES, alert_rows, alerts_page
 from console.clusters.queries import cluster_state
 from console.common.clock import now_ms
@@ -40,7 +41,7 @@ def acknowledge(request: HttpRequest, number: int) -> HttpResponse:
 def silence(request: HttpRequest, rule: str) -> HttpResponse:
     """For so many hours; without any it is told again."""
     access_alerts(request.user, Right.OPERATE)
-    if rule not in RulesFile().read().rules:
+    if rule not in with_kept(RulesFile().read())[0].rules:
         raise Http404("There is no such rule.")
     if "end" in request.POST:
         do_silence(request.user, rule, None, "")

@@ -17,6 +17,7 @@ from console.alerts.collect import INTERVAL_SECONDS as ALERTS_INTERVAL_SECONDS
 from console.alerts.collect import AlertWatch
 from console.alerts.delivery import INTERVAL_SECONDS as DELIVERIES_INTERVAL_SECONDS
 from console.alerts.delivery import Deliverer
+from console.alerts.sources import SOURCES
 from console.brokers.collect import BrokerCollector
 from console.charts.collect import INTERVAL_SECONDS as CHARTS_INTERVAL_SECONDS
 from console.charts.collect import ChartCollector
@@ -24,7 +25,6 @@ from console.clusters import store
 from console.clusters.broker_rows import BrokerRow, ReplicaCounts, broker_rows, count_replicas
 from console.clusters.topic_rows import TopicChanges, compare, topic_rows, total_rate
 from console.collector import announce
-from console.collector.charted import SOURCES
 from console.collector.last_records import LastRecords
 from console.common.clock import now_ms
 from console.common.rates import RateWindow
@@ -105,7 +105,7 @@ class Collector:
         self._probe, self._mirrors = ProbeCollector(clock_ms), MirrorCollector(gateway, clock_ms)
         self._mirrors_elsewhere = OtherClusters(mirror_gateways(), clock_ms)
         self._completeness = CompletenessCollector(gateway, clock_ms)
-        self._alerts, self._deliverer = AlertWatch(clock_ms, SOURCES), Deliverer(clock_ms)
+        self._alerts, self._deliverer = AlertWatch(clock_ms), Deliverer(clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
         self._cluster_id, self._controller_id = state.cluster_id, state.controller_id

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
-from console.alerts.models import Alert
+from console.alerts.models import Alert, KeptRule
 from console.clusters import store
 from console.clusters.models import Broker, Topic
 from console.completeness.models import AuditedTopic
@@ -39,7 +39,7 @@ ARGUMENTS = {
     "ensemble": {"number": 1},
     "user": {"number": 10_000},
     "server": {"address": "127.0.0.1:2181"},
-    "alert": {"number": 30_000, "rule": "health", "channel": "health"},
+    "alert": {"number": 30_000, "rule": "kept", "channel": "health"},
     "credential": {"number": 20_000},
     "mirror": {"number": 40_000},
     "decommission": {"name": "broker-1"},
@@ -80,6 +80,9 @@ CHANGES = {
     "alert-acknowledge": "operator",
     "alert-silence": "operator",
     "alert-test": "operator",
+    "alert-rule-add": "admin",
+    "alert-rule-change": "admin",
+    "alert-rule-remove": "admin",
     "group-reset": "operator",
     "group-delete": "operator",
     "group-forget": "operator",
@@ -152,6 +155,7 @@ FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "st
     *("users", "user-create", "user", "user-password", "user-logins"),
     *("credential-create", "credential-password", "credential-delete"),
     *("acl-create", "acl-change"),
+    *("alert-rule-add", "alert-rule-change", "alert-rule-remove"),
     *("connector-choose", "connector-create", "connector-configure", "connector-delete"),
 }
 ALERTS = (
@@ -196,6 +200,7 @@ def _objects(db, settings, cluster, ensemble, connect):
     Alert.objects.create(pk=30_000, rule="health", object_name="x", state="firing", since_ms=1, seen_ms=1)
     settings.ALERTS_FILE.write_text(ALERTS)
     settings.ALERTS_FILE.chmod(0o600)
+    KeptRule.objects.create(name="kept", said={"health": "critical", "channels": ["health"]}, changed_ms=1)
     ScramUser.objects.create(name="alice", pk=20_000, mechanisms={"SCRAM-SHA-256": 4_096})
     cluster.credentials.set_password("alice", "correct-horse", {"SCRAM-SHA-256": 4_096})
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME)

@@ -4,12 +4,12 @@ import pytest
 
 from console.alerts.conditions import conditions
 from console.alerts.rules import parse_rules
+from console.alerts.sources import SOURCES
 from console.charts.collect import ChartCollector
 from console.charts.measures import NAME_LENGTH_MAX
 from console.charts.readings import readings
 from console.charts.tiers import FINEST
 from console.clusters import store
-from console.collector.charted import SOURCES
 from console.common.clock import now_ms
 from console.connectors.models import Connector
 from console.consumers.models import ConsumerGroup

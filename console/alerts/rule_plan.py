@@ -1,0 +1,39 @@
+"""A rule of alerts made, changed or removed on the page, as a plan. Pure."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from console.plans.plan import Line, Plan
+
+KEEP, REMOVE = "keep alert rule", "remove alert rule"
+_NAMED_MAX = 5
+
+
+def rule_plan(
+    name: str, before: Mapping[str, Any], after: Mapping[str, Any], bad: Sequence[str], obstacle: str = ""
+) -> Plan:
+    """`bad` are the objects that break it now; without anything `after` it is removed."""
+    names = sorted(before.keys() | after.keys())
+    lines = tuple(
+        Line(each, before.get(each), after.get(each)) for each in names if before.get(each) != after.get(each)
+    )
+    is_removed = not after
+    return Plan(
+        action=REMOVE if is_removed else KEEP,
+        object_type="alert",
+        object_name=name,
+        lines=lines,
+        read=(json.dumps(before, sort_keys=True),),
+        touches=("Alerts of it that stand are over.",) if is_removed else (_now(bad),),
+        undo="Make it again: the audit keeps what it said." if is_removed else "Remove it, or change it back.",
+        obstacle=obstacle,
+    )
+
+
+def _now(bad: Sequence[str]) -> str:
+    if not bad:
+        return "Nothing breaks it now."
+    named = ", ".join(bad[:_NAMED_MAX])
+    more = f" and {len(bad) - _NAMED_MAX} more" if len(bad) > _NAMED_MAX else ""
+    return f"It is broken now by {named}{more}."
