@@ -15,9 +15,8 @@ def rule_plan(
 ) -> Plan:
     """`bad` are the objects that break it now; without anything `after` it is removed."""
     names = sorted(before.keys() | after.keys())
-    lines = tuple(
-        Line(each, before.get(each), after.get(each)) for each in names if before.get(each) != after.get(each)
-    )
+    pairs = ((each, _shown(before.get(each)), _shown(after.get(each))) for each in names)
+    lines = tuple(Line(name, old, new) for name, old, new in pairs if old != new)
     is_removed = not after
     return Plan(
         action=REMOVE if is_removed else KEEP,
@@ -29,6 +28,12 @@ def rule_plan(
         undo="Make it again: the audit keeps what it said." if is_removed else "Remove it, or change it back.",
         obstacle=obstacle,
     )
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
 def _now(bad: Sequence[str]) -> str:
