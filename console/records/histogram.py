@@ -29,6 +29,10 @@ class Bar:
     to_ms: int
     count: int
 
+    @property
+    def lasts_ms(self) -> int:
+        return self.to_ms - self.from_ms
+
 
 @dataclass(frozen=True, slots=True)
 class Histogram:

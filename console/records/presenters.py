@@ -125,10 +125,6 @@ class DrawnBar:
     def begins(self) -> datetime:
         return datetime.fromtimestamp(self.bar.from_ms / 1000, UTC)
 
-    @property
-    def ends(self) -> datetime:
-        return datetime.fromtimestamp(self.bar.to_ms / 1000, UTC)
-
 
 def drawn(histogram: Histogram) -> list[DrawnBar]:
     largest = max(histogram.largest, 1)

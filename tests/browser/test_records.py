@@ -111,7 +111,7 @@ def test_records_are_gone_through_beside_their_list_and_compared(page, product):
     topic = f"{TOPIC}.orders"
     producer = Producer(product.client)
     for number in range(3):
-        producer.produce(topic, f'{{"id": {number}, "customer": {{"name": "customer {number}"}}}}')
+        producer.produce(topic, f'{{"id": {number}, "customer": {{"name": "customer {number}"}}}}', partition=0)
     assert producer.flush(30) == 0
     page.goto(f"{product.console}/topics/{topic}/+records/?place=oldest&partition=0")
     rows = page.locator("#record-rows tr")
