@@ -70,7 +70,7 @@ class Dialer:
                     await line.protect(TlsStream(line.sock, self._contexts.current, host))
                 await self._log_in(line, host, port)
                 return line
-        except (OSError, TimeoutError, EOFError, ProtocolError, AuthenticationError) as error:
+        except (OSError, TimeoutError, EOFError, UnicodeError, ProtocolError, AuthenticationError) as error:
             _close(line)
             where = f"{host}:{port}"
             if isinstance(error, AuthenticationError):

@@ -41,7 +41,7 @@ class TopicMetadata:
 
     @property
     def is_whole(self) -> bool:
-        return max(self.partitions) + 1 == len(self.partitions)
+        return min(self.partitions) == 0 and max(self.partitions) + 1 == len(self.partitions)
 
 
 class MetadataCache:

@@ -89,3 +89,10 @@ async def test_a_certificate_for_another_host_is_refused_unless_names_are_not_ch
             await to_it.dial("127.0.0.1", served.listener.port, 5_000)
         assert ("no TLS with" in str(refused.value)) is not is_heard
         assert bool(served.connections) is is_heard
+
+
+@pytest.mark.parametrize("host", ["\u2028", "a" * 70 + ".example", "a..b", "\0"])
+async def test_a_name_that_is_none_is_not_reached(host):
+    """Found by the fuzzer: a controller may tell any name of a broker."""
+    with pytest.raises(PeerUnreachable):
+        await dialer().dial(host, 9092, 5_000)

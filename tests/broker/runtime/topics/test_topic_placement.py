@@ -1,6 +1,7 @@
 """What is left open in a request is filled in, and what cannot be is refused with words that say what to change."""
 
 from collections import Counter
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -95,6 +96,13 @@ def test_partitions_cannot_be_added_while_too_few_brokers_live():
 @pytest.mark.parametrize("count", [0, 1, 10_001])
 def test_topic_can_only_grow_and_only_to_the_limit(count):
     assert refusal(place_added, topic_of((1,)), count, None, cluster(None)).code is ErrorCode.INVALID_PARTITIONS
+
+
+def test_a_topic_without_its_first_partition_is_not_enlarged():
+    """Found by the fuzzer: a controller may tell of a partition -1 beside a partition 1."""
+    known = topic_of((1,), (1,))
+    known = replace(known, partitions={-1: known.partitions[0], 1: known.partitions[1]})
+    assert refusal(place_added, known, 3, None, cluster(None)).code is ErrorCode.REQUEST_TIMED_OUT
 
 
 def test_topic_that_is_not_wholly_known_is_not_enlarged():
