@@ -28,7 +28,9 @@ class OpenFiles:
 
 def open_files_here() -> dict[int, OpenFiles]:
     """By broker; of one that has just ended, or is somebody else's, nothing is known."""
-    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, host=settings.HOST_NAME, pid__isnull=False)
+    rows = ManagedProcess.objects.filter(
+        kind=ManagedProcess.Kind.BROKER, host=settings.HOST_NAME, pid__isnull=False, create_time__isnull=False
+    )
     found = {row.spec.get("broker_id"): open_files_of(row.pid, row.create_time) for row in rows}
     return {broker_id: files for broker_id, files in found.items() if broker_id is not None and files is not None}
 

@@ -113,6 +113,8 @@ def test_records_are_gone_through_beside_their_list_and_compared(page, product):
     for number in range(3):
         producer.produce(topic, f'{{"id": {number}, "customer": {{"name": "customer {number}"}}}}', partition=0)
     assert producer.flush(30) == 0
+    page.goto(f"{product.console}/topics/")
+    expect(page.get_by_role("link", name=topic, exact=True)).to_be_visible()
     page.goto(f"{product.console}/topics/{topic}/+records/?place=oldest&partition=0")
     rows = page.locator("#record-rows tr")
     expect(rows).to_have_count(3)

@@ -40,6 +40,14 @@ def test_of_another_process_with_the_same_number_nothing_is_known(hoarder):
     assert open_files_of(2**22 + 1, 0) is None
 
 
+def test_of_a_process_whose_start_is_not_known_nothing_is_said(collector, collect, hoarder, settings):
+    collect()
+    broker = {"name": "broker-1", "kind": "broker", "host": settings.HOST_NAME, "spec": {"broker_id": 1}}
+    ManagedProcess.objects.create(**broker, pid=hoarder.pid, create_time=None)
+    collector.collect_sizes()
+    assert BrokerReport.objects.get(broker_id=1).open_files is None
+
+
 @pytest.mark.parametrize(("count", "is_near"), [(79, False), (80, True), (100, True)])
 def test_near_is_four_fifths(count, is_near):
     assert OpenFiles(count, 100).is_near_limit is is_near
