@@ -265,6 +265,10 @@ DISK_THREADS_PER_DIRECTORY = 4
 #: Partitions whose roles, cuts or deletions one callback deals with, some 0.1 ms each: others have their turn between.
 PARTITIONS_PER_CALLBACK = 20
 
+#: Partitions one fetch of a follower names, and one answer to it tells of, some 20 microseconds each on either side:
+#: who comes back and follows tens of thousands asks for them in as many requests as it takes.
+PARTITIONS_PER_FETCH = 500
+
 #: Partitions of one question to the controller (elections, moves), which steps through all of them in one go: some
 #: 20 microseconds each.
 PARTITIONS_ASKED_AT_ONCE = 1_000

@@ -10,7 +10,8 @@ from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, BYTES_AT_ONCE_MAX, 
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.fetched_topics import by_topic
-from broker.handlers.handler import OF_PARTITIONS, CloseConnectionError, RefusedError, Reply, RequestContext, public
+from broker.handlers.follower_fetch import FIRST_VERSION_WITH_IDS, fetch_as_follower
+from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
 from broker.log.cold_parts import ColdPart, ColdReadError
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
@@ -18,7 +19,6 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.fetch import (
     AbortedTransaction,
     CurrentLeader,
-    FetchableTopicResponse,
     FetchNodeEndpoint,
     FetchPartition,
     FetchRequest,
@@ -38,17 +38,14 @@ from broker.replication.fetch_session import (
     TopicKey,
 )
 from broker.runtime.in_turns import in_turns
-from broker.runtime.replication.follower_reads import diverging
+from broker.runtime.replication.follower_reads import diverging, refused
 from broker.runtime.replication.replica_manager import ReadResult
-from broker.security.membership import is_member
 from broker.security.operations import Operation, ResourceType
 from broker.security.quotas.windows import WindowedRate
 from broker.security.rights import UNLIMITED
 
 _FIRST_VERSION_WITH_ZSTD = 10
 #: A follower that is not told so would keep what the leader has not (KIP-101, KIP-595).
-_FIRST_VERSION_THAT_TELLS_WHERE_LOGS_PART = 12
-_FIRST_VERSION_WITH_IDS = 13
 #: Partitions read in one go, some 10 µs each.
 PARTITIONS_AT_ONCE_MAX = 500
 _FIRST_VERSION_WITH_REPLICA_STATE = 15
@@ -60,9 +57,7 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
     request.max_wait_ms = min(request.max_wait_ms, FETCH_WAIT_MS_MAX)
     replica_id = _replica_id(request, context.api_version)
     if replica_id >= 0:
-        if refused := _why_not_followed(context):
-            raise RefusedError(_refused_follower(request, refused), f"fetches as broker {replica_id}")
-        return context.services.feeds.fetch(request, replica_id, by_id=context.api_version >= _FIRST_VERSION_WITH_IDS)
+        return fetch_as_follower(request, replica_id, context)
     try:
         fetch = _begin(request, context)
     except ApiError as error:
@@ -91,25 +86,8 @@ def _reply(reading: "_Reading", max_wait_ms: int, context: RequestContext) -> Fe
     return _wait_for_more(reading, reading.fetch, context, reading.park(deadline_ms), deadline_ms)
 
 
-def _why_not_followed(context: RequestContext) -> ErrorCode | None:
-    """Only a member's word of what a replica holds may commit records (CVE-2018-1288); refused as Kafka does."""
-    if not is_member(context.session):
-        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    return ErrorCode.UNSUPPORTED_VERSION if context.api_version < _FIRST_VERSION_THAT_TELLS_WHERE_LOGS_PART else None
-
-
-def _refused_follower(request: FetchRequest, code: ErrorCode) -> FetchResponse:
-    if sum(1 + len(each.partitions) for each in request.topics) > PARTITIONS_AT_ONCE_MAX:
-        raise CloseConnectionError(f"follows more than {PARTITIONS_AT_ONCE_MAX} partitions, and may follow none")
-    answers = []
-    for each in request.topics:
-        partitions = [_refused(asked, code) for asked in each.partitions]
-        answers.append(FetchableTopicResponse(topic=each.topic, topic_id=each.topic_id, partitions=partitions))
-    return FetchResponse(responses=answers)
-
-
 def _begin(request: FetchRequest, context: RequestContext) -> Fetch:
-    by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
+    by_id = context.api_version >= FIRST_VERSION_WITH_IDS
     asked = _asked_once((topic.topic_id if by_id else topic.topic, topic.partitions) for topic in request.topics)
     if request.session_epoch == FINAL_EPOCH and request.session_id == NO_SESSION:
         return SessionlessFetch(asked)
@@ -306,7 +284,7 @@ class _Reading:
             aborted = _aborted(result, asked.fetch_offset) if self._is_stable_only else None
         except ColdReadError as error:
             self.cold.append(error.part)
-            return _refused(asked, ErrorCode.NONE)
+            return refused(asked.partition, ErrorCode.NONE)
         except ApiError as error:
             return self._parted(topic_partition, asked, error) or self._refuse(topic, topic_partition, asked, error)
         self.bytes_read = bytes_read
@@ -390,15 +368,11 @@ class _Reading:
         self.has_errors = True
         self._can_gain = False
         if topic and not topic_partition.topic:
-            return _refused(asked, ErrorCode.UNKNOWN_TOPIC_ID)
-        answer = _refused(asked, refusal(error, topic_partition, self._context))
+            return refused(asked.partition, ErrorCode.UNKNOWN_TOPIC_ID)
+        answer = refused(asked.partition, refusal(error, topic_partition, self._context))
         if answer.error_code in _MOVED and (leader := current_leader(topic_partition, self._context)):
             answer.current_leader = CurrentLeader(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
         return answer
-
-
-def _refused(asked: FetchPartition, code: ErrorCode) -> PartitionData:
-    return PartitionData(partition_index=asked.partition, error_code=code, high_watermark=-1, records=b"")
 
 
 def _leaves_records(result: ReadResult, fetch_offset: int) -> bool:

@@ -8,10 +8,14 @@ was cut) takes no records from answers to requests sent before: they belong to w
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import islice
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
+from broker.common.limits import PARTITIONS_PER_FETCH
 from broker.common.types import TopicPartition
+
+T = TypeVar("T")
 
 #: Fetches under way to one leader. Two would do for one partition on an idle machine; the third is there while an
 #: answer is on its way and an acknowledgement too.
@@ -51,6 +55,11 @@ class FetchPlan(NamedTuple):
     def opens_session(self) -> bool:
         return self.session_epoch == 0
 
+    @property
+    def is_full(self) -> bool:
+        """There may be more to say: `next_plan` says it."""
+        return max(len(self.asks), len(self.forgotten)) >= PARTITIONS_PER_FETCH
+
 
 @dataclass(slots=True)
 class Followed:
@@ -61,8 +70,9 @@ class Followed:
     leader_epoch: int
     #: Number of the request that asked for it anew; answers to earlier ones do not count.
     asked_in: int = -1
-    #: Where our log starts, as the leader was told.
+    #: Where our log starts and ends, as the leader was told.
     told_start: int = -1
+    told_end: int = -1
     #: Our log is being cut or fsynced: nothing is asked, and nothing counts.
     is_held: bool = False
 
@@ -115,50 +125,59 @@ class LeaderLink:
 
     # -- asking
 
-    def next_plan(self, position_of: Callable[[TopicPartition], Position], now_ms: int) -> FetchPlan | None:
-        """The next request to send now, None if there is none."""
+    def next_plan(
+        self,
+        position_of: Callable[[TopicPartition], Position],
+        now_ms: int,
+        is_ready: Callable[[Followed], bool] = lambda _known: True,
+    ) -> FetchPlan | None:
+        """The next request to send now, of PARTITIONS_PER_FETCH partitions at most; None if there is none.
+
+        What is to be asked for from where its log ends, and is not `is_ready`, is held (`hold`): to ask from there says
+        that all before it is safe.
+        """
         self._take_up_refused(now_ms)
         if self.session_id == NO_SESSION:
             if self._under_way or not self._anew:
                 return None
         elif len(self._under_way) >= FETCHES_UNDER_WAY and not self._has_to_say():
             return None
-        return self._plan(position_of)
+        return self._plan(position_of, is_ready)
 
     def _has_to_say(self) -> bool:
         return bool(self._anew or self._progressed or self._forgotten)
 
-    def _plan(self, position_of: Callable[[TopicPartition], Position]) -> FetchPlan:
-        asks = [self._ask(self.followed[each], position_of, is_progress=True) for each in self._progressed]
-        for topic_partition in self._anew:
+    def _plan(
+        self, position_of: Callable[[TopicPartition], Position], is_ready: Callable[[Followed], bool]
+    ) -> FetchPlan:
+        asks = [
+            self._ask(each, position_of, is_progress=True) for each in _take(self._progressed, PARTITIONS_PER_FETCH)
+        ]
+        for topic_partition in _take(self._anew, PARTITIONS_PER_FETCH - len(asks)):
             known = self.followed[topic_partition]
+            if not is_ready(known):
+                self.hold(topic_partition)
+                continue
             known.asked_in = self._sent
-            asks.append(self._ask(known, position_of, is_progress=False))
-        asked = {(each.topic_id, each.topic_partition.partition) for each in asks}
-        forgotten = [each for each in self._forgotten if each not in asked]
-        plan = FetchPlan(self.session_id, self._session_epoch, asks, forgotten)
-        self._progressed.clear()
-        self._anew.clear()
-        self._forgotten.clear()
+            self._forgotten.pop((known.topic_id, topic_partition.partition), None)
+            asks.append(self._ask(topic_partition, position_of, is_progress=False))
+        plan = FetchPlan(self.session_id, self._session_epoch, asks, _take(self._forgotten, PARTITIONS_PER_FETCH))
         self._under_way.append(self._sent)
         self._sent += 1
         self._session_epoch = self._session_epoch % _EPOCH_MAX + 1
         return plan
 
-    def _ask(self, known: Followed, position_of: Callable[[TopicPartition], Position], is_progress: bool) -> Ask:
-        position = position_of(known.topic_partition)
-        known.told_start = position.log_start_offset
+    def _ask(
+        self, topic_partition: TopicPartition, position_of: Callable[[TopicPartition], Position], *, is_progress: bool
+    ) -> Ask:
+        known, position = self.followed[topic_partition], position_of(topic_partition)
+        known.told_start, known.told_end = position.log_start_offset, position.log_end_offset
         return Ask(known.topic_partition, known.topic_id, known.leader_epoch, position, is_progress)
 
     def _take_up_refused(self, now_ms: int) -> None:
         for topic_partition in [each for each, retry_at_ms in self._refused.items() if retry_at_ms <= now_ms]:
             del self._refused[topic_partition]
             self._anew[topic_partition] = None
-
-    @property
-    def to_ask_anew(self) -> tuple[TopicPartition, ...]:
-        """Of which the next request tells where our log ends."""
-        return tuple(self._anew)
 
     def next_retry_ms(self) -> int | None:
         """When a refused partition is to be asked for again; call `next_plan` then."""
@@ -218,3 +237,11 @@ class LeaderLink:
         self._progressed.pop(topic_partition, None)
         self._anew.pop(topic_partition, None)
         self._refused[topic_partition] = retry_at_ms
+
+
+def _take(waiting: dict[T, None], count: int) -> list[T]:
+    """The first of them, no longer waiting."""
+    taken = list(islice(waiting, count))
+    for each in taken:
+        del waiting[each]
+    return taken

@@ -6,15 +6,18 @@ A checker that has never said no proves nothing. Each defect undoes one mend, in
 from collections.abc import Callable
 from types import SimpleNamespace
 
+from broker.common.types import TopicPartition
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import Turn
 from broker.log import producer_snapshots
 from broker.log.compaction.log_cleaner import LogCleaner
+from broker.replication.leader_link import Position
 from broker.replication.partition import Partition
 from broker.runtime.coordinators import coordinator_runtime
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.coordinators.loading import replay_all
 from broker.runtime.coordinators.shard import Shard
+from broker.runtime.replication.replica_fetchers import ReplicaFetcher
 
 
 def put_back(name: str) -> None:
@@ -88,6 +91,17 @@ def _clean_in_vain() -> None:
     LogCleaner._waits = lambda cleaner, partition, plan: False
 
 
+def _acknowledge_before_fsync() -> None:
+    """Where fsyncs are asked for (flush.messages), a follower says it holds what came during one as well."""
+
+    def position(self: ReplicaFetcher, topic_partition: TopicPartition) -> Position:
+        log = self._replicas.get(*topic_partition).log
+        end = log.log_end_offset
+        return Position(end, log.leader_epoch_at(end - 1), log.log_start_offset)
+
+    ReplicaFetcher._position = position
+
+
 DEFECTS: dict[str, Callable[[], None]] = {
     "coordinators-below-min-isr": _coordinate_below_min_isr,
     "readers-below-min-isr": _commit_below_min_isr,
@@ -96,4 +110,5 @@ DEFECTS: dict[str, Callable[[], None]] = {
     "outdated-producers": _believe_outdated_snapshots,
     "loaded-once-or-never": _loaded_once_or_never,
     "passes-in-vain": _clean_in_vain,
+    "acknowledged-before-fsync": _acknowledge_before_fsync,
 }

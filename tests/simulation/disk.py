@@ -8,6 +8,7 @@ zeros that stand for data the disk had made room for and never got.
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
@@ -24,6 +25,8 @@ class Disk:
         self._synced_content: dict[int, bytes] = {}
         #: Of each directory: name to inode, as of its last fsync.
         self._synced_names: dict[int, dict[str, int]] = {}
+        #: Told of each file that is synced, with its path and what is in it.
+        self.on_synced: Callable[[Path, bytes], None] = lambda path, content: None
 
     def found(self, root: Path) -> None:
         """What is there when a machine starts has been written long ago."""
@@ -38,7 +41,8 @@ class Disk:
         if stat.S_ISDIR(status.st_mode):
             self._synced_names[status.st_ino] = _names_in(fd)
         else:
-            self._synced_content[status.st_ino] = _content_of(fd)
+            content = self._synced_content[status.st_ino] = _content_of(fd)
+            self.on_synced(Path(os.readlink(f"/proc/self/fd/{fd}")), content)
 
     def after_kill(self, root: Path, target: Path) -> None:
         """Copy `root` to `target`, which does not exist yet, as it is. What is there has been written long ago."""

@@ -2,14 +2,18 @@
 
 What is acknowledged, shown to a reader or acted on by a marker must be held by as many replicas as min.insync.replicas
 asks for. That can be judged without believing any broker, at the moment it happens, and without a loss that would show
-it: a replica that has held a record once had it when it counted.
+it: a replica that has held a record once had it when it counted. Where a topic asks for an fsync before the answer
+(flush.messages), only what the disk was made to keep counts as held when it is acknowledged.
 """
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from broker.common.errors import ApiError
+from broker.common.types import TopicPartition
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_offset_value
 from broker.coordinator.group.records import decode_key as decode_group_key
 from broker.coordinator.transaction.records import decode_key as decode_transaction_key
@@ -20,6 +24,7 @@ from broker.records.control import MarkerType, parse_marker
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from tests.simulation.decoded import records_of
 from tests.simulation.history import History
+from tests.simulation.topics import FLUSHED
 
 #: What a record of an internal topic says, so that its answer can be told: ("commit", group, metadata),
 #: ("generation", group, number), ("producer", transactional id, producer id, epoch),
@@ -28,14 +33,23 @@ Fact = tuple
 
 
 class Holdings:
-    """`needed(topic)`: its effective min.insync.replicas."""
+    """`needed(topic)`: its effective min.insync.replicas; `isr_of(partition)`: names of brokers."""
 
-    def __init__(self, history: History, now_us: Callable[[], int], needed: Callable[[str], int]):
+    def __init__(
+        self,
+        history: History,
+        now_us: Callable[[], int],
+        needed: Callable[[str], int],
+        isr_of: Callable[[TopicPartition], set[str]],
+    ):
         self._history = history
         self._now_us = now_us
         self._needed = needed
+        self._isr_of = isr_of
         #: Partition by its directory's name → broker → leader epoch → log end it ever had in it.
         self._ends: dict[str, dict[str, dict[int, int]]] = {}
+        #: The same of what was fsynced, where that is asked for.
+        self._synced_ends: dict[str, dict[str, dict[int, int]]] = {}
         self._facts: dict[Fact, set[str]] = {}
         #: Of (producer id, epoch, is commit): when a decision was first written anywhere, with the fact, in that order.
         self._decisions: dict[tuple[int, int, bool], list[tuple[int, Fact]]] = {}
@@ -62,6 +76,17 @@ class Holdings:
                 for record in records_of(batch):
                     self._learn(broker, topic, record.key, record.value)
 
+    def synced(self, path: Path, content: bytes) -> None:
+        """A broker has had `content` of that file written to its disk for good."""
+        if path.suffix != ".log" or path.parent.name.rpartition("-")[0] != FLUSHED:
+            return
+        broker, name = _broker_and_partition(path.parent)
+        ends = self._synced_ends.setdefault(name, {}).setdefault(broker, {})
+        with suppress(ApiError):  # a power cut has left something else behind them
+            for _, header in iterate_headers(memoryview(content)):
+                epoch = header.partition_leader_epoch
+                ends[epoch] = max(ends.get(epoch, 0), header.next_offset)
+
     def _learn(self, broker: str, topic: str, key: bytes, value: bytes | None) -> None:
         if value is None:
             return
@@ -87,6 +112,16 @@ class Holdings:
         ends = self._ends.get(f"{topic}-{partition}", {})
         holders = {broker for broker, by_epoch in ends.items() if _reached(by_epoch, leader_epoch, offset)}
         self._judge(topic, holders, f"{topic}-{partition}", f"{what}: offset {offset} of {topic}-{partition}")
+
+    def judge_safe(self, topic: str, partition: int, offset: int, what: str, *, acks: int) -> None:
+        """The record at `offset` was acknowledged to who asked for that of the leader (1), or of the ISR (-1)."""
+        if topic != FLUSHED:
+            return
+        ends = self._synced_ends.get(f"{topic}-{partition}", {})
+        holders = {broker for broker, by_epoch in ends.items() if _reached(by_epoch, -1, offset)}
+        without = self._isr_of(TopicPartition(topic, partition)) - holders
+        if without if acks == -1 else not holders:
+            self._history.violate(f"not fsynced: {what}: offset {offset} is not on the disks of {sorted(without)}")
 
     def judge_fact(self, topic: str, fact: Fact, what: str) -> None:
         """`fact` stands in a record whose answer was a success."""

@@ -18,7 +18,7 @@ from tests.simulation.ledger_reader import LedgerReader
 from tests.simulation.moves import Mover
 from tests.simulation.prober import Prober
 from tests.simulation.producers import Producer
-from tests.simulation.topics import BY_NAME, LASTING, LEDGER, PASSING, TopicAdministrator
+from tests.simulation.topics import BY_NAME, FLUSHED, LASTING, LEDGER, PASSING, TopicAdministrator
 from tests.simulation.transactions import TransactionalProducer
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ class Load:
             self._producer("all-2", plain, acks=-1),
             self._producer("one-1", plain, acks=1),
             self._producer("pass-1", [*plain, *PASSING], acks=1),
+            *(self._producer(f"flushed-{number}", [FLUSHED], acks=-1) for number in (1, 2)),
         ]
 
     def _producer(self, name: str, topics: list[str], *, acks: int) -> Producer:

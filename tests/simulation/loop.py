@@ -17,8 +17,8 @@ from tests.simulation.transport import SocketTransport
 if TYPE_CHECKING:
     from tests.simulation.sockets import Machine, SimulatedSocket
 
-#: What a worker thread takes to do a piece of file work, at least and at most.
-_THREAD_US = (20, 2_000)
+#: What a worker thread takes to do a piece of file work, at least.
+_THREAD_US_MIN = 20
 _DISK = "waits for its disk"
 
 
@@ -178,7 +178,7 @@ class HostLoop(asyncio.AbstractEventLoop):
         self.call_later(self._thread_s(), lambda: future.done() or settle(outcome))
 
     def _thread_s(self) -> float:
-        return self.machine.random.randint(*_THREAD_US) / 1_000_000
+        return self.machine.random.randint(_THREAD_US_MIN, self.machine.thread_us_max) / 1_000_000
 
     def is_running(self) -> bool:
         return True

@@ -126,8 +126,11 @@ class Producer:
         return ErrorCode(answer.error_code), answer.base_offset
 
     def _judge_success(self, where: TopicPartition, offset: int) -> None:
+        what = f"{self._name} hears Produce succeed"
         if self._acks == -1:
-            self._holdings.judge_record(*where, -1, offset, f"{self._name} hears Produce succeed")
+            self._holdings.judge_record(*where, -1, offset, what)
+        if self._acks != 0:
+            self._holdings.judge_safe(*where, offset, what, acks=self._acks)
 
     def _judge(self, where: TopicPartition, code: ErrorCode | None) -> None:
         """What an idempotent producer with one batch under way must never hear."""

@@ -29,6 +29,7 @@ def run_seed(seed: int, kept: Sequence[int] | None = None) -> World:
         ),
     ):
         world = World(seed, Path(directory), disk, syscalls)
+        disk.on_synced = world.holdings.synced
         record_logs(world.history, directory, world.is_in_disk_trouble)
         try:
             world.run(None if kept is None else [world.faults[number] for number in kept])

@@ -24,6 +24,10 @@ _BUFFER_BYTES = 64 * 1024
 _SPLIT_SHARE = 0.1
 _fds = itertools.count(1_000_000)
 
+_THREAD_US = 2_000
+_SLOW_THREAD_US = 60_000
+_SLOW_DISKS_SHARE = 0.25
+
 
 class Machine:
     """A kernel with an address. It outlives the processes that run on it."""
@@ -38,6 +42,8 @@ class Machine:
         self.ephemeral_ports = itertools.count(40_000)
         #: One of `syscalls.TROUBLES`.
         self.disk_trouble: str | None = None
+        #: What a worker thread takes for a piece of file work, at most. One disk of four is a slow one.
+        self.thread_us_max = _SLOW_THREAD_US if random.random() < _SLOW_DISKS_SHARE else _THREAD_US
         #: What goes on when the disk does.
         self.waiting_for_disk: list[Callable[[], None]] = []
         #: How far its wall clock is ahead.

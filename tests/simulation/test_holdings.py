@@ -11,6 +11,7 @@ from broker.coordinator.transaction import records as transaction_records
 from broker.coordinator.transaction.transaction import Transaction
 from broker.log.config import LogConfig
 from broker.log.log import Log
+from broker.records.batch import patch_batch
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record
@@ -19,6 +20,7 @@ from tests.simulation.history import History
 from tests.simulation.holdings import Holdings
 from tests.simulation.kernel import _watched
 from tests.simulation.timeline import Timeline
+from tests.simulation.topics import FLUSHED
 
 WHERE = TopicPartition("orders", 0)
 
@@ -28,7 +30,7 @@ class Cluster:
 
     def __init__(self, directory: Path):
         self.history = History(Timeline())
-        self.holdings = Holdings(self.history, lambda: 1, lambda topic: 2)
+        self.holdings = Holdings(self.history, lambda: 1, lambda topic: 2, lambda partition: {"broker-1", "broker-2"})
         self._directory = directory
         self._logs: dict[tuple[int, str], Log] = {}
 
@@ -119,3 +121,14 @@ def test_what_was_written_before_the_disk_failed_is_held(tmp_path):
     with pytest.raises(ApiError):
         watched(log, plain())
     assert told == [(0, {"by_leader": False})]
+
+
+@pytest.mark.parametrize(("acks", "synced", "is_wrong"), [(-1, 2, False), (-1, 1, True), (1, 1, False), (1, 0, True)])
+def test_what_asks_for_an_fsync_is_acknowledged_when_it_is_on_the_disks(cluster, tmp_path, acks, synced, is_wrong):
+    batch = plain()
+    patch_batch(batch, 0, 3, 0)
+    for number in range(1, synced + 1):
+        path = tmp_path / f"broker-{number}" / "life-1" / f"{FLUSHED}-0" / "0.log"
+        cluster.holdings.synced(path, bytes(batch) + b"\0" * 61)
+    cluster.holdings.judge_safe(FLUSHED, 0, 3, "a producer hears Produce succeed", acks=acks)
+    assert bool(cluster.history.violations) is is_wrong

@@ -28,6 +28,8 @@ class LastingTopic:
 
 #: Written to in transactions only.
 LEDGER = "ledger"
+#: What is acknowledged there has been fsynced.
+FLUSHED = "flushed"
 #: Records are deleted from its beginning by a client.
 TRIMMED = "trimmed"
 LASTING = (
@@ -35,6 +37,7 @@ LASTING = (
     LastingTopic("events", 2, 1, {"retention.bytes": "4000", "segment.bytes": "1000"}),
     LastingTopic(LEDGER, 3, 2),
     LastingTopic(TRIMMED, 1, 2),
+    LastingTopic(FLUSHED, 1, 2, {"flush.messages": "1", "segment.bytes": "2000"}),
     LastingTopic(
         "states", 1, 2, {"cleanup.policy": "compact", "segment.bytes": "1500", "min.cleanable.dirty.ratio": "0.2"}
     ),

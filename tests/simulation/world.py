@@ -67,7 +67,10 @@ class World:
         self.history = History(self.timeline)
         self.committed = Committed(self.history)
         self.holdings = Holdings(
-            self.history, lambda: self.timeline.now_us, lambda topic: min_insync(topic, self.settings)
+            self.history,
+            lambda: self.timeline.now_us,
+            lambda topic: min_insync(topic, self.settings),
+            self._isr_of,
         )
         self.passes = Passes(self.history)
         self.internet: dict[str, Machine] = {}
@@ -193,6 +196,10 @@ class World:
     def leader_of(self, partition: TopicPartition) -> BrokerProcess | None:
         state = self.state_of(partition)
         return self.process_of(state.leader) if state else None
+
+    def _isr_of(self, partition: TopicPartition) -> set[str]:
+        state = self.state_of(partition)
+        return {f"broker-{broker_id}" for broker_id in state.isr} if state else set()
 
     def process_of(self, broker_id: int) -> BrokerProcess | None:
         return next((process for process in self.brokers if process.broker_id == broker_id), None)

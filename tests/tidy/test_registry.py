@@ -15,6 +15,7 @@ SUPPORT = {
     "current_leader",
     "deduplicate",
     "fetched_topics",
+    "follower_fetch",
     "ask_controller",
     "authorization",
     "acl_request",

@@ -9,10 +9,11 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import FETCH_SESSIONS_MAX
+from broker.common.limits import FETCH_SESSIONS_MAX, PARTITIONS_PER_FETCH
 from broker.common.types import TopicPartition
 from broker.log.cold_parts import ColdPart, ColdReadError
 from broker.protocol.messages.fetch import (
@@ -233,8 +234,9 @@ class FollowerFeeds:
 
     def _answer_waiting(self, served: _Served) -> None:
         served.is_answering_due = False
-        while served.waiting and (served.feed.has_news or len(served.waiting) > _WAITING_MAX):
+        if served.waiting and (served.feed.has_news or len(served.waiting) > _WAITING_MAX):
             self._answer_next(served)
+            self._answer_soon(served)
 
     def _answer_all(self, served: _Served) -> None:
         while served.waiting:
@@ -275,7 +277,7 @@ class FollowerFeeds:
 
     def _answer(self, feed: FollowerFeed, max_bytes: int, told: list[FetchableTopicResponse]) -> FetchResponse:
         left = max_bytes
-        for fed in feed.news():
+        for fed in islice(feed.news(), PARTITIONS_PER_FETCH):
             if left <= 0:
                 feed.keep(fed)
                 break

@@ -231,8 +231,8 @@ class ReplicaFetcher:
         connection.close("internal error")
 
     def _send_all(self, connection: Connection) -> None:
-        self._hold_back_unflushed()
-        while (plan := self.link.next_plan(self._position, self._clock.monotonic_ms())) is not None:
+        now_ms = self._clock.monotonic_ms()
+        while (plan := self.link.next_plan(self._position, now_ms, self._is_flushed)) is not None:
             request = fetch_request(plan, self._settings, self._replicas.broker_epoch)
             header = RequestHeader(
                 ApiKey.FETCH, FETCH_VERSION, next(self._correlation_ids) & 0x7FFFFFFF, self._settings.client_id
@@ -240,10 +240,16 @@ class ReplicaFetcher:
             head, body = encode_request_header(header), encode(request, FETCH_VERSION)
             size = (len(head) + len(body)).to_bytes(SIZE_BYTES)
             connection.fill(connection.reserve(), (size + head + body,))
+            if plan.is_full:
+                self._send_soon()
+                return
 
     def _position(self, topic_partition: TopicPartition) -> Position:
+        """Of a log that is being fsynced because its topic asks for that (flush.messages), as far as it was."""
         log = self._replicas.get(*topic_partition).log
         end = log.log_end_offset
+        if log.is_flush_due:
+            end = min(end, max(log.recovery_point, self.link.followed[topic_partition].told_end))
         return Position(end, log.leader_epoch_at(end - 1), log.log_start_offset)
 
     def _arm_retry(self) -> None:
@@ -323,14 +329,13 @@ class ReplicaFetcher:
             self.link.took_records(known.topic_partition)
             self._send_soon()
 
-    def _hold_back_unflushed(self) -> None:
-        """What is asked for anew is asked for from its end: that says that all before it is safe."""
-        for topic_partition in self.link.to_ask_anew:
-            log = self._replicas.get(*topic_partition).log
-            if log.is_flush_due:
-                known = self.link.hold(topic_partition)
-                flushed = self._replicas.logs.flushes.begin(topic_partition, log)
-                flushed.add_done_callback(partial(self._ready_again, known))
+    def _is_flushed(self, known: Followed) -> bool:
+        """If not, it is asked for when it is."""
+        log = self._replicas.get(*known.topic_partition).log
+        if log.is_flush_due:
+            flushed = self._replicas.logs.flushes.begin(known.topic_partition, log)
+            flushed.add_done_callback(partial(self._ready_again, known))
+        return not log.is_flush_due
 
     def _heed_throttle(self, topic_partition: TopicPartition, bytes_copied: int, *, is_caught_up: bool) -> None:
         """A throttled replica that has used up the share pauses, unless all that is committed is here."""

@@ -4,10 +4,11 @@ from uuid import UUID
 
 import pytest
 
+from broker.common.limits import PARTITIONS_PER_FETCH
 from broker.common.types import TopicPartition
 from broker.replication.leader_link import FETCHES_UNDER_WAY, LeaderLink, Position
 
-T, U = TopicPartition("t", 0), TopicPartition("u", 0)
+T, U, V = TopicPartition("t", 0), TopicPartition("u", 0), TopicPartition("u", 1)
 ID_T, ID_U = UUID(int=1), UUID(int=2)
 SESSION = 77
 
@@ -210,3 +211,64 @@ def test_what_was_held_of_another_leader_epoch_releases_nothing(follower, change
     assert not follower.link.is_followed(known)
     follower.link.release(known)
     assert not any(plan.asks for plan in follower.plans())
+
+
+MANY = [TopicPartition("m", number) for number in range(2 * PARTITIONS_PER_FETCH + 7)]
+
+
+def test_who_follows_very_many_asks_for_them_in_several_requests(follower):
+    follower.opened().plans()
+    for each in MANY:
+        follower.link.follow(each, ID_U, 1)
+    plans = follower.plans()
+    assert [len(plan.asks) for plan in plans] == [PARTITIONS_PER_FETCH, PARTITIONS_PER_FETCH, 7]
+    assert [plan.is_full for plan in plans] == [True, True, False]
+    assert [ask.topic_partition for plan in plans for ask in plan.asks] == MANY
+    first, second = FETCHES_UNDER_WAY + 1, FETCHES_UNDER_WAY + 2
+    assert follower.link.counts(MANY[0], first)
+    assert not follower.link.counts(MANY[PARTITIONS_PER_FETCH], first), "it was not asked for yet"
+    assert follower.link.counts(MANY[PARTITIONS_PER_FETCH], second)
+
+
+def test_of_very_many_what_is_held_is_said_first_and_all_of_it(follower):
+    follower.opened().plans()
+    for each in MANY:
+        follower.link.follow(each, ID_U, 1)
+    requests = follower.plans()
+    for _ in range(FETCHES_UNDER_WAY + len(requests)):
+        follower.link.answered(SESSION)
+    for each in MANY:
+        follower.link.took_records(each)
+    follower.link.follow(U, ID_U, 6)
+    asked = [ask for plan in follower.plans() for ask in plan.asks]
+    assert [ask.topic_partition for ask in asked] == [*MANY, U]
+    assert [ask.is_progress for ask in asked] == [True] * len(MANY) + [False]
+
+
+def test_what_is_forgotten_and_followed_again_is_never_forgotten_after_that(follower):
+    follower.opened().plans()
+    for each in MANY:
+        follower.link.follow(each, ID_U, 1)
+    follower.plans()
+    for each in MANY:
+        follower.link.unfollow(each)
+    for each in MANY[-3:]:
+        follower.link.follow(each, ID_U, 2)
+    followed = set()
+    for plan in follower.plans():
+        followed -= {TopicPartition("m", number) for _, number in plan.forgotten}
+        followed |= {ask.topic_partition for ask in plan.asks}
+        assert len(plan.forgotten) <= PARTITIONS_PER_FETCH
+    assert followed == set(MANY[-3:])
+
+
+def test_what_is_not_ready_is_held_and_the_others_are_asked_for(follower):
+    follower.opened().plans()
+    follower.link.follow(U, ID_U, 6)
+    follower.link.follow(V, ID_U, 6)
+    position = Position(0, 4, 0)
+    plan = follower.link.next_plan(lambda _: position, 0, lambda known: known.topic_partition != U)
+    assert [ask.topic_partition for ask in plan.asks] == [V]
+    assert follower.plan() is None
+    follower.link.release(follower.link.followed[U])
+    assert [ask.topic_partition for ask in follower.plan().asks] == [U]

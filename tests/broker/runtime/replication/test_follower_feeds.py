@@ -39,23 +39,29 @@ def replicas(tmp_path):
     logs.shutdown()
 
 
-def lead(replicas: ReplicaManager) -> None:
-    state = LeaderAndIsrPartitionState(
-        partition_index=0, leader=ME, leader_epoch=1, isr=[ME, NEAR], replicas=[ME, NEAR], is_new=True
-    )
-    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=[state])
+def lead(replicas: ReplicaManager, partitions: int = 1) -> None:
+    states = [
+        LeaderAndIsrPartitionState(
+            partition_index=index, leader=ME, leader_epoch=1, isr=[ME, NEAR], replicas=[ME, NEAR], is_new=True
+        )
+        for index in range(partitions)
+    ]
+    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=states)
     replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
 
 
-def fetch(session_id: int = 0, session_epoch: int = 0, max_wait_ms: int = 0) -> FetchRequest:
-    asked = FetchPartition(partition=0, current_leader_epoch=1, fetch_offset=0, partition_max_bytes=1_000)
+def fetch(session_id: int = 0, session_epoch: int = 0, max_wait_ms: int = 0, partitions: int = 1) -> FetchRequest:
+    asked = [
+        FetchPartition(partition=index, current_leader_epoch=1, fetch_offset=0, partition_max_bytes=1_000)
+        for index in range(partitions)
+    ]
     return FetchRequest(
         replica_state=ReplicaState(replica_id=NEAR, replica_epoch=1),
         session_id=session_id,
         session_epoch=session_epoch,
         max_wait_ms=max_wait_ms,
-        max_bytes=1_000,
-        topics=[] if session_id else [FetchTopic(topic_id=TOPIC_ID, partitions=[asked])],
+        max_bytes=1_000_000,
+        topics=[] if session_id else [FetchTopic(topic_id=TOPIC_ID, partitions=asked)],
     )
 
 
@@ -76,3 +82,20 @@ async def test_what_nobody_foresaw_is_the_outcome_of_the_fetch_that_waited(repli
     assert isinstance(outcomes[0], RuntimeError)
     feeds.close()
     assert waiting[1].done()
+
+
+async def test_one_answer_tells_of_so_many_partitions_and_the_next_of_the_others(replicas, monkeypatch):
+    monkeypatch.setattr(follower_feeds, "PARTITIONS_PER_FETCH", 4)
+    feeds = FollowerFeeds(replicas, ReplicationThrottle(1), count(1).__next__, ManualClock())
+    lead(replicas, partitions=10)
+    opened = feeds.fetch(fetch(partitions=10), NEAR, by_id=True)
+    session = opened.session_id
+    waiting = [feeds.fetch(fetch(session, epoch, max_wait_ms=500), NEAR, by_id=True) for epoch in (1, 2, 3, 4)]
+    for index in range(10):
+        replicas.append(TopicPartition("t", index), memoryview(build_batch([Record(0, 1, None, b"v")])))
+    told = await asyncio.wait_for(asyncio.gather(*waiting[:3]), 10)
+    assert [len(answer.responses) for answer in told] == [4, 4, 2]
+    everywhere = {topic.partitions[0].partition_index for answer in told for topic in answer.responses}
+    assert everywhere == set(range(10))
+    assert not waiting[3].done(), "and then there is nothing to tell"
+    feeds.close()

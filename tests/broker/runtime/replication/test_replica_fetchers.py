@@ -235,6 +235,35 @@ async def test_the_leader_hears_of_records_when_they_are_fsynced_if_the_topic_as
     assert log.recovery_point == 4
 
 
+async def test_what_came_during_an_fsync_is_not_told_to_be_held_with_what_it_made_safe(world, monkeypatch):
+    log = world.replicas.get("t", 0).log
+    log.config = dataclasses.replace(log.config, flush_messages=1)
+    begun, may_go_on = [threading.Event(), threading.Event()], [threading.Event(), threading.Event()]
+    flush, numbers = truncation.Segment.flush, iter(range(2))
+
+    def flush_in_turn(segment) -> None:
+        number = next(numbers, None)
+        if number is not None:
+            begun[number].set()
+            assert may_go_on[number].wait(30)
+        flush(segment)
+
+    monkeypatch.setattr(truncation.Segment, "flush", flush_in_turn)
+    try:
+        world.answer([records(0, 3)])
+        assert await asyncio.to_thread(begun[0].wait, 10)
+        world.answer([records(0, 4)])
+        may_go_on[0].set()
+        await eventually(lambda: world.wire.asked_for.get(0, 0) >= 4, "the first is acknowledged")
+        assert await asyncio.to_thread(begun[1].wait, 10)
+        assert world.wire.asked_for[0] == 4, "a loss of power may still take the second"
+        may_go_on[1].set()
+        await eventually(lambda: world.wire.asked_for[0] == 5, "the second is acknowledged")
+    finally:
+        for gate in may_go_on:
+            gate.set()
+
+
 async def test_a_partition_that_cannot_be_taken_unforeseen_costs_the_others_of_the_answer_nothing(world, monkeypatch):
     take_fetched = world.replicas.take_fetched
 
