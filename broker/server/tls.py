@@ -12,12 +12,12 @@ from broker.common.security_limits import TLS_STORES_LOOKED_AT_EVERY_S
 from broker.config.broker import BrokerConfig
 from broker.config.definition import Password
 from broker.config.listener_settings import ListenerSettings
+from broker.keystores.files import BadStore
 from broker.net.tls.contexts import client_context
 from broker.net.tls.handshakes import Handshakes
 from broker.net.tls.keeper import ContextKeeper
 from broker.net.tls.principals import Identify
 from broker.net.tls.settings import TlsSettings
-from broker.net.tls.stores import BadStore
 from broker.net.turns import Turns
 from broker.security.principal_rules import PrincipalRules
 from broker.security.rights import Rights

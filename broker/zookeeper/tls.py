@@ -7,9 +7,9 @@ from typing import Any
 
 from kazoo.handlers.threading import SequentialThreadingHandler
 
+from broker.keystores.files import BadStore
 from broker.net.tls.contexts import client_context
 from broker.net.tls.settings import TlsSettings
-from broker.net.tls.stores import BadStore
 
 
 class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]

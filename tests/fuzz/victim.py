@@ -38,6 +38,8 @@ class Stall(NamedTuple):
     computed_ms: float
     took_ms: float
     stack: str
+    #: What the loop was at on the way there, with the API where that is known.
+    looks: list[str]
 
 
 class Victim:

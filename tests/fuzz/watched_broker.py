@@ -11,6 +11,8 @@ import threading
 import time
 import traceback
 from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
 
 from broker.cli import server
 from broker.common.errors import StartupError
@@ -19,6 +21,30 @@ from broker.server.broker import Broker
 #: How much the loop may compute before it looks at what else there is to do.
 STALL_MS = 50
 _LOOK_EVERY_S = 0.003
+#: From then on what it does is looked at again and again: where it is at the end may not be where the time went.
+_LOOK_AFTER_MS = 10
+_CALLS = 8
+
+
+class Look(NamedTuple):
+    """What the loop was doing when it had computed so much."""
+
+    computed_ms: float
+    calls: traceback.StackSummary
+    api: str
+
+    def told(self) -> str:
+        places = " < ".join(f"{Path(call.filename).name}:{call.lineno} {call.name}" for call in reversed(self.calls))
+        return f"{self.computed_ms:.0f} ms {self.api} {places}"
+
+
+def _look_at(frame: FrameType, computed_ms: float) -> Look:
+    """Lines are read when it is told: a look may not hold up what it looks at."""
+    frames = list(traceback.walk_stack(frame))
+    routes = [outer.f_locals["route"] for outer, _ in frames if "route" in outer.f_locals]
+    calls = traceback.StackSummary.extract(frames[:_CALLS], lookup_lines=False)
+    calls.reverse()
+    return Look(computed_ms, calls, f"{routes[0].api.name} v{routes[0].version}" if routes else "")
 
 
 class _Asked:
@@ -49,22 +75,28 @@ class LoopWatch:
         while not loop.is_closed():
             asked = _Asked()
             began_ns, began = time.clock_gettime_ns(self._clock_id), time.monotonic()
-            stack = ""
+            looks: list[Look] = []
             try:
                 loop.call_soon_threadsafe(asked.answer)
             except RuntimeError:
                 return
             while not asked.is_answered.wait(_LOOK_EVERY_S):
-                if not stack and time.clock_gettime_ns(self._clock_id) - began_ns > STALL_MS * 1_000_000:
-                    stack = "".join(traceback.format_stack(sys._current_frames()[self._thread_id])[-8:])
+                computed_ms = (time.clock_gettime_ns(self._clock_id) - began_ns) / 1e6
+                if computed_ms > (1 + len(looks)) * _LOOK_AFTER_MS:
+                    looks.append(_look_at(sys._current_frames()[self._thread_id], computed_ms))
             computed_ms = (asked.computed_ns - began_ns) / 1e6
             if computed_ms > STALL_MS:
-                self._note(computed_ms, 1_000 * (time.monotonic() - began), stack)
+                self._note(computed_ms, 1_000 * (time.monotonic() - began), looks)
             time.sleep(_LOOK_EVERY_S)
 
-    def _note(self, computed_ms: float, took_ms: float, stack: str) -> None:
+    def _note(self, computed_ms: float, took_ms: float, looks: list[Look]) -> None:
+        late = [look for look in looks if look.computed_ms > STALL_MS] or looks
+        stack = "".join(late[0].calls.format()) if late else ""
+        told = [look.told() for look in looks]
         with self._path.open("a") as notes:
-            notes.write(json.dumps({"computed_ms": computed_ms, "took_ms": took_ms, "stack": stack}) + "\n")
+            notes.write(
+                json.dumps({"computed_ms": computed_ms, "took_ms": took_ms, "stack": stack, "looks": told}) + "\n"
+            )
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from broker.client.security.bearer import TokenSource
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.properties import TLS_VERSIONS, BearerSettings, ClientSecurity, SaslSettings, TlsSettings
-from broker.client.security.stores import identity, trusted_certificates
+from broker.client.security.stores import own_certificate, trusted_certificates
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -38,10 +38,10 @@ def _tls(tls: TlsSettings) -> dict[str, str]:
     if tls.truststore is not None:
         settings["ssl.ca.pem"] = trusted_certificates(tls.truststore)
     if tls.keystore is not None:
-        own = identity(tls.keystore)
-        settings |= {"ssl.certificate.pem": own.chain, "ssl.key.pem": own.key.reveal()}
+        own = own_certificate(tls.keystore)
+        settings |= {"ssl.certificate.pem": own.chain, "ssl.key.pem": own.key}
         if own.password:
-            settings["ssl.key.password"] = own.password.reveal()
+            settings["ssl.key.password"] = own.password
     return settings
 
 

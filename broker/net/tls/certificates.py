@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from broker.common.security_limits import CERTIFICATE_ENDS_SOON_DAYS
-from broker.net.tls.stores import BadStore
+from broker.keystores.files import BadStore
 
 if TYPE_CHECKING:
     from cryptography import x509

@@ -5,16 +5,14 @@ be changed together, and no certificate can be taken away. One listener has one:
 handshake, by the name a client asks for, does not bring its demand for a certificate along.
 """
 
-import os
 import ssl
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Protocol
 
+from broker.keystores.contexts import show, trust
+from broker.keystores.files import BadStore
 from broker.net.tls.ciphers import check_and_translate
 from broker.net.tls.settings import VERSIONS, TlsSettings
-from broker.net.tls.stores import BadStore, OwnCertificate, own_certificate, trusted_certificates
+from broker.net.tls.stores import own_certificate, trusted_certificates
 
 
 class Contexts(Protocol):
@@ -43,8 +41,8 @@ def server_context(settings: TlsSettings) -> ssl.SSLContext:
         if not settings.has_trusted_certificates:
             raise BadStore(f"ssl.client.auth={settings.client_auth} needs ssl.truststore.location: whom to believe?")
     if settings.has_trusted_certificates:
-        _trust(context, settings)
-    _own(context, own_certificate(settings))
+        trust(context, trusted_certificates(settings))
+    show(context, own_certificate(settings))
     return context
 
 
@@ -54,11 +52,11 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
     context.check_hostname = settings.endpoint_identification_algorithm.lower() == "https"
     _restrict(context, settings)
     if settings.has_trusted_certificates:
-        _trust(context, settings)
+        trust(context, trusted_certificates(settings))
     else:
         context.load_default_certs()
     if settings.has_own_certificate:
-        _own(context, own_certificate(settings))
+        show(context, own_certificate(settings))
     return context
 
 
@@ -75,45 +73,3 @@ def _restrict(context: ssl.SSLContext, settings: TlsSettings) -> None:
         raise BadStore("ssl.enabled.protocols and ssl.protocol leave no version of TLS")
     context.minimum_version, context.maximum_version = _NUMBERS[allowed[0]], _NUMBERS[allowed[-1]]
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
-
-
-def _trust(context: ssl.SSLContext, settings: TlsSettings) -> None:
-    try:
-        context.load_verify_locations(cadata=trusted_certificates(settings))
-    except ssl.SSLError as error:
-        raise BadStore(f"the truststore has a certificate that cannot be read: {error.reason}") from None
-
-
-def _own(context: ssl.SSLContext, own: OwnCertificate) -> None:
-    with _as_file(own.chain) as chain, _as_file(own.key) as key:
-        try:
-            # Without a function OpenSSL would ask on the terminal.
-            context.load_cert_chain(chain, key, lambda: own.password)
-        except ssl.SSLError as error:
-            raise BadStore(_why(error, own)) from None
-
-
-def _why(error: ssl.SSLError, own: OwnCertificate) -> str:
-    if error.reason == "KEY_VALUES_MISMATCH":
-        return "the private key of the keystore belongs to another certificate"
-    if "ENCRYPTED" in own.key:
-        said = "does not open the private key" if own.password else "is not given, and the private key needs it"
-        return f"ssl.key.password {said}"
-    return f"the keystore has a key or a certificate that cannot be read: {error.reason or 'it is no PEM'}"
-
-
-@contextmanager
-def _as_file(text: str) -> Iterator[str]:
-    """A path at which OpenSSL finds the text: in memory where the system can, else of mode 600 and gone at once."""
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("tls", os.MFD_CLOEXEC)
-        try:
-            os.write(descriptor, text.encode())
-            yield f"/proc/self/fd/{descriptor}"
-        finally:
-            os.close(descriptor)
-    else:
-        with tempfile.NamedTemporaryFile("w") as file:
-            file.write(text)
-            file.flush()
-            yield file.name

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from broker.common.logs import logger
 from broker.common.security_limits import CERTIFICATE_WARNED_OF_EVERY_S
+from broker.keystores.files import BadStore
 from broker.net.tls.certificates import Claims, changes_refused, claims_of, why_not_for_long, why_not_valid
 from broker.net.tls.contexts import server_context
 from broker.net.tls.settings import TlsSettings
-from broker.net.tls.stores import BadStore, own_certificate
+from broker.net.tls.stores import own_certificate
 
 _log = logger(__name__)
 _WARNED_OF_EVERY = timedelta(seconds=CERTIFICATE_WARNED_OF_EVERY_S)

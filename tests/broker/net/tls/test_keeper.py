@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from broker.keystores.files import BadStore
 from broker.net.tls.keeper import ContextKeeper
 from broker.net.tls.settings import TlsSettings
-from broker.net.tls.stores import BadStore
 from tests.broker.net.tls.served import AUTHORITY, Client, client_context, serving
 from tests.certificates import DAY, Authority
 

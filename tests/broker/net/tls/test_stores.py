@@ -5,10 +5,12 @@ import ssl
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
+from broker.keystores.files import BadStore
 from broker.net.tls.contexts import client_context, server_context
 from broker.net.tls.settings import TlsSettings
-from broker.net.tls.stores import BadStore, own_certificate, trusted_certificates
+from broker.net.tls.stores import own_certificate, trusted_certificates
 from tests.certificates import Authority, inline
 
 AUTHORITY = Authority()
@@ -50,6 +52,11 @@ def settings_of(directory: Path, form: str) -> TlsSettings:
         return TlsSettings(keystore_key=key, keystore_certificate_chain=chain, **trust)
     if form == "PEM":
         return TlsSettings(keystore_location=stored(directory, "own.pem", SERVER.pem()), **trust)
+    if form == OF_OPENSSL:
+        key = load_pem_private_key(SERVER.key_pem().encode(), None)
+        own = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()).decode()
+        assert "BEGIN EC PRIVATE KEY" in own
+        return TlsSettings(keystore_location=stored(directory, "own.pem", own + SERVER.chain_pem), **trust)
     if form == "PEM, encrypted":
         path = stored(directory, "own.pem", SERVER.pem(PASSWORD))
         return TlsSettings(keystore_location=path, key_password=PASSWORD, **trust)
@@ -61,7 +68,8 @@ def settings_of(directory: Path, form: str) -> TlsSettings:
     )
 
 
-FORMS = ["inline", "inline in one line", "inline with blanks", "PEM", "PEM, encrypted", "PKCS12"]
+OF_OPENSSL = "PEM, as openssl ec writes it"
+FORMS = ["inline", "inline in one line", "inline with blanks", "PEM", OF_OPENSSL, "PEM, encrypted", "PKCS12"]
 
 
 @pytest.mark.parametrize("form", FORMS)
