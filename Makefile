@@ -15,7 +15,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest --numprocesses au
 STAMPS := $(VENV)/stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test up down wheel test test-all bytecode faults fuzz chaos simulate bench bench-console bench-streams lint clean-data lock again
+.PHONY: help setup setup-test up down wheel test test-all checked bytecode faults fuzz chaos simulate bench bench-console bench-streams lint clean-data lock again
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,7 +55,7 @@ wheel: setup ## Build dist/barnabas-….whl
 	  rm -rf build barnabas.egg-info && ls dist
 
 # Files lie in memory where it has room: half of a gate would be waiting for fsync. What a disk does is test-all's business.
-test: setup-test lint bytecode ## Run every check and the tests of the gate, some minutes
+test: checked ## Run every check and the tests of the gate, some minutes
 	@room=$$(df --output=avail /dev/shm 2>/dev/null | tail -n 1); \
 	  where=$$([ "$${room:-0}" -gt 8000000 ] && ! grep -q ' /dev/shm [^ ]* [^ ]*noexec' /proc/mounts && echo /dev/shm || echo "$${TMPDIR:-/tmp}"); \
 	  place=$$(mktemp -d --tmpdir="$$where" bt.XXXXXX) && export TMPDIR="$$place" && \
@@ -64,12 +64,17 @@ test: setup-test lint bytecode ## Run every check and the tests of the gate, som
 again: setup-test ## Try the few tests that failed last once more, alone; names what passes then
 	@$(VENV)/bin/python -m tests.second_chance --durations=3
 
-test-all: setup-test lint bytecode ## Run every check and every test, also those that take long
+test-all: checked ## Run every check and every test, also those that take long
 	$(PYTEST) --hypothesis-profile full
 
-# Tests start some hundred interpreters, and none of them writes bytecode: each would compile everything anew.
+checked: setup-test
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint bytecode
+
+# Tests start some hundred interpreters, and none of them writes bytecode: each would compile everything anew. The tests
+# themselves are rewritten by who reads them first, and workers begin together: each would do it for itself.
 bytecode: setup-test
 	@$(VENV)/bin/python -m compileall -q broker console
+	@read=$$(PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest --numprocesses 0 --collect-only -q 2>&1) || { echo "$$read" | tail -n 40; exit 1; }
 
 faults: setup-test ## Kill, stop and attack brokers under load; FAULTS="--row 4" or FAULTS="crash --kills 5 --seed 7" runs a part
 	@$(VENV)/bin/python -m tests.faults $(FAULTS)
