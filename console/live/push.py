@@ -7,7 +7,7 @@ the element of the same id on the page (hx-swap-oob) and ignores those the page 
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
@@ -18,6 +18,9 @@ from console.live.audience import listened
 
 logger = logging.getLogger(__name__)
 
+#: The group it is for, the template, and the context that is rendered with.
+Partial = tuple[str, str, dict[str, object]]
+
 
 def push_partial(group: str, template: str, context: dict[str, object]) -> None:
     """Render `template` and send it to `group` when the transaction commits (at once outside of one).
@@ -25,12 +28,17 @@ def push_partial(group: str, template: str, context: dict[str, object]) -> None:
     Whether anybody listens is asked then, not before: who begins to listen meanwhile may have drawn what was.
     Never raises because of the channel layer: a page that misses a push catches up when it reconnects.
     """
-    transaction.on_commit(lambda: _push(group, template, context))
+    push_partials([(group, template, context)])
 
 
-def _push(group: str, template: str, context: dict[str, object]) -> None:
-    if listened([group]):
-        send_now([(group, render_to_string(template, context))])
+def push_partials(partials: Sequence[Partial]) -> None:
+    """The same of several, in their order; who listens is asked once."""
+    transaction.on_commit(lambda: _push(partials))
+
+
+def _push(partials: Sequence[Partial]) -> None:
+    heard = listened({group for group, _, _ in partials})
+    send_now([(group, render_to_string(template, context)) for group, template, context in partials if group in heard])
 
 
 def send_now(messages: Iterable[tuple[str, str]]) -> None:

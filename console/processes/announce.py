@@ -4,7 +4,7 @@ from django.utils import timezone
 
 from console.access.read_only import why_read_only
 from console.live import groups
-from console.live.push import push_partial
+from console.live.push import push_partial, push_partials
 from console.processes.models import ManagedProcess
 from console.processes.presenters import Shown
 
@@ -14,11 +14,13 @@ def push_process(process: ManagedProcess) -> None:
     shown = Shown(process, timezone.now())
     read_only = why_read_only()
     context = {"shown": shown, "read_only": read_only, "user": None}
-    for can_operate in (True, False):
-        for template in ("processes/row.html", "processes/state.html"):
-            push_partial(
-                groups.processes(can_operate), template, {**context, "can_operate": can_operate and not read_only}
-            )
+    push_partials(
+        [
+            (groups.processes(can_operate), template, {**context, "can_operate": can_operate and not read_only})
+            for can_operate in (True, False)
+            for template in ("processes/row.html", "processes/state.html")
+        ]
+    )
 
 
 def push_removed(name: str) -> None:

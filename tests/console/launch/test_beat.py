@@ -42,6 +42,29 @@ def test_long_changes_are_advanced_only_while_there_is_one(db, scheduler, sent):
     assert "advance-departures.decommission" in sent
 
 
+def test_what_is_due_is_sent_again_and_again_and_what_was_missed_once(db, sent, monkeypatch):
+    app.finalize()
+    now_s = [100.0]
+    scheduler = beat.FrugalScheduler(app, lazy=True, clock_s=lambda: now_s[0])
+    scheduler.setup_schedule()
+    assert scheduler.tick() == 1.0
+    assert sorted(sent) == ["close-tallies", "look-at-streams", "reconcile-processes"]
+
+    sent.clear()
+    now_s[0] += 0.5
+    assert scheduler.tick() == 0.5
+    assert sent == []
+    now_s[0] += 0.5
+    scheduler.tick()
+    assert sent == ["reconcile-processes"]
+
+    sent.clear()
+    now_s[0] += 60
+    scheduler.tick()
+    scheduler.tick()
+    assert sorted(sent) == ["close-tallies", "look-at-streams", "reconcile-processes"]
+
+
 def test_what_cannot_be_found_out_is_needed(scheduler, sent, monkeypatch):
     def fail() -> bool:
         raise OperationalError("the database is gone")
