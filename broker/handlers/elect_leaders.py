@@ -1,6 +1,7 @@
 """ElectLeaders: the controller elects, and the answer waits until this broker's own metadata shows the new leaders."""
 
 from collections.abc import Callable
+from itertools import chain, islice
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
@@ -17,6 +18,7 @@ from broker.protocol.messages.elect_leaders import (
     PartitionResult,
     ReplicaElectionResult,
 )
+from broker.runtime.in_turns import in_turns
 from broker.runtime.metadata_cache import MetadataCache
 from broker.security.operations import Operation
 
@@ -29,7 +31,7 @@ async def handle_elect_leaders(request: ElectLeadersRequest, context: RequestCon
     try:
         verdicts = await _elect(request, context)
     except ApiError as error:
-        return _refuse(request, error, context.api_version)
+        return await _refuse(request, error, context)
     results: dict[str, list[PartitionResult]] = {}
     for (topic, index), (code, message) in sorted(verdicts.items()):
         results.setdefault(topic, []).append(
@@ -84,19 +86,19 @@ def _is_told(metadata: MetadataCache, election: Election, elected: list[TopicPar
     return lambda: all(is_led(partition) for partition in elected)
 
 
-def _refuse(request: ElectLeadersRequest, error: ApiError, version: int) -> ElectLeadersResponse:
+async def _refuse(request: ElectLeadersRequest, error: ApiError, context: RequestContext) -> ElectLeadersResponse:
     """The error of the whole request, and of each partition, since version 0 has no other field for it."""
+    named = request.topic_partitions or []
+
+    def refused(index: int) -> PartitionResult:
+        return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)
+
+    each = iter(await in_turns(chain.from_iterable(one.partitions for one in named), refused, context.services.turns))
     return ElectLeadersResponse(
-        error_code=error.code if version > 0 else ErrorCode.NONE,
+        error_code=error.code if context.api_version > 0 else ErrorCode.NONE,
         replica_election_results=[
-            ReplicaElectionResult(
-                topic=one.topic,
-                partition_result=[
-                    PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)
-                    for index in one.partitions
-                ],
-            )
-            for one in request.topic_partitions or ()
+            ReplicaElectionResult(topic=one.topic, partition_result=list(islice(each, len(one.partitions))))
+            for one in named
         ],
     )
 

@@ -74,7 +74,7 @@ class LeaderEpochs:
         Below the first entry the answer is `epoch` itself, ending where that entry starts; for an epoch above the
         latest, which a leader should know of, it is UNKNOWN_END.
         """
-        if epoch == NO_LEADER_EPOCH or epoch > self.latest_epoch:
+        if epoch <= NO_LEADER_EPOCH or epoch > self.latest_epoch:
             return UNKNOWN_END
         if epoch == self.latest_epoch:
             return EpochEnd(epoch, log_end_offset)

@@ -37,6 +37,11 @@ def test_epoch_above_the_latest_has_no_answer(epochs):
     assert LeaderEpochs().end_offset_for(0, 10) == UNKNOWN_END
 
 
+@pytest.mark.parametrize("epoch", [-2, -(2**31)])
+def test_an_epoch_that_none_can_be_has_no_answer(epochs, epoch):
+    assert epochs.end_offset_for(epoch, 10) == LeaderEpochs().end_offset_for(epoch, 10) == UNKNOWN_END
+
+
 def test_epoch_below_all_known_ends_where_those_begin(epochs):
     epochs.truncate_from_start(6)
     assert epochs.end_offset_for(2, 10) == (2, 6)
