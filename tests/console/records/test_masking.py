@@ -77,7 +77,7 @@ def test_what_is_not_understood_is_hidden_whole(value):
         (b'{"p": [["4111-1111"]]}', "value.p.card"),
         (b'["4111-1111"]', "value.card"),
         (b'{"c\\u0061rd": "4111-1111"}', "value.card"),
-        (gzip.compress(b'{"card": "4111-1111"}'), "value.card"),
+        (gzip.compress(b'{"card": "4111-1111"}', mtime=0), "value.card"),
         (b'{"x": 1, "card": "4111-1111"}', "value"),
     ],
 )
