@@ -200,6 +200,10 @@ TOPIC_NAME_LENGTH_MAX = 249
 #: Letters of one text in a log line: longer than any name that people give, or reason the broker has.
 LOGGED_TEXT_LENGTH_MAX = 512
 
+#: Brokers a controller may name as alive, and listeners of each: clients are told all of them.
+BROKERS_MAX = 1_000
+LISTENERS_MAX = 100
+
 #: Topics one CreateTopics request may name: each is answered with its thirty configurations.
 TOPICS_PER_REQUEST_MAX = 1_000
 

@@ -1,23 +1,50 @@
 """UpdateMetadata: the controller says what to answer to Metadata, and thereby which replicas are no longer ours."""
 
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import BROKERS_MAX, LISTENERS_MAX
 from broker.common.types import TopicPartition
 from broker.handlers.handler import RequestContext, private
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
+from broker.protocol.messages.update_metadata import (
+    UpdateMetadataPartitionState,
+    UpdateMetadataRequest,
+    UpdateMetadataResponse,
+    UpdateMetadataTopicState,
+)
+from broker.runtime.in_turns import in_turns
 
 
 async def handle_update_metadata(request: UpdateMetadataRequest, context: RequestContext) -> UpdateMetadataResponse:
+    services = context.services
+
+    async def take() -> None:
+        # Another controller may have spoken while others were listened to.
+        services.replicas.check_controller(request.controller_epoch, request.broker_epoch)
+        await in_turns(services.metadata.apply(request), lambda _: None, services.turns)
+        pairs = ((topic, state) for topic in request.topic_states for state in topic.partition_states)
+        await in_turns(pairs, assigned, services.turns)
+
+    def assigned(pair: tuple[UpdateMetadataTopicState, UpdateMetadataPartitionState]) -> None:
+        topic, state = pair
+        where = TopicPartition(topic.topic_name, state.partition_index)
+        services.replicas.assigned_elsewhere(where, topic.topic_id, state.leader_epoch, state.replicas)
+
     try:
-        await context.services.controller_epochs.check(request.controller_epoch, request.broker_epoch)
+        _check_brokers(request)
+        await services.controller_epochs.check(request.controller_epoch, request.broker_epoch)
+        await services.metadata.changes.to_the_end(take)
     except ApiError as error:
         return UpdateMetadataResponse(error_code=error.code)
-    context.services.metadata.apply(request)
-    for topic in request.topic_states:
-        for state in topic.partition_states:
-            where = TopicPartition(topic.topic_name, state.partition_index)
-            context.services.replicas.assigned_elsewhere(where, topic.topic_id, state.leader_epoch, state.replicas)
     return UpdateMetadataResponse()
+
+
+def _check_brokers(request: UpdateMetadataRequest) -> None:
+    """Every client is told all of them at every Metadata: nobody but a member that lies names more."""
+    brokers = request.live_brokers
+    if len(brokers) > BROKERS_MAX or any(len(broker.endpoints) > LISTENERS_MAX for broker in brokers):
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST, f"more than {BROKERS_MAX} brokers, or {LISTENERS_MAX} listeners of one"
+        )
 
 
 HANDLER = private(ApiKey.UPDATE_METADATA, 8, handle_update_metadata)

@@ -5,12 +5,13 @@ have leaders, not when its znode was written.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from broker.common.types import TopicPartition
-from broker.protocol.messages.update_metadata import UpdateMetadataRequest
+from broker.protocol.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataTopicState
+from broker.runtime.whole_changes import WholeChanges
 
 #: Leader of a partition that is being deleted (Kafka's LeaderDuringDelete).
 LEADER_DURING_DELETE = -2
@@ -44,6 +45,39 @@ class TopicMetadata:
         return min(self.partitions) == 0 and max(self.partitions) + 1 == len(self.partitions)
 
 
+class _Topics:
+    """What is known of topics, while it is being changed."""
+
+    def __init__(self, by_name: dict[str, TopicMetadata], by_id: dict[UUID, TopicMetadata]):
+        self.by_name = by_name
+        self.by_id = by_id
+        self.deleted: list[TopicPartition] = []
+
+    def take(self, told: UpdateMetadataTopicState) -> Iterator[None]:
+        """A partition in each step; the topic is seen as it was until all are through.
+
+        The partitions of a former topic of the same name are gone.
+        """
+        name, former = told.topic_name, self.by_name.get(told.topic_name)
+        is_same = former is not None and former.topic_id == told.topic_id
+        partitions = dict(former.partitions) if former and is_same else {}
+        yield
+        for state in told.partition_states:
+            if state.leader == LEADER_DURING_DELETE:
+                partitions.pop(state.partition_index, None)
+                self.deleted.append(TopicPartition(name, state.partition_index))
+            else:
+                partitions[state.partition_index] = _partition_metadata(state)
+            yield
+        if former is not None and not (is_same and partitions):
+            del self.by_name[name]
+            self.by_id.pop(former.topic_id, None)
+        if former is not None and not is_same:
+            self.deleted += [TopicPartition(name, index) for index in former.partitions]
+        if partitions:
+            self.by_name[name] = self.by_id[told.topic_id] = TopicMetadata(name, told.topic_id, partitions)
+
+
 class MetadataCache:
     """Brokers, topics and controller as of the last UpdateMetadata."""
 
@@ -55,6 +89,8 @@ class MetadataCache:
         self.topics: dict[str, TopicMetadata] = {}
         self._topics_by_id: dict[UUID, TopicMetadata] = {}
         self._changed = asyncio.Event()
+        #: Held while a request is applied.
+        self.changes = WholeChanges()
         #: Told of partitions that are gone for good.
         self.on_deleted: list[Callable[[list[TopicPartition]], None]] = []
 
@@ -63,43 +99,29 @@ class MetadataCache:
         """Whether a controller has spoken to this broker since it started."""
         return self.controller_epoch >= 0
 
-    def apply(self, request: UpdateMetadataRequest) -> None:
-        """Take what the controller says; what it says first to a new registration of ours is all there is."""
-        if request.broker_epoch > self._broker_epoch:
-            self.topics = {}
-            self._topics_by_id = {}
+    def apply(self, request: UpdateMetadataRequest) -> Iterator[None]:
+        """Take what the controller says, little in each step; to be gone through to the end, while holding `changes`.
+
+        What it says first to a new registration of ours is all there is, and is seen at the end, whole. Otherwise each
+        topic is seen as soon as it is whole.
+        """
+        is_all = request.broker_epoch > self._broker_epoch
+        topics = _Topics({}, {}) if is_all else _Topics(self.topics, self._topics_by_id)
+        brokers = {}
+        for broker in request.live_brokers:
+            brokers[broker.id] = _broker_address(broker)
+            yield
+        for topic in request.topic_states:
+            yield from topics.take(topic)
+        self.topics, self._topics_by_id = topics.by_name, topics.by_id
         self._broker_epoch = request.broker_epoch
         self.controller_id = request.controller_id
         self.controller_epoch = request.controller_epoch
-        self.brokers = {broker.id: _broker_address(broker) for broker in request.live_brokers}
-        deleted = [each for topic in request.topic_states for each in self._apply_topic(topic)]
-        for listener in self.on_deleted if deleted else ():
-            listener(deleted)
+        self.brokers = brokers
+        for listener in self.on_deleted if topics.deleted else ():
+            listener(topics.deleted)
         self._changed.set()
         self._changed = asyncio.Event()
-
-    def _apply_topic(self, topic) -> list[TopicPartition]:
-        """What is gone: partitions being deleted, all of a former topic of the same name."""
-        deleted = [each.partition_index for each in topic.partition_states if each.leader == LEADER_DURING_DELETE]
-        known = self.topics.get(topic.topic_name)
-        if known is None or known.topic_id != topic.topic_id:
-            deleted += known.partitions if known else ()
-            self._forget_topic(topic.topic_name)
-            known = self.topics[topic.topic_name] = TopicMetadata(topic.topic_name, topic.topic_id)
-            self._topics_by_id[topic.topic_id] = known
-        for state in topic.partition_states:
-            if state.leader == LEADER_DURING_DELETE:
-                known.partitions.pop(state.partition_index, None)
-            else:
-                known.partitions[state.partition_index] = _partition_metadata(state)
-        if not known.partitions:
-            self._forget_topic(topic.topic_name)
-        return [TopicPartition(topic.topic_name, index) for index in deleted]
-
-    def _forget_topic(self, name: str) -> None:
-        known = self.topics.pop(name, None)
-        if known is not None:
-            self._topics_by_id.pop(known.topic_id, None)
 
     def is_live(self, broker_id: int) -> bool:
         """Whether the controller counts the broker as registered."""

@@ -154,6 +154,7 @@ class Broker:
         exits.add(
             parts.replicas.logs.idle,
             parts.replicas.taking_roles.close,
+            self._metadata.changes.close,
             partial(asyncio.to_thread, parts.previews.close),
         )
         exits.add(parts.housekeeping.stop)

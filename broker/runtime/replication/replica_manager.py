@@ -30,7 +30,7 @@ from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, RoleListeners, tell
 from broker.runtime.replication.replica_logs import ReplicaLogs
-from broker.runtime.replication.role_turns import RoleTurns
+from broker.runtime.whole_changes import WholeChanges
 
 _log = logger(__name__)
 
@@ -55,7 +55,7 @@ class ReplicaManager:
         #: The last of our registrations that ended by itself, and the last under which we were told our roles.
         self.lost_epoch, self.told_epoch = -2, -1
         self.topic_names: dict[UUID, str] = {}
-        self.taking_roles = RoleTurns()
+        self.taking_roles = WholeChanges()
         # No listener may raise: it would undo nothing of what it is told of. What one raises is logged (`tell`).
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role = RoleListeners(self._as_hosted_now)

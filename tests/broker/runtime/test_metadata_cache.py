@@ -8,6 +8,7 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
+from tests.broker.runtime.controllers_word import tell_all
 
 
 def told(
@@ -20,50 +21,79 @@ def told(
 
 def test_partitions_add_up_and_a_deleted_topic_goes():
     cache = MetadataCache()
-    cache.apply(told("a", 0, 1))
-    cache.apply(told("a", 2))
+    tell_all(cache, told("a", 0, 1))
+    tell_all(cache, told("a", 2))
     assert cache.partition_count("a") == 3
-    cache.apply(told("a", 0, 1, 2, leader=LEADER_DURING_DELETE))
+    tell_all(cache, told("a", 0, 1, 2, leader=LEADER_DURING_DELETE))
     assert cache.topics == {}
 
 
 def test_a_topic_deleted_while_this_broker_was_not_registered_is_forgotten_when_it_is_again():
     cache = MetadataCache()
-    cache.apply(told("deleted", 0))
-    cache.apply(told("kept", 0, broker_epoch=2))
+    tell_all(cache, told("deleted", 0))
+    tell_all(cache, told("kept", 0, broker_epoch=2))
     assert cache.topics.keys() == {"kept"}
-    cache.apply(told("new", 0, broker_epoch=2))
+    tell_all(cache, told("new", 0, broker_epoch=2))
     assert cache.topics.keys() == {"kept", "new"}
 
 
 def test_the_partitions_of_a_topic_are_not_counted_before_all_are_known():
     cache = MetadataCache()
     assert cache.partition_count("a") == 0
-    cache.apply(told("a", 0, 2))
+    tell_all(cache, told("a", 0, 2))
     assert cache.partition_count("a") == 0
-    cache.apply(told("a", 1))
+    tell_all(cache, told("a", 1))
     assert cache.partition_count("a") == 3
 
 
 def test_a_topic_is_found_by_the_id_it_has_now():
     cache = MetadataCache()
-    cache.apply(told("a", 0))
+    tell_all(cache, told("a", 0))
     assert cache.topic_of_id(UUID(int=1)).name == "a"
-    cache.apply(told("a", 0, topic_id=2))
+    tell_all(cache, told("a", 0, topic_id=2))
     assert (cache.topic_of_id(UUID(int=1)), cache.topic_of_id(UUID(int=2)).name) == (None, "a")
-    cache.apply(told("a", 0, topic_id=2, leader=LEADER_DURING_DELETE))
+    tell_all(cache, told("a", 0, topic_id=2, leader=LEADER_DURING_DELETE))
     assert cache.topic_of_id(UUID(int=2)) is None
-    cache.apply(told("b", 0, topic_id=3))
-    cache.apply(told("c", 0, topic_id=4, broker_epoch=2))
+    tell_all(cache, told("b", 0, topic_id=3))
+    tell_all(cache, told("c", 0, topic_id=4, broker_epoch=2))
     assert cache.topic_of_id(UUID(int=3)) is None
+
+
+def test_while_it_is_told_a_topic_is_as_it_was():
+    cache = MetadataCache()
+    tell_all(cache, told("a", 0, 1))
+    whole = cache.topics["a"].partitions.copy()
+    for change in (
+        told("a", 0, 1, 2, leader=2),
+        told("a", 0, 1, leader=LEADER_DURING_DELETE),
+        told("a", 0, topic_id=2),
+    ):
+        steps = cache.apply(change)
+        next(steps)
+        for _ in change.topic_states[0].partition_states[1:]:
+            next(steps)
+            assert cache.topics["a"].partitions == whole
+            assert cache.topic_of_id(UUID(int=1)) is cache.topics["a"]
+
+
+def test_what_a_new_registration_is_told_is_seen_when_it_is_whole():
+    cache = MetadataCache()
+    tell_all(cache, told("old", 0))
+    steps = cache.apply(told("new", 0, 1, broker_epoch=2))
+    for _ in range(2):
+        next(steps)
+        assert cache.topics.keys() == {"old"}
+    for _ in steps:
+        pass
+    assert cache.topics.keys() == {"new"}
 
 
 def test_who_listens_hears_of_partitions_that_are_gone_for_good():
     cache, gone = MetadataCache(), []
     cache.on_deleted.append(lambda partitions: gone.append([*map(str, partitions)]))
-    cache.apply(told("a", 0, 1))
-    cache.apply(told("a", 0, leader=-1))
+    tell_all(cache, told("a", 0, 1))
+    tell_all(cache, told("a", 0, leader=-1))
     assert gone == []
-    cache.apply(told("a", 0, topic_id=2))
-    cache.apply(told("a", 0, topic_id=2, leader=LEADER_DURING_DELETE))
+    tell_all(cache, told("a", 0, topic_id=2))
+    tell_all(cache, told("a", 0, topic_id=2, leader=LEADER_DURING_DELETE))
     assert gone == [["a-0", "a-1"], ["a-0"]]

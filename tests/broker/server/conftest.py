@@ -76,6 +76,7 @@ from broker.server.metrics import RequestMetrics, new_registry
 from broker.server.sasl_login import Bounds, Logins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.waiting_room import WaitingRoom
+from tests.broker.runtime.controllers_word import tell_all
 from tests.members import MEMBERSHIP, dialer
 
 TOPIC_ID = UUID(int=77)
@@ -255,7 +256,7 @@ class Served:
         self.replicas = ReplicaManager(1, self.logs, self.delayed_fetches, clock)
         self.log_dir_moves = LogDirMoves(self.replicas, self.logs, self.config, clock)
         self.metadata = MetadataCache()
-        self.metadata.apply(UpdateMetadataRequest(controller_id=1, controller_epoch=1))
+        tell_all(self.metadata, UpdateMetadataRequest(controller_id=1, controller_epoch=1))
         self.fetch_sessions = FetchSessions(count(1).__next__)
         self.registry = new_registry()
         self.groups = group_coordinators(self.replicas, GroupConfig(group_initial_rebalance_delay_ms=0), clock)
@@ -393,13 +394,14 @@ class Served:
             UpdateMetadataPartitionState(partition_index=index, leader=leader, leader_epoch=0, isr=[1], replicas=[1])
             for index in range(partitions)
         ]
-        self.metadata.apply(
+        tell_all(
+            self.metadata,
             UpdateMetadataRequest(
                 controller_id=1,
                 controller_epoch=1,
                 live_brokers=[UpdateMetadataBroker(id=1, endpoints=[endpoint])],
                 topic_states=[UpdateMetadataTopicState(topic_name=topic, topic_id=topic_id, partition_states=states)],
-            )
+            ),
         )
 
     def counted(self, name: str) -> float:

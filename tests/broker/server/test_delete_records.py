@@ -8,6 +8,7 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataEndpoint,
     UpdateMetadataRequest,
 )
+from tests.broker.runtime.controllers_word import tell_all
 from tests.broker.server.test_bad_input import batch_of, produce
 
 FOLLOWER = 2
@@ -38,7 +39,7 @@ async def test_the_only_replica_answers_at_once(served):
 async def test_follower_that_says_nothing_lets_the_time_of_the_request_pass(served):
     endpoint = UpdateMetadataEndpoint(host="127.0.0.1", port=1, listener="PLAINTEXT")
     live = [UpdateMetadataBroker(id=broker_id, endpoints=[endpoint]) for broker_id in (1, FOLLOWER)]
-    served.metadata.apply(UpdateMetadataRequest(controller_id=1, controller_epoch=1, live_brokers=live))
+    tell_all(served.metadata, UpdateMetadataRequest(controller_id=1, controller_epoch=1, live_brokers=live))
     served.lead_with_follower("t", FOLLOWER)
     client = await served.client()
     assert await deleted(client, delete(0, timeout_ms=1)) == (ErrorCode.REQUEST_TIMED_OUT, -1)

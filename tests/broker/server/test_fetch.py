@@ -16,6 +16,7 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 from broker.records.record import decode_records
+from tests.broker.runtime.controllers_word import tell_all
 from tests.broker.server.conftest import TOPIC_ID
 from tests.broker.server.test_bad_input import batch_of, produce
 from tests.eventually import eventually
@@ -53,12 +54,13 @@ def tell_of_other_leader(served, leader_epoch: int = 3) -> None:
     """As the controller: t-0 is led by another broker, at host-2:9093, in a rack."""
     endpoint = UpdateMetadataEndpoint(host="host-2", port=9093, listener="PLAINTEXT")
     state = UpdateMetadataPartitionState(partition_index=0, leader=OTHER, leader_epoch=leader_epoch)
-    served.metadata.apply(
+    tell_all(
+        served.metadata,
         UpdateMetadataRequest(
             controller_epoch=1,
             live_brokers=[UpdateMetadataBroker(id=OTHER, endpoints=[endpoint], rack="r")],
             topic_states=[UpdateMetadataTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=[state])],
-        )
+        ),
     )
 
 

@@ -4,6 +4,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from broker.common.errors import ErrorCode
+from broker.common.limits import BROKERS_MAX, LISTENERS_MAX
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
@@ -16,6 +17,8 @@ from broker.protocol.messages.stop_replica import (
     StopReplicaTopicState,
 )
 from broker.protocol.messages.update_metadata import (
+    UpdateMetadataBroker,
+    UpdateMetadataEndpoint,
     UpdateMetadataPartitionState,
     UpdateMetadataRequest,
     UpdateMetadataTopicState,
@@ -90,3 +93,17 @@ async def test_only_what_is_a_log_of_this_broker_is_deleted(served, tmp_path):
     assert (await (await served.member()).ask(deleting("backup", 2026), 4)).error_code == ErrorCode.NONE
     await served.replicas.logs.purged()
     assert (somebodys / "notes.txt").exists()
+
+
+def alive(brokers: int = 1, listeners: int = 1) -> UpdateMetadataRequest:
+    endpoints = [UpdateMetadataEndpoint(port=9, host="h", listener=str(index)) for index in range(listeners)]
+    live = [UpdateMetadataBroker(id=index, endpoints=endpoints) for index in range(brokers)]
+    return UpdateMetadataRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, live_brokers=live)
+
+
+@pytest.mark.parametrize("told", [alive(BROKERS_MAX + 1), alive(listeners=LISTENERS_MAX + 1)], ids=["many", "wide"])
+async def test_brokers_that_no_client_wants_to_be_told_of_are_not_believed(served, told):
+    member = await served.member()
+    assert (await member.ask(alive(3), 8)).error_code == ErrorCode.NONE
+    assert (await member.ask(told, 8)).error_code == ErrorCode.INVALID_REQUEST
+    assert served.metadata.brokers.keys() == {0, 1, 2}

@@ -11,6 +11,7 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataRequest,
     UpdateMetadataTopicState,
 )
+from tests.broker.runtime.controllers_word import tell_all
 
 LISTENERS = {1: "PLAINTEXT", 2: "OTHER"}
 
@@ -23,13 +24,14 @@ def told(served):
         UpdateMetadataPartitionState(partition_index=leader - 1, leader=leader, isr=[1, 2], replicas=[1, 2])
         for leader in LISTENERS
     ]
-    served.metadata.apply(
+    tell_all(
+        served.metadata,
         UpdateMetadataRequest(
             controller_id=1,
             controller_epoch=1,
             live_brokers=[UpdateMetadataBroker(id=number, endpoints=[each]) for number, each in endpoints.items()],
             topic_states=[UpdateMetadataTopicState(topic_name="t", partition_states=states)],
-        )
+        ),
     )
     return served
 

@@ -26,6 +26,7 @@ from broker.protocol.messages.update_metadata import (
 from broker.runtime.coordinators.transaction_verifier import TransactionVerifier
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
+from tests.broker.runtime.controllers_word import tell_all
 from tests.eventually import eventually
 from tests.members import Doorkeeper, dialer
 
@@ -127,10 +128,11 @@ async def verifier(coordinator, metadata):
 def lead(metadata, *leaders: int) -> None:
     """One partition of the transactions' topic for each."""
     states = [UpdateMetadataPartitionState(partition_index=i, leader=each) for i, each in enumerate(leaders)]
-    metadata.apply(
+    tell_all(
+        metadata,
         UpdateMetadataRequest(
             topic_states=[UpdateMetadataTopicState(topic_name=TRANSACTION_TOPIC, partition_states=states)]
-        )
+        ),
     )
 
 

@@ -16,6 +16,7 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_placement import NewTopic
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
+from tests.broker.runtime.controllers_word import tell_all
 
 
 class Store:
@@ -50,7 +51,7 @@ def tell(metadata: MetadataCache, *topic) -> None:
         name, topic_id = topic
         partition = UpdateMetadataPartitionState(partition_index=0, leader=1, replicas=[1], isr=[1])
         states = [UpdateMetadataTopicState(topic_name=name, topic_id=topic_id, partition_states=[partition])]
-    metadata.apply(UpdateMetadataRequest(topic_states=states, live_brokers=[UpdateMetadataBroker(id=1)]))
+    tell_all(metadata, UpdateMetadataRequest(topic_states=states, live_brokers=[UpdateMetadataBroker(id=1)]))
 
 
 @pytest.mark.parametrize("error", [SessionLost, ConnectionInterrupted])

@@ -1,4 +1,4 @@
-"""One change of roles at a time, and each to its end.
+"""One change of what the controller decides at a time, and each to its end.
 
 A request is cancelled with its connection, and a controller that has waited for too long, or sees us registered anew,
 closes it and asks again. It would meet what is half done: a log whose directory has been renamed, and that is still
@@ -17,15 +17,15 @@ T = TypeVar("T")
 _log = logger(__name__)
 
 
-class RoleTurns(asyncio.Lock):
-    """Held by whoever changes roles, which may take a while."""
+class WholeChanges(asyncio.Lock):
+    """Held by whoever changes something, which may take a while: roles, or what is known of the cluster."""
 
     def __init__(self) -> None:
         super().__init__()
         self._under_way: set[asyncio.Task] = set()
 
     async def to_the_end(self, change: Callable[[], Awaitable[T]]) -> T:
-        """What `change` comes to while nobody else changes roles. Who waits may be cancelled, it is not."""
+        """What `change` comes to while nobody else changes anything. Who waits may be cancelled, it is not."""
         work = asyncio.ensure_future(self._alone(change))
         self._under_way.add(work)
         work.add_done_callback(self._under_way.discard)
@@ -49,4 +49,4 @@ class RoleTurns(asyncio.Lock):
 def _tell_unforeseen(work: asyncio.Task[Any]) -> None:
     """Nobody waits for its answer any more: a refusal is nobody's business then."""
     if not work.cancelled() and (error := work.exception()) is not None and not isinstance(error, ApiError):
-        _log.error("roles not taken", exc_info=error)
+        _log.error("what a controller said was not done", exc_info=error)
