@@ -43,6 +43,7 @@ class TlsStream:
         "_is_sealed",
         "_is_within",
         "_outgoing",
+        "_read",
         "_sealed_for",
         "_sock",
         "_tls",
@@ -56,6 +57,8 @@ class TlsStream:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         is_server = context.protocol is ssl.PROTOCOL_TLS_SERVER
         self._tls = context.wrap_bio(self._incoming, self._outgoing, is_server, server_hostname)
+        # Given a buffer it returns a number, whatever its declared type is.
+        self._read = cast(Callable[[int, memoryview], int], self._tls.read)
         #: What waits to be sent, as in `SendQueue`.
         self.parts: list[Part] = []
         #: Whether the first of the parts is encrypted already, and how many bytes of answers it stands for.
@@ -104,7 +107,7 @@ class TlsStream:
         count = self._decrypt(view) if self._is_within else 0
         held = self._held
         if not self.has_more:
-            received = self._sock.recv_into(_RECEIVED[: max(len(view), _SEALED_RECORD_BYTES_MAX)])
+            received = self._sock.recv_into(_RECEIVED[: len(view) + _SEALED_RECORD_BYTES_MAX])
             if not received:
                 return 0
             held = _RECEIVED[:received]
@@ -133,20 +136,18 @@ class TlsStream:
         return count
 
     def _decrypt(self, view: memoryview) -> int:
-        incoming, size = self._incoming, len(view)
-        # Given a buffer it returns a number, whatever its declared type is.
-        read = cast(Callable[[int, memoryview], int], self._tls.read)
+        """A record in each pass, and clients of librdkafka send two tiny ones for each message."""
+        read, incoming, size = self._read, self._incoming, len(view)
         count = 0
         self._is_within = False
         try:
             while count < size:
-                wanted = size - count
-                decrypted = read(wanted, view[count:] if count else view)
-                count += decrypted
+                decrypted = read(size, view[count:])
                 if not decrypted:
                     self._is_over = True
                     return count
-                if decrypted < wanted and not incoming.pending:
+                count += decrypted
+                if not incoming.pending and count < size:
                     return count
         except ssl.SSLWantReadError:
             return count
