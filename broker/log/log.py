@@ -197,9 +197,13 @@ class Log(LogParts):
         log_end_offset = self._segments.active.next_offset
         if self.log_start_offset < log_start_offset:
             self._start_at(log_start_offset)
-        if log_end_offset - self._durability.recovery_point >= self._writer.config.flush_messages:
-            self.is_flush_due = True
+        self.note_unflushed()
         return log_end_offset
+
+    def note_unflushed(self) -> None:
+        """Set `is_flush_due` if it is: also of what an earlier life wrote, or what was written by other settings."""
+        if self.log_end_offset - self._durability.recovery_point >= self._writer.config.flush_messages:
+            self.is_flush_due = True
 
     def _reach_back(self, batches: memoryview) -> None:
         """A leader's log may start inside a batch, which is sent whole: an empty log begins where that batch does."""

@@ -57,8 +57,13 @@ class Partition:
     def leader_epoch(self) -> int:
         return self.state.leader_epoch if self.state else NO_LEADER_EPOCH
 
-    def apply(self, state: LeadershipState, log_end_offset: int, now_ms: int = 0) -> bool:
-        """Take a new state; False when it is older than what we have (it is then ignored)."""
+    def apply(
+        self, state: LeadershipState, log_end_offset: int, now_ms: int = 0, *, fsynced_end: int | None = None
+    ) -> bool:
+        """Take a new state; False when it is older than what we have (it is then ignored).
+
+        `fsynced_end`: of a topic that asks for fsyncs, if not all is; a leader holds no more until `record_flushed`.
+        """
         before = self.state
         if before and state.leader_epoch < before.leader_epoch:
             return False
@@ -80,6 +85,8 @@ class Partition:
             self.followers = {}
         others = {*state.replicas, *state.isr} - {self.broker_id}
         self.followers = {each: self.followers.get(each) or FollowerState(last_caught_up_ms=now_ms) for each in others}
+        if fsynced_end is not None:
+            self.log_end_offset = min(log_end_offset, fsynced_end)
         self._advance_high_watermark()
         return True
 

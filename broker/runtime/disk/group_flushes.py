@@ -68,13 +68,13 @@ class GroupFlushes:
 
     def _ended(self, partition: TopicPartition, log: Log, outcome: asyncio.Future) -> None:
         self._running.discard(log)
+        error = outcome.exception()
         done, following = self.under_way.pop(log), self._next.pop(log, None)
         if following is not None:
             self.under_way[log] = following
             self._begin(partition, log)
-        else:
+        elif error is None:
             log.is_flush_due = False
-        error = outcome.exception()
         if error is not None:
             done.set_exception(error)
         else:

@@ -325,9 +325,12 @@ class ReplicaFetcher:
         flushed.add_done_callback(partial(self._flushed, self.link.followed[topic_partition]))
 
     def _flushed(self, known: Followed, flushed: asyncio.Future) -> None:
-        if refusal_of(flushed) is None and self.link.is_followed(known) and not known.is_held:
-            self.link.took_records(known.topic_partition)
-            self._send_soon()
+        if self.link.is_followed(known) and not known.is_held:
+            if (refusal := refusal_of(flushed)) is not None:
+                self._not_ready(known, refusal)
+            else:
+                self.link.took_records(known.topic_partition)
+                self._send_soon()
 
     def _is_flushed(self, known: Followed) -> bool:
         """If not, it is asked for when it is."""

@@ -5,9 +5,7 @@ Everything here runs on the broker's loop. A partition is served only after Lead
 the logs were loaded before that, at start, by the log manager.
 """
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
 from uuid import UUID
 
@@ -27,8 +25,8 @@ from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, c
 from broker.records.control import EndMarker, build_marker
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.delayed_fetches import DelayedFetches
-from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, RoleListeners, tell
+from broker.runtime.replication.leader_flushes import LeaderFlushes
 from broker.runtime.replication.replica_logs import ReplicaLogs
 from broker.runtime.whole_changes import WholeChanges
 
@@ -43,6 +41,7 @@ class ReplicaManager:
         self.logs = ReplicaLogs(logs)
         #: Not empty while anybody may have to wait, see `flushed`.
         self.flushes_under_way = self.logs.flushes.under_way
+        self._leader_flushes = LeaderFlushes(self.logs.flushes, clock, self._high_watermark_moved)
         self._delayed_fetches = delayed_fetches
         self._clock = clock
         self._hosted: dict[TopicPartition, HostedPartition] = {}
@@ -161,11 +160,16 @@ class ReplicaManager:
             controller_epoch=state.controller_epoch,
             zk_version=state.partition_epoch,
         )
-        if not hosted.partition.apply(role, hosted.log.log_end_offset, self._clock.monotonic_ms()):
+        log = hosted.log
+        log.note_unflushed()
+        fsynced_end = log.recovery_point if log.is_flush_due else None
+        if not hosted.partition.apply(role, log.log_end_offset, self._clock.monotonic_ms(), fsynced_end=fsynced_end):
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         if hosted.partition.is_leader:
             # Nobody is served under an epoch that the log does not know of.
-            hosted.log.begin_leader_epoch(hosted.partition.leader_epoch)
+            log.begin_leader_epoch(hosted.partition.leader_epoch)
+            if log.is_flush_due:
+                self._leader_flushes.begin(hosted)
         self.on_role.tell(hosted)
         if hosted.partition.is_leader:
             self._high_watermark_moved(hosted)
@@ -283,8 +287,7 @@ class ReplicaManager:
         base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header, look)
         moved = False
         if log.is_flush_due:
-            flushed = self.logs.flushes.begin(partition.topic_partition, log)
-            flushed.add_done_callback(partial(self._leader_flushed, hosted, partition.leader_epoch, log.log_end_offset))
+            self._leader_flushes.begin(hosted)
         else:
             moved = partition.record_append(log.log_end_offset, self._clock.monotonic_ms())
         if partition.followers:
@@ -296,16 +299,6 @@ class ReplicaManager:
             self._delayed_fetches.wake(partition.topic_partition)
         append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
         return new_tuple(ProduceResult, (base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms))
-
-    def _leader_flushed(
-        self, hosted: HostedPartition, leader_epoch: int, end_offset: int, flushed: asyncio.Future
-    ) -> None:
-        """The leader holds what is fsynced, where its topic asks for that."""
-        partition = hosted.partition
-        is_late = not partition.is_leader or partition.leader_epoch != leader_epoch
-        is_news = refusal_of(flushed) is None and not is_late and end_offset > partition.log_end_offset
-        if is_news and partition.record_flushed(end_offset, self._clock.monotonic_ms()):
-            self._high_watermark_moved(hosted)
 
     async def flushed(self, topic_partition: TopicPartition) -> None:
         """Returns when what was appended to the partition is fsynced, if its topic asks for that. Raises ApiError."""

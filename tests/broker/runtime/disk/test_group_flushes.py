@@ -1,6 +1,7 @@
 """Topics that have each record fsynced before anybody is told of it (flush.messages)."""
 
 import asyncio
+import errno
 import threading
 from dataclasses import replace
 
@@ -10,8 +11,10 @@ from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.segment import Segment
 from broker.protocol.messages.produce import ProduceRequest
+from broker.runtime.replication import leader_flushes
 from tests.broker.server.conftest import Served
 from tests.broker.server.test_bad_input import batch_of, produce
+from tests.broker.server.test_transactions import data
 from tests.eventually import eventually
 
 
@@ -120,6 +123,60 @@ async def test_a_record_its_followers_held_before_the_leader_is_committed_when_t
     assert hosted.partition.high_watermark == 0
     disk.may_go_on.set()
     await eventually(lambda: hosted.partition.high_watermark == 1, "it is committed")
+
+
+async def test_followers_that_leave_the_isr_commit_nothing_the_leader_has_not_fsynced(served, disk):
+    """Nor does the leader's own epoch that begins with it: what it wrote in the last one counts no sooner."""
+    served.lead_with_follower("t", follower=2)
+    disk.stand_still()
+    hosted = served.replicas.get("t", 0)
+    served.replicas.append(TopicPartition("t", 0), batch_of(b"x"), is_for_all=True)
+    await begun(disk)
+    served.lead("t", leader_epoch=2)
+    assert (hosted.partition.state.isr, hosted.partition.high_watermark) == ((1,), 0)
+    disk.may_go_on.set()
+    await eventually(lambda: hosted.partition.high_watermark == 1, "it is committed")
+
+
+async def test_what_was_written_by_other_settings_counts_for_a_new_leader_when_it_is_fsynced(served, disk):
+    served.lead("u")
+    hosted = served.replicas.get("u", 0)
+    served.lead("u", leader=2, leader_epoch=1)
+    hosted.log.append(batch_of(b"x"), 0, 0)
+    hosted.log.config = replace(hosted.log.config, flush_messages=1)
+    disk.stand_still()
+    served.lead("u", leader_epoch=2)
+    await begun(disk)
+    assert hosted.partition.high_watermark == 0
+    disk.may_go_on.set()
+    await eventually(lambda: hosted.partition.high_watermark == 1, "it is committed")
+
+
+async def test_an_fsync_for_which_no_descriptor_was_left_is_tried_again(served, disk, monkeypatch):
+    monkeypatch.setattr(leader_flushes, "AGAIN_S", 0)
+    disk.error = OSError(errno.EMFILE, "Too many open files")
+    client, hosted = await served.client(), served.replicas.get("t", 0)
+    refused = (await client.ask(produce(batch_of(b"x")), 9)).responses[0].partition_responses[0]
+    assert refused.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    await eventually(lambda: disk.flushes > 3, "it is tried again")
+    assert hosted.partition.high_watermark == 0
+    disk.error = None
+    await eventually(lambda: hosted.partition.high_watermark == 1, "it is committed")
+    assert not hosted.log.is_flush_due
+
+
+async def test_what_a_producer_sends_again_is_acknowledged_when_it_is_fsynced(served, disk):
+    """The fsync of what it sent first failed: that it stands in the log already makes it no safer."""
+    disk.error = OSError(errno.EMFILE, "Too many open files")
+    client = await served.client()
+    sent = produce(data(7, 0, is_transactional=False))
+    for _ in range(2):
+        answer = (await client.ask(sent, 9)).responses[0].partition_responses[0]
+        assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    disk.error = None
+    answer = (await client.ask(sent, 9)).responses[0].partition_responses[0]
+    assert (answer.error_code, answer.base_offset) == (ErrorCode.NONE, 0)
+    assert served.replicas.get("t", 0).log.recovery_point == 1
 
 
 async def test_a_leader_that_resigned_meanwhile_commits_nothing(served, disk):

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import errno
 import threading
 from types import SimpleNamespace
 from uuid import UUID
@@ -231,6 +232,23 @@ async def test_the_leader_hears_of_records_when_they_are_fsynced_if_the_topic_as
     assert 0 not in world.wire.asked_for, "nor is it asked for from there"
     world.answer([])
     disk.may_go_on.set()
+    await eventually(lambda: world.wire.asked_for.get(0) == 4, "they are acknowledged")
+    assert log.recovery_point == 4
+
+
+async def test_an_fsync_for_which_no_descriptor_was_left_is_tried_again(world, monkeypatch):
+    """The leader sends nothing twice, and perhaps nothing more: whoever does not tell it is never in sync again."""
+    monkeypatch.setattr(replica_fetchers, "_NOT_TAKEN_BACK_OFF_MS", 0)
+    log, flush, left = world.replicas.get("t", 0).log, truncation.Segment.flush, iter(range(3))
+
+    def flush_in_the_end(segment) -> None:
+        if next(left, None) is not None:
+            raise OSError(errno.EMFILE, "Too many open files")
+        flush(segment)
+
+    monkeypatch.setattr(truncation.Segment, "flush", flush_in_the_end)
+    log.config = dataclasses.replace(log.config, flush_messages=1)
+    world.answer([records(0, 3)])
     await eventually(lambda: world.wire.asked_for.get(0) == 4, "they are acknowledged")
     assert log.recovery_point == 4
 
