@@ -8,7 +8,7 @@ from broker.client.groups import Groups
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.mirror.checkpoint_keeper import EMPTY
-from broker.mirror.groups import Moved, move, ways_back, ways_there
+from broker.mirror.groups import Moved, move, places_of, ways_back, ways_there
 from broker.mirror.ledger import Ledger
 
 
@@ -30,7 +30,7 @@ def run(arguments: Arguments) -> int:
             raise CommandError(f"Consumer group '{group}' has committed nothing in {source}.")
         lines = _lines(here, there, source, target, committed)
         _show(arguments, lines)
-        found = _best(lines)
+        found = places_of(lines)
         if arguments["execute"] and found:
             Groups(there).commit(group, found)
     if not wants_json(arguments):
@@ -52,15 +52,6 @@ def _lines(
     of_target.read_to_end()
     of_source.read_to_end()
     return move(committed, ways_there(of_target, f"{source}->{target}"), ways_back(of_source, f"{target}->{source}"))
-
-
-def _best(lines: list[Moved]) -> dict[TopicPartition, int]:
-    """Two topics may go on in one: then at the earlier place."""
-    found: dict[TopicPartition, int] = {}
-    for each in lines:
-        if each.target is not None and each.offset is not None:
-            found[each.target] = min(each.offset, found.get(each.target, each.offset))
-    return found
 
 
 def _show(arguments: Arguments, lines: list[Moved]) -> None:

@@ -9,7 +9,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from broker.common.types import TopicPartition
-from broker.mirror.ledger import Ledger
+from broker.mirror.book import Book
 from broker.mirror.runs import Runs
 
 _INT16, _INT32, _OFFSETS = Struct(">h"), Struct(">i"), Struct(">qq")
@@ -90,18 +90,27 @@ def move(committed: Mapping[TopicPartition, int], there: Ways, back: Ways) -> li
     return moved
 
 
-def ways_there(ledger: Ledger, flow: str) -> dict[TopicPartition, Way]:
-    """Partition of the source → its copy, by what the target's ledger tells of the flow."""
+def places_of(moved: Iterable[Moved]) -> dict[TopicPartition, int]:
+    """What is committed for a move. Two topics may go on in one: then at the earlier place."""
+    found: dict[TopicPartition, int] = {}
+    for each in moved:
+        if each.target is not None and each.offset is not None:
+            found[each.target] = min(each.offset, found.get(each.target, each.offset))
+    return found
+
+
+def ways_there(book: Book, flow: str) -> dict[TopicPartition, Way]:
+    """Partition of the source → its copy, by what the target's book tells of the flow."""
     return {
-        partition: Way(TopicPartition(position.target, partition.partition), ledger.runs(flow, partition))
-        for (name, partition), position in ledger.positions.items()
+        partition: Way(TopicPartition(position.target, partition.partition), book.runs(flow, partition))
+        for (name, partition), position in book.positions.items()
         if name == flow
     }
 
 
-def ways_back(ledger: Ledger, flow: str) -> dict[TopicPartition, Way]:
+def ways_back(book: Book, flow: str) -> dict[TopicPartition, Way]:
     """Copy in the target → the partition of the source it is of."""
-    return {way.partition: Way(partition, way.runs) for partition, way in ways_there(ledger, flow).items()}
+    return {way.partition: Way(partition, way.runs) for partition, way in ways_there(book, flow).items()}
 
 
 def written(checkpoint: Checkpoint) -> tuple[bytes, bytes]:

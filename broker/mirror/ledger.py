@@ -1,7 +1,6 @@
-"""What mirrors have written into their topic of one cluster, read to its end and kept up to date."""
+"""The topic of mirrors of one cluster, read to its end and kept up to date."""
 
 import time
-from collections import defaultdict
 from typing import Any
 
 from broker.client.cluster import Cluster
@@ -11,15 +10,8 @@ from broker.client.offsets import list_offsets
 from broker.client.visible_batches import end_of, visible_batches
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import IsolationLevel, TopicPartition
-from broker.mirror.records import (
-    TOPIC,
-    HistoryRecord,
-    Position,
-    PositionRecord,
-    ProducerRecord,
-    understood,
-)
-from broker.mirror.runs import Runs
+from broker.mirror.book import Book
+from broker.mirror.records import TOPIC
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from broker.records.record import decode_records
@@ -38,25 +30,14 @@ class LedgerUnread(BarnabasError):
     """The end of the topic was not reached in time."""
 
 
-class Ledger:
+class Ledger(Book):
     """Of one cluster, on one thread. A cluster without the topic has an empty one."""
 
     def __init__(self, cluster: Cluster, timeout_s: float = _TIMEOUT_S):
+        super().__init__()
         self._leaders = Leaders(cluster)
         self._timeout_s = timeout_s
         self._next = 0
-        self.positions: dict[tuple[str, TopicPartition], Position] = {}
-        self.producers: dict[int, ProducerRecord] = {}
-        self._runs: defaultdict[tuple[str, TopicPartition], Runs] = defaultdict(Runs)
-        self._history: defaultdict[tuple[str, TopicPartition], dict[str, HistoryRecord]] = defaultdict(dict)
-
-    def runs(self, flow: str, partition: TopicPartition) -> Runs:
-        """What is known of where the records of a source partition went."""
-        key = flow, partition
-        if key in self._history:
-            before = {run for record in self._history.pop(key).values() for run in record.runs}
-            self._runs[key] = Runs([*before, *self._runs[key].spread(1 << 30)])
-        return self._runs[key]
 
     def read_to_end(self, *, waits_for_open: bool = True) -> None:
         """What was committed before the call; with `waits_for_open` what is to be committed still, too.
@@ -120,16 +101,3 @@ class Ledger:
                 if record.offset >= self._next:
                     self.apply(record.key, record.value)
         self._next = max(self._next, end_of(fetched) or 0)
-
-    def apply(self, key: bytes | None, value: bytes | None) -> None:
-        match understood(key, value):
-            case PositionRecord(flow, partition, position, runs):
-                self.positions[flow, partition] = position
-                for run in runs:
-                    newest = self._runs[flow, partition].newest
-                    if newest is None or run.target >= newest.target:
-                        self._runs[flow, partition].add(run)
-            case HistoryRecord() as record:
-                self._history[record.flow, record.partition][record.slot] = record
-            case ProducerRecord() as record:
-                self.producers[record.producer_id] = record

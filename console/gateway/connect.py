@@ -41,18 +41,24 @@ def kafka_gateway() -> ClusterGateway:
 
 
 def mirror_gateways() -> dict[str, ClusterGateway]:
-    """By alias, to the clusters that mirrors copy into from here: for their topics and records only."""
+    """By alias, to the clusters of mirrors from here or to here: for their topics, records and groups.
+
+    `settings.MIRROR_CLUSTERS`: their bootstrap servers, or gateways themselves.
+    """
+    return {
+        alias: _mirror_gateway(alias, wanted) if isinstance(wanted, str) else wanted
+        for alias, wanted in settings.MIRROR_CLUSTERS.items()
+    }
+
+
+@cache
+def _mirror_gateway(alias: str, servers: str) -> ClusterGateway:
     from console.gateway.client import ClusterClient
     from console.gateway.cluster import KafkaGateway
     from console.gateway.membership import ConsoleMembership
 
-    return {
-        alias: KafkaGateway(
-            ClusterClient(servers, str(settings.SECRETS_DIR / f"mirror-{alias}.properties"), is_required=False),
-            ConsoleMembership(_zookeeper_of_others),
-        )
-        for alias, servers in settings.MIRROR_CLUSTERS.items()
-    }
+    client = ClusterClient(servers, str(settings.SECRETS_DIR / f"mirror-{alias}.properties"), is_required=False)
+    return KafkaGateway(client, ConsoleMembership(_zookeeper_of_others))
 
 
 def _zookeeper_of_others() -> ZooKeeperGateway:

@@ -86,6 +86,7 @@ CHANGES = {
     "group-reset": "operator",
     "group-delete": "operator",
     "group-forget": "operator",
+    "mirror-group-move": "operator",
     "process-start": "operator",
     "process-stop": "operator",
     "process-restart": "operator",
@@ -148,6 +149,7 @@ FOR_OPERATORS = {
     "group-delete",
     "group-forget",
     "group-prepare",
+    "mirror-group-move",
 }
 FOR_READERS = {"topic-records", "topic-record", "topic-records-histogram", "topic-records-compare"}
 FOR_OPERATORS |= {"topic-record-copy", "topic-record-tombstone"}

@@ -1,0 +1,38 @@
+"""What mirrors have written into their topic of one cluster, as far as it was read. Pure."""
+
+from collections import defaultdict
+
+from broker.common.types import TopicPartition
+from broker.mirror.records import HistoryRecord, Position, PositionRecord, ProducerRecord, understood
+from broker.mirror.runs import Runs
+
+
+class Book:
+    """`apply` each record, in the order of the topic."""
+
+    def __init__(self) -> None:
+        self.positions: dict[tuple[str, TopicPartition], Position] = {}
+        self.producers: dict[int, ProducerRecord] = {}
+        self._runs: defaultdict[tuple[str, TopicPartition], Runs] = defaultdict(Runs)
+        self._history: defaultdict[tuple[str, TopicPartition], dict[str, HistoryRecord]] = defaultdict(dict)
+
+    def runs(self, flow: str, partition: TopicPartition) -> Runs:
+        """What is known of where the records of a source partition went."""
+        key = flow, partition
+        if key in self._history:
+            before = {run for record in self._history.pop(key).values() for run in record.runs}
+            self._runs[key] = Runs([*before, *self._runs[key].spread(1 << 30)])
+        return self._runs[key]
+
+    def apply(self, key: bytes | None, value: bytes | None) -> None:
+        match understood(key, value):
+            case PositionRecord(flow, partition, position, runs):
+                self.positions[flow, partition] = position
+                for run in runs:
+                    newest = self._runs[flow, partition].newest
+                    if newest is None or run.target >= newest.target:
+                        self._runs[flow, partition].add(run)
+            case HistoryRecord() as record:
+                self._history[record.flow, record.partition][record.slot] = record
+            case ProducerRecord() as record:
+                self.producers[record.producer_id] = record

@@ -1,0 +1,31 @@
+"""Which flows have both ends in reach of this console."""
+
+from django.conf import settings
+
+from console.gateway.connect import cluster_gateway, mirror_gateways
+from console.gateway.interface import ClusterGateway
+from console.mirrors.group_move import Ends
+from console.mirrors.models import MirroredTopic
+
+
+def reachable() -> dict[str, Ends]:
+    """By name. A flow is known by what its mirror says; an alias the settings do not name is this cluster's."""
+    others = mirror_gateways()
+    known = MirroredTopic.objects.values_list("flow", "cluster").distinct().order_by("flow", "cluster")
+    found = (_ends(flow, cluster, others) for flow, cluster in known)
+    return {ends.flow: ends for ends in found if ends is not None}
+
+
+def _ends(flow: str, cluster: str, others: dict[str, ClusterGateway]) -> Ends | None:
+    source = flow.partition("->")[0]
+    if (cluster and cluster not in others) or (not cluster and source not in others):
+        return None  # where the group reads now is not known here
+    return Ends(
+        flow, others.get(source, cluster_gateway()), others.get(cluster, cluster_gateway()), cluster,
+        _servers(source), _servers(cluster),
+    )  # fmt: skip
+
+
+def _servers(alias: str) -> str:
+    wanted = settings.MIRROR_CLUSTERS.get(alias, settings.BOOTSTRAP_SERVERS)
+    return wanted if isinstance(wanted, str) else alias
