@@ -84,9 +84,11 @@ class LoopWatch:
                 computed_ms = (time.clock_gettime_ns(self._clock_id) - began_ns) / 1e6
                 if computed_ms > (1 + len(looks)) * _LOOK_AFTER_MS:
                     looks.append(_look_at(sys._current_frames()[self._thread_id], computed_ms))
-            computed_ms = (asked.computed_ns - began_ns) / 1e6
+            took_ms = 1_000 * (time.monotonic() - began)
+            # Whoever watches may itself have had to wait for a processor between the two clocks it begins with.
+            computed_ms = min((asked.computed_ns - began_ns) / 1e6, took_ms)
             if computed_ms > STALL_MS:
-                self._note(computed_ms, 1_000 * (time.monotonic() - began), looks)
+                self._note(computed_ms, took_ms, looks)
             time.sleep(_LOOK_EVERY_S)
 
     def _note(self, computed_ms: float, took_ms: float, looks: list[Look]) -> None:
