@@ -123,8 +123,9 @@ class Collector:
     def beat(self) -> None:
         """Say that the collector lives, and how old each tier's data is."""
         store.update_state(heartbeat_at_ms=self._now_ms())
-        self._pages.heartbeat()
         self.attention.review()
+        if self.attention.is_paid:
+            self._pages.heartbeat()
 
     def collect_zookeeper(self) -> None:
         views = self._ask_zookeeper()

@@ -19,6 +19,8 @@ from console.live.audience import listened, redis_of_layer
 CHANNEL = "barnabas.attention"
 #: So many times longer. The slowest look that says anything of processes then is 6 s old, of 15 (`truths.FRESH_MS`).
 SLOWER = 4
+#: So many times longer the collector rests between two signs of life: of 5 s that make it silent (`SILENCE_MS`) 3.
+BEATS_SLOWER = 3
 #: After the last sign of somebody, or of trouble.
 LINGERS_SECONDS = 15.0
 
@@ -68,12 +70,12 @@ class Attention:
                 self._paid.clear()
 
     def rest(self, seconds: float, stop: threading.Event) -> None:
-        """For `seconds`, or until somebody calls."""
+        """For `seconds`, longer while nobody looks, or until somebody calls."""
         try:
             if self._paid.is_set():
                 self._hang_up()
                 stop.wait(seconds)
-            elif self._hears_a_call(seconds):
+            elif any(self._hears_a_call(seconds) for _ in range(BEATS_SLOWER) if not stop.is_set()):
                 self.pay()
         except redis.RedisError as error:
             logger.debug("nobody can call: %s", error)

@@ -9,7 +9,7 @@ import pytest
 from console.clusters.queries import cluster_state
 from console.collector.collector import Tier
 from console.live import attention
-from console.live.attention import LINGERS_SECONDS, SLOWER, Attention
+from console.live.attention import BEATS_SLOWER, LINGERS_SECONDS, SLOWER, Attention
 
 STOP = threading.Event()
 
@@ -140,6 +140,17 @@ def test_a_call_is_heard_only_while_nobody_looks(inattentive, layer):
 
     inattentive.rest(0.01, STOP)
     assert not attention.call()
+
+
+def test_the_collector_rests_longer_while_nobody_looks_unless_it_is_to_end(inattentive, layer, monkeypatch):
+    waits: list[float] = []
+    monkeypatch.setattr(inattentive, "_hears_a_call", lambda seconds: bool(waits.append(seconds)))
+    inattentive.rest(1.0, STOP)
+    assert waits == [1.0] * BEATS_SLOWER
+    ended = threading.Event()
+    ended.set()
+    inattentive.rest(1.0, ended)
+    assert len(waits) == BEATS_SLOWER
 
 
 def test_without_redis_somebody_may_look(inattentive, layer, settings, redis_url):
