@@ -28,6 +28,8 @@ LEVELS = {
 }
 ROOT = "root"
 _OURS = "broker"
+#: Called after each change of a level while running, for who remembers what is told.
+on_levels: list[Callable[[], None]] = []
 
 #: Where structlog puts a traceback, and where we say what a thread is doing.
 _TRACEBACKS = ("exception", "stack")
@@ -127,6 +129,8 @@ def set_log_level(name: str, level: str | None) -> None:
     """`name` is one of `log_levels()`, `level` one of LEVELS; None: as the logger above it, which root has not."""
     found = logging.root if name == ROOT else logging.getLogger(name)
     found.setLevel(logging.NOTSET if level is None else LEVELS[level])
+    for listener in on_levels:
+        listener()
 
 
 def _level_name(number: int) -> str:

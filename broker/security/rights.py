@@ -1,5 +1,6 @@
 """What who speaks on a connection may do: asked by handlers, by name and before they look whether a thing exists."""
 
+from collections.abc import Set
 from typing import Protocol
 
 from broker.security.operations import SUPPORTED, Operation, ResourceType, bits
@@ -7,6 +8,9 @@ from broker.security.operations import SUPPORTED, Operation, ResourceType, bits
 
 class Rights(Protocol):
     """Of one principal from one host. An answer counts for the moment: it is not kept beyond a request."""
+
+    #: Topics that may be written to, as was asked before and nobody wants to be told of; `may` knows of more.
+    untold_writes: Set[str]
 
     def may(self, operation: Operation, kind: ResourceType, name: str) -> bool:
         """Whether the operation is allowed on that resource; a denial is told to the authorizer's log."""
@@ -27,6 +31,8 @@ class Rights(Protocol):
 
 class Unlimited:
     """Without an authorizer, and of members of the cluster: everybody may do all that there is to do."""
+
+    untold_writes: Set[str] = frozenset()
 
     def may(self, _operation: Operation, _kind: ResourceType, _name: str) -> bool:
         return True

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
-from broker.common.logs import logger
+from broker.common.logs import logger, on_levels
 from broker.common.security_limits import DECISIONS_REMEMBERED_MAX
 from broker.runtime.rounds import rounds
 from broker.runtime.security.authorizer_log import AuthorizerLog
@@ -82,6 +82,7 @@ class Authorizer:
         self._changes = AclChanges(self._session, self._changed.put_nowait)
         await self._changes.is_watching()
         self._session.on_state(self._on_state)
+        on_levels.append(self._forget)
         await self._load()
         self._task = asyncio.get_running_loop().create_task(rounds(self._apply_next))
 
@@ -90,6 +91,8 @@ class Authorizer:
             self._changes.close()
         if self._task:
             self._task.cancel()
+        if self._forget in on_levels:
+            on_levels.remove(self._forget)
         self.log.tell_untold()
 
     def _on_state(self, state: SessionState) -> None:

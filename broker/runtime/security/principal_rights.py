@@ -10,6 +10,7 @@ from broker.security.operations import SUPPORTED, Operation, ResourceType, bits
 _ANY_NAME = "\0"
 #: As Kafka names the resource when it is asked about any (AclAuthorizer.authorizeByResourceType).
 _NO_NAME = "NONE"
+_WRITES = Operation.WRITE, ResourceType.TOPIC
 
 
 class Decider(Protocol):
@@ -27,7 +28,7 @@ class Decider(Protocol):
 class PrincipalRights:
     """Rights (`broker.security.rights`), shared by all connections of the principal from this host."""
 
-    __slots__ = ("__weakref__", "_decider", "_known", "_log", "host", "principal")
+    __slots__ = ("__weakref__", "_decider", "_known", "_log", "host", "principal", "untold_writes")
 
     def __init__(self, decider: Decider, log: AuthorizerLog, principal: str, host: str):
         """`host` is as `java_host` writes it."""
@@ -36,6 +37,7 @@ class PrincipalRights:
         self.principal = principal
         self.host = host
         self._known: dict[tuple[Operation, ResourceType, str], bool] = {}
+        self.untold_writes: set[str] = set()
 
     def may(self, operation: Operation, kind: ResourceType, name: str) -> bool:
         is_allowed = self._known.get((operation, kind, name))
@@ -64,13 +66,16 @@ class PrincipalRights:
         return bits(operation for operation in SUPPORTED[kind] if self.sees(operation, kind, name))
 
     def forget(self) -> None:
-        """The rules have changed."""
+        """The rules have changed, or what is told."""
         self._known.clear()
+        self.untold_writes.clear()
 
     def _decide(self, operation: Operation, kind: ResourceType, name: str) -> bool:
         is_allowed = self._decider.allows(self.principal, self.host, operation, kind, name)
         if len(name) <= DECISION_NAME_LENGTH_MAX and name != _ANY_NAME:
             self._remember(operation, kind, name, is_allowed)
+            if is_allowed and (operation, kind) == _WRITES and not tells_allowed():
+                self.untold_writes.add(name)
         return is_allowed
 
     def _remember(self, operation: Operation, kind: ResourceType, name: str, is_allowed: bool) -> None:

@@ -9,6 +9,7 @@ import pytest
 from broker.common.clock import ManualClock
 from broker.common.errors import ErrorCode
 from broker.common.limits import DENIED_PRINCIPALS_COUNTED_MAX
+from broker.common.logs import log_levels, set_log_level
 from broker.common.security_limits import DECISION_NAME_LENGTH_MAX
 from broker.runtime.security import authorizer as authorizer_module
 from broker.runtime.security.authorizer import Authorizer
@@ -291,6 +292,30 @@ async def test_what_is_allowed_is_told_at_debug_only(started, caplog):
         rights.may(Operation.READ, TOPIC, "t")
     (sentence,) = told(caplog)
     assert sentence.startswith("Principal = User:alice is Allowed Operation = Read from host = 10.0.0.1")
+
+
+async def test_writes_are_untold_while_they_are_allowed_and_nobody_wants_to_know(started):
+    authorizer = await started()
+    write = READ._replace(operation=Operation.WRITE)
+    await authorizer.create([Binding(T, READ), Binding(T, write)])
+    rights = authorizer.rights_of(ALICE, HOST)
+    assert rights.may(Operation.READ, TOPIC, "t")
+    assert not rights.may(Operation.WRITE, TOPIC, "other")
+    assert rights.untold_writes == set()
+    assert rights.may(Operation.WRITE, TOPIC, "t")
+    assert rights.untold_writes == {"t"}
+    level = log_levels()["broker.authorizer"]
+    try:
+        set_log_level("broker.authorizer", "DEBUG")
+        assert rights.may(Operation.WRITE, TOPIC, "t")
+        assert rights.untold_writes == set()
+    finally:
+        set_log_level("broker.authorizer", level)
+    assert rights.may(Operation.WRITE, TOPIC, "t")
+    assert rights.untold_writes == {"t"}
+    await authorizer.create([Binding(T, write._replace(permission=Permission.DENY))])
+    assert rights.untold_writes == set()
+    assert not rights.may(Operation.WRITE, TOPIC, "t")
 
 
 async def test_any_resource_is_decided_once_and_its_denial_told(started, caplog):

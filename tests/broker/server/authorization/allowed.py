@@ -41,6 +41,7 @@ class Allowed:
     def __init__(self, rights: Iterable[Right] = ()):
         self.rights = set(rights)
         self.denied: list[Right] = []
+        self.untold_writes: set[str] = set()
 
     def may(self, operation: Operation, kind: ResourceType, name: str) -> bool:
         right = (operation, kind, name)

@@ -39,6 +39,20 @@ def end_of(served, topic: str = "t") -> int:
     return served.replicas.get(topic, 0).log.log_end_offset
 
 
+async def test_what_may_be_written_to_untold_is_not_asked_for_again_but_within_a_transaction(full):
+    rights = Allowed()
+    rights.untold_writes.add("t")
+    client = await client_with(full, rights)
+    assert list(codes_in(await client.ask(to("t"), 9))) == [ErrorCode.NONE]
+    assert (end_of(full), rights.denied) == (1, [])
+    for transactional_id in (None, "x"):
+        request = of_transaction(transactional_id)
+        request.topic_data[0].partition_data.pop()
+        assert list(codes_in(await client.ask(request, 9))) == [TRANSACTION]
+    assert list(codes_in(await client.ask(to("t", "t2"), 9))) == [TOPIC, TOPIC]
+    assert end_of(full) == 1
+
+
 @pytest.mark.parametrize("acks", [1, -1])
 async def test_answers_come_in_the_order_of_the_request(full, acks):
     client = await client_with(full, [WRITE])
