@@ -35,7 +35,8 @@ NAMES = (
     ("broker registry ", "schema registry"),
     ("console.launch.web", "web"),
     ("console.celery:app", "worker with beat"),
-    ("manage.py collect", "collector"),
+    ("console collect", "collector"),
+    ("broker probe ", "probe"),
     ("redis-server", "Redis"),
     ("manage.py up", "manage.py up"),
 )
