@@ -15,7 +15,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest --numprocesses au
 STAMPS := $(VENV)/stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test up down wheel test test-all checked bytecode faults fuzz chaos simulate bench bench-console bench-streams lint clean-data lock again
+.PHONY: help setup setup-test up down wheel test test-all touched checked bytecode faults fuzz chaos simulate bench bench-console bench-streams lint clean-data lock again
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,10 @@ again: setup-test ## Try the few tests that failed last once more, alone; names 
 
 test-all: checked ## Run every check and every test, also those that take long
 	$(PYTEST) --hypothesis-profile full
+	@$(VENV)/bin/python -m tests.touched --noted
+
+touched: setup-test ## Run the long tests that show what has changed since they passed last (.ci/shown)
+	@PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m tests.touched --numprocesses auto --durations=25 --durations-min=3
 
 checked: setup-test
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint bytecode
