@@ -149,6 +149,7 @@ INSTALLED_APPS = [
     "console.connectors",
     "console.processes",
     "console.history",
+    "console.past",
     "console.charts",
     "console.probe",
     "console.mirrors",

@@ -24,6 +24,7 @@ pages = [
     path("schemas/", include("console.schemas.urls")),
     path("zookeeper/", include("console.zookeeper.urls")),
     path("", include("console.history.urls")),
+    path("history/at/", include("console.past.urls")),
     path("", include("console.charts.urls")),
     path("alerts/", include("console.alerts.urls")),
     path("audit/", include("console.audit.urls")),

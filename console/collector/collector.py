@@ -44,6 +44,7 @@ from console.live.attention import SLOWER, Attention
 from console.mirrors.collect import INTERVAL_SECONDS as MIRRORS_INTERVAL_SECONDS
 from console.mirrors.collect import MirrorCollector, OtherClusters
 from console.overview.samples import ClusterSampler
+from console.past.collect import PastCollector
 from console.placement.arriving import arriving_replicas
 from console.placement.collect import MoveWatch
 from console.probe.collect import INTERVAL_SECONDS as PROBE_INTERVAL_SECONDS
@@ -109,6 +110,7 @@ class Collector:
         self._brokers = store.load_brokers()
         state = store.ensure_state()
         self._cluster_id, self._controller_id = state.cluster_id, state.controller_id
+        self._past = PastCollector(clock_ms, state.topics_at_ms)
         #: Before the first look ever nothing is known, so nothing has changed.
         self._has_seen_brokers, self._has_seen_topics = bool(state.brokers_at_ms), bool(state.topics_at_ms)
         self._replica_counts: dict[int, ReplicaCounts] = {}
@@ -150,6 +152,7 @@ class Collector:
         if changed or gone or view.controller_id is None:
             self.attention.pay()
         self._note_cluster(before, after, view.controller_id, at_ms)
+        self._past.saw_brokers(after, view.controller_id)
         self._brokers, self._cluster_id, self._controller_id = after, view.cluster_id, view.controller_id
         store.update_state(
             cluster_id=view.cluster_id, controller_id=view.controller_id, brokers_at_ms=at_ms, brokers_error=""
@@ -166,6 +169,8 @@ class Collector:
         if changes and self._has_seen_topics:
             write_events(shortened(self._unclean_events(changes, at_ms)) + topic_events(self._topics, changes), at_ms)
         self._has_seen_topics = True
+        told = {view.name: view.own_settings for view in views if view.own_settings is not None}
+        self._past.saw_topics(after, changes.moved, told)
         if any(row.leaderless_count or row.under_replicated_count for row in after.values()):
             self.attention.pay()
         self._topics, self._topics_at_ms = after, at_ms
@@ -235,7 +240,7 @@ class Collector:
     def collect_groups(self) -> None:
         """After the first look at the topics: a lag is counted from the ends of their logs."""
         if self._topics_at_ms:
-            self._groups.collect(self._topics, self._topics_at_ms)
+            self._past.saw_groups(*self._groups.collect(self._topics, self._topics_at_ms))
             store.update_state(groups_at_ms=self._now_ms(), groups_error="")
 
     def cluster_failed(self, error: str) -> None:

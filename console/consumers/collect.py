@@ -1,6 +1,6 @@
 """The collector's look at the groups: rows written, the past of their lags kept, pages told."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from console.clusters.topic_rows import TopicRow
 from console.consumers import store
@@ -28,17 +28,18 @@ class GroupCollector:
         self._sampled: dict[str, tuple[int, int | None]] = {}
         self._sampled_at_ms = 0
 
-    def collect(self, topics: Mapping[str, TopicRow], ends_at_ms: int) -> None:
-        """`topics` as they were read at `ends_at_ms`."""
+    def collect(self, topics: Mapping[str, TopicRow], ends_at_ms: int) -> tuple[list[GroupRow], Collection[str]]:
+        """`topics` as they were read at `ends_at_ms`. Groups that are not as they were, and the names of all."""
         before = self._watch.rows
         after = self._watch.look(topics, ends_at_ms)
         changes = compare_groups(before, after)
         keys = store.apply_group_changes(changes) if changes else []
         self._reading.forget_all_but(topics)
-        changed = (after[name] for name in after if before.get(name) != after[name])
+        changed = [after[name] for name in after if before.get(name) != after[name]]
         self._reading.store(self._reading.observe(before, changed, self._now_ms()))
         self._sample(after)
         self._pages.groups_changed(changes, keys)
+        return changed, after.keys()
 
     def _sample(self, rows: Mapping[str, GroupRow]) -> None:
         at_ms = self._now_ms()

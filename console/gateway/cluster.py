@@ -45,7 +45,7 @@ from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
 from console.gateway.retention import ask_outlook, ask_retention
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
-from console.gateway.topic_settings import TopicAdministration
+from console.gateway.topic_settings import TopicAdministration, own_settings
 from console.gateway.topic_watch import TopicWatch, WatchedSettings
 
 logger = logging.getLogger(__name__)
@@ -332,6 +332,7 @@ class KafkaGateway:
                     int(found["min.insync.replicas"].value),
                     int(found["retention.ms"].value),
                     found["cleanup.policy"].value,
+                    own_settings(found.values()),
                 )
             except (GatewayError, KeyError, TypeError, ValueError) as error:
                 logger.debug("no settings of %s: %s", resource.name, error)
@@ -356,7 +357,7 @@ class KafkaGateway:
             )
         if watched is None:
             return TopicView(topic.topic, topic_id, is_internal, tuple(partitions))
-        settings = (watched.min_insync_replicas, watched.retention_ms, watched.cleanup_policy)
+        settings = (watched.min_insync_replicas, watched.retention_ms, watched.cleanup_policy, watched.own)
         return TopicView(topic.topic, topic_id, is_internal, tuple(partitions), *settings)
 
     @staticmethod

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from broker.common.errors import ErrorCode
 from broker.config.definition import ConfigError
@@ -37,13 +38,14 @@ class FakeTopicState:
         )
 
     @property
-    def watched(self) -> dict[str, int | str]:
+    def watched(self) -> dict[str, Any]:
         """The settings that come with a look at the topics, by the names of TopicView."""
         values = {each.name: each.value for each in self.settings()}
         return {
             "min_insync_replicas": int(values["min.insync.replicas"]),
             "retention_ms": int(values["retention.ms"]),
             "cleanup_policy": values["cleanup.policy"],
+            "own_settings": tuple(sorted(self.configs.items())),
         }
 
     def record_at(self, partition: int, offset: int) -> RecordView | None:

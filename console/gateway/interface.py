@@ -80,6 +80,8 @@ class TopicView:
     min_insync_replicas: int | None = None
     retention_ms: int | None = None
     cleanup_policy: str = ""
+    #: (name, value) of those that are the topic's own, sorted.
+    own_settings: tuple[tuple[str, str], ...] | None = None
 
 
 class ClusterGateway(Protocol):

@@ -1,6 +1,6 @@
 """Settings of a topic, by the admin client."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ConfigSource
 
@@ -20,6 +20,12 @@ def setting_view(name: str, value: str | None, source: str) -> SettingView:
     known = BY_NAME.get(name)
     meaning = known.meaning if known else ""
     return SettingView(name, value, source, known and known.default_text, meaning, choices_of(known))
+
+
+def own_settings(entries: Iterable[ConfigEntry]) -> tuple[tuple[str, str], ...]:
+    """(name, value) of those that are the topic's own, sorted; a value that is a secret is not told."""
+    own = (each for each in entries if _SOURCES.get(each.source) == "topic")
+    return tuple(sorted((each.name, "(not told)" if each.value is None else each.value) for each in own))
 
 
 class TopicAdministration:

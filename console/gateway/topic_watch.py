@@ -17,6 +17,8 @@ class WatchedSettings:
     min_insync_replicas: int
     retention_ms: int
     cleanup_policy: str
+    #: Those that are the topic's own, by name.
+    own: tuple[tuple[str, str], ...] = ()
 
 
 class TopicWatch:

@@ -90,12 +90,12 @@ def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
 
 def change_page(query: HistoryQuery, page: str, reach: Reach) -> Page:
     found = Paginator(chosen_changes(query, reach), CHANGES_PER_PAGE).get_page(page)
-    found.object_list = [_told(each, reach) for each in found.object_list]
+    found.object_list = [told(each, reach) for each in found.object_list]
     return found
 
 
 def recent_changes(reach: Reach = EVERYTHING) -> list[Change]:
-    return [_told(each, reach) for each in changes_within(reach)[:RECENT_CHANGES]]
+    return [told(each, reach) for each in changes_within(reach)[:RECENT_CHANGES]]
 
 
 def unclean_elections_since(at_ms: int, reach: Reach = EVERYTHING) -> list[Change]:
@@ -105,12 +105,13 @@ def unclean_elections_since(at_ms: int, reach: Reach = EVERYTHING) -> list[Chang
 
 
 def change_rows(changes: Iterable[Change], reach: Reach) -> Iterator[tuple[object, ...]]:
-    for each in (_told(change, reach) for change in changes):
+    for each in (told(change, reach) for change in changes):
         at = datetime.fromtimestamp(each.at_ms / 1000, UTC)
         yield (at, each.kind, each.object_name, each.partition, each.sentence)
 
 
-def _told(change: Change, reach: Reach) -> Change:
+def told(change: Change, reach: Reach) -> Change:
+    """Without what is not for who has this reach."""
     if change.kind == Kind.PROCESS:
         change.sentence = sentence_within(reach, change.sentence)
     return change

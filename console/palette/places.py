@@ -51,6 +51,7 @@ PAGES = (
     Place("Alerts", "alerts", "rules silence", names_all=True),
     Place("Charts", "charts", "rates requests latency", names_all=True),
     Place("History", "history", "changes events"),
+    Place("As it was", "past", "time travel history placement then"),
     Place("Access lists", "acls", "acl rules matrix", names_all=True),
     Place("Denials", "acl-denials", "acl refused", names_all=True),
     Place("Who may what", "acl-try-out", "acl try out", names_all=True),

@@ -29,6 +29,7 @@ ARGUMENTS = {
     "api": {"rest": "topics"},
     "token": {"number": 1},
     "completeness": {"name": "orders"},
+    "past": {"name": "orders"},
     "topic": {"name": "orders", "partition": 0, "offset": 0},
     "process": {"name": "broker-1"},
     "broker": {"broker_id": 1},
