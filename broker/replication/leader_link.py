@@ -1,7 +1,7 @@
 """A follower's end of its session with one leader: what to ask, and which answers still count.
 
-Several fetches are under way at a time, so that one waits at the leader whenever records arrive; answers come in the
-order of the requests. A partition that is asked for from a certain offset (it is new, its leader epoch changed, its log
+While records come, several fetches are under way, so that one waits at the leader whenever more arrive; at rest one does
+so. Answers come in the order of the requests. A partition that is asked for from a certain offset (it is new, its leader epoch changed, its log
 was cut) takes no records from answers to requests sent before: they belong to what it was then.
 """
 
@@ -20,6 +20,9 @@ T = TypeVar("T")
 #: Fetches under way to one leader. Two would do for one partition on an idle machine; the third is there while an
 #: answer is on its way and an acknowledgement too.
 FETCHES_UNDER_WAY = 3
+#: Records that come further apart find the fetch there that acknowledged those before. Each fetch more would be asked for
+#: again whenever its time is up: of brokers at rest that was half of all requests.
+CLOSE_TOGETHER_MS = 100
 _EPOCH_MAX = 2**31 - 1
 NO_SESSION = 0
 
@@ -86,6 +89,9 @@ class LeaderLink:
     _session_epoch: int = 0
     _sent: int = 0
     _under_way: deque[int] = field(default_factory=deque)
+    #: When records were taken last, and whether those before were CLOSE_TOGETHER_MS from them at most.
+    _took_at_ms: int | None = None
+    _is_busy: bool = False
     #: To be asked for from where the log ends.
     _anew: dict[TopicPartition, None] = field(default_factory=dict)
     #: Taken records of, or let go of some; the leader is to know.
@@ -140,9 +146,16 @@ class LeaderLink:
         if self.session_id == NO_SESSION:
             if self._under_way or not self._anew:
                 return None
-        elif len(self._under_way) >= FETCHES_UNDER_WAY and not self._has_to_say():
+        elif len(self._under_way) >= self._wanted(now_ms) and not self._has_to_say():
             return None
         return self._plan(position_of, is_ready)
+
+    def _wanted(self, now_ms: int) -> int:
+        """How many fetches are to be under way."""
+        return FETCHES_UNDER_WAY if self._is_busy and self._are_close(now_ms) else 1
+
+    def _are_close(self, now_ms: int) -> bool:
+        return self._took_at_ms is not None and now_ms - self._took_at_ms <= CLOSE_TOGETHER_MS
 
     def _has_to_say(self) -> bool:
         return bool(self._anew or self._progressed or self._forgotten)
@@ -197,8 +210,11 @@ class LeaderLink:
             return False
         return 0 <= known.asked_in <= request and topic_partition not in self._refused
 
-    def took_records(self, topic_partition: TopicPartition) -> None:
+    def took_records(self, topic_partition: TopicPartition, now_ms: int) -> None:
         self._progressed[topic_partition] = None
+        if now_ms != self._took_at_ms:  # else of the same answer
+            self._is_busy = self._are_close(now_ms)
+            self._took_at_ms = now_ms
 
     def starts_at(self, topic_partition: TopicPartition, log_start_offset: int) -> None:
         """Our log starts there, perhaps because the leader's does: it may wait to hear so (DeleteRecords)."""

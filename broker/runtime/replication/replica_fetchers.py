@@ -319,7 +319,7 @@ class ReplicaFetcher:
         """The leader hears of it, when they are fsynced if the topic asks for that (flush.messages)."""
         topic_partition = hosted.partition.topic_partition
         if not hosted.log.is_flush_due:
-            self.link.took_records(topic_partition)
+            self.link.took_records(topic_partition, self._clock.monotonic_ms())
             return
         flushed = self._replicas.logs.flushes.begin(topic_partition, hosted.log)
         flushed.add_done_callback(partial(self._flushed, self.link.followed[topic_partition]))
@@ -329,7 +329,7 @@ class ReplicaFetcher:
             if (refusal := refusal_of(flushed)) is not None:
                 self._not_ready(known, refusal)
             else:
-                self.link.took_records(known.topic_partition)
+                self.link.took_records(known.topic_partition, self._clock.monotonic_ms())
                 self._send_soon()
 
     def _is_flushed(self, known: Followed) -> bool:

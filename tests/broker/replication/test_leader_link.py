@@ -6,7 +6,7 @@ import pytest
 
 from broker.common.limits import PARTITIONS_PER_FETCH
 from broker.common.types import TopicPartition
-from broker.replication.leader_link import FETCHES_UNDER_WAY, LeaderLink, Position
+from broker.replication.leader_link import CLOSE_TOGETHER_MS, FETCHES_UNDER_WAY, LeaderLink, Position
 
 T, U, V = TopicPartition("t", 0), TopicPartition("u", 0), TopicPartition("u", 1)
 ID_T, ID_U = UUID(int=1), UUID(int=2)
@@ -23,11 +23,17 @@ class Follower:
     def plan(self, now_ms=0):
         return self.link.next_plan(lambda each: Position(self.ends.get(each, 0), 4, 0), now_ms)
 
-    def plans(self):
+    def plans(self, now_ms=0):
         found = []
-        while (plan := self.plan()) is not None:
+        while (plan := self.plan(now_ms)) is not None:
             found.append(plan)
         return found
+
+    def takes_records(self, now_ms):
+        """Of the answer to the oldest fetch, and goes on asking; the requests."""
+        self.link.answered(SESSION)
+        self.link.took_records(T, now_ms)
+        return self.plans(now_ms)
 
     def opened(self):
         self.link.follow(T, ID_T, 5)
@@ -59,10 +65,41 @@ def test_the_first_request_opens_a_session_with_everything_followed(follower):
     assert follower.plan() is None, "the session's id is not known yet"
 
 
-def test_several_fetches_are_under_way_once_a_session_is_open(follower):
-    plans = follower.opened().plans()
-    assert [plan.session_epoch for plan in plans] == list(range(1, FETCHES_UNDER_WAY + 1))
-    assert all(plan.session_id == SESSION and not plan.asks for plan in plans)
+def test_at_rest_one_fetch_is_under_way(follower):
+    (plan,) = follower.opened().plans()
+    assert (plan.session_id, plan.session_epoch, plan.asks) == (SESSION, 1, [])
+    assert [len(each.asks) for each in follower.takes_records(now_ms=1_000)] == [1], "it says what is held, and waits"
+    follower.link.answered(SESSION)
+    assert len(follower.plans(now_ms=1_500)) == 1
+
+
+def test_while_records_come_close_together_several_fetches_are_under_way(follower):
+    follower.opened().plans()
+    follower.takes_records(now_ms=1_000)
+    plans = follower.takes_records(now_ms=1_000 + CLOSE_TOGETHER_MS)
+    assert [len(each.asks) for each in plans] == [1] + [0] * (FETCHES_UNDER_WAY - 1)
+    assert [each.session_epoch for each in plans] == list(range(3, 3 + FETCHES_UNDER_WAY))
+
+
+def test_of_several_fetches_one_is_left_when_no_more_records_come(follower):
+    follower.opened().plans()
+    follower.takes_records(now_ms=1_000)
+    follower.takes_records(now_ms=1_001)
+    late_ms = 1_002 + CLOSE_TOGETHER_MS
+    sent = []
+    for _ in range(FETCHES_UNDER_WAY):
+        follower.link.answered(SESSION)
+        sent += follower.plans(late_ms)
+    assert len(sent) == 1
+
+
+def test_records_of_several_partitions_in_one_answer_are_not_close_together(follower):
+    follower.opened().link.follow(U, ID_U, 5)
+    follower.plans()
+    follower.link.answered(SESSION)
+    for each in (T, U):
+        follower.link.took_records(each, now_ms=1_000)
+    assert len(follower.plans(now_ms=1_000)) == 1
 
 
 def test_records_taken_are_acknowledged_with_the_next_request(follower):
@@ -70,7 +107,7 @@ def test_records_taken_are_acknowledged_with_the_next_request(follower):
     request = follower.link.answered(SESSION)
     assert follower.link.counts(T, request)
     follower.ends[T] = 10
-    follower.link.took_records(T)
+    follower.link.took_records(T, now_ms=0)
     (plan,) = follower.plans()
     assert [(each.topic_partition, each.is_progress, each.position.log_end_offset) for each in plan.asks] == [
         (T, True, 10)
@@ -97,8 +134,7 @@ def test_answers_to_requests_from_before_a_new_leader_epoch_do_not_count(followe
     follower.link.follow(T, ID_T, 6)
     (plan,) = follower.plans()
     assert plan.asks[0].leader_epoch == 6
-    for _ in range(FETCHES_UNDER_WAY):
-        assert not follower.link.counts(T, follower.link.answered(SESSION))
+    assert not follower.link.counts(T, follower.link.answered(SESSION))
     assert follower.link.counts(T, follower.link.answered(SESSION))
 
 
@@ -154,7 +190,7 @@ def test_the_same_role_told_again_asks_for_nothing(follower):
 def test_a_throttled_partition_is_forgotten_and_asked_for_again_when_its_pause_is_over(follower):
     follower.opened().plans()
     request = follower.link.answered(SESSION)
-    follower.link.took_records(T)
+    follower.link.took_records(T, now_ms=0)
     follower.link.pause(T, retry_at_ms=100)
     (plan,) = follower.plans()
     assert plan.forgotten == [(ID_T, 0)]
@@ -195,8 +231,7 @@ def test_a_log_that_is_released_for_later_is_asked_for_then(follower):
     known = follower.opened().link.hold(T)
     follower.link.release(known, retry_at_ms=500)
     assert not any(plan.asks for plan in follower.plans())
-    for _ in range(FETCHES_UNDER_WAY):
-        follower.link.answered(SESSION)
+    follower.link.answered(SESSION)
     assert [ask.topic_partition for ask in follower.plan(now_ms=500).asks] == [T]
 
 
@@ -224,7 +259,7 @@ def test_who_follows_very_many_asks_for_them_in_several_requests(follower):
     assert [len(plan.asks) for plan in plans] == [PARTITIONS_PER_FETCH, PARTITIONS_PER_FETCH, 7]
     assert [plan.is_full for plan in plans] == [True, True, False]
     assert [ask.topic_partition for plan in plans for ask in plan.asks] == MANY
-    first, second = FETCHES_UNDER_WAY + 1, FETCHES_UNDER_WAY + 2
+    first, second = 2, 3
     assert follower.link.counts(MANY[0], first)
     assert not follower.link.counts(MANY[PARTITIONS_PER_FETCH], first), "it was not asked for yet"
     assert follower.link.counts(MANY[PARTITIONS_PER_FETCH], second)
@@ -235,10 +270,10 @@ def test_of_very_many_what_is_held_is_said_first_and_all_of_it(follower):
     for each in MANY:
         follower.link.follow(each, ID_U, 1)
     requests = follower.plans()
-    for _ in range(FETCHES_UNDER_WAY + len(requests)):
+    for _ in range(1 + len(requests)):
         follower.link.answered(SESSION)
     for each in MANY:
-        follower.link.took_records(each)
+        follower.link.took_records(each, now_ms=0)
     follower.link.follow(U, ID_U, 6)
     asked = [ask for plan in follower.plans() for ask in plan.asks]
     assert [ask.topic_partition for ask in asked] == [*MANY, U]

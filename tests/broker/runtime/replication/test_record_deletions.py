@@ -77,7 +77,7 @@ class Follower:
                 self.replicas.take_fetched(hosted, records, data.high_watermark, data.log_start_offset)
                 self.link.starts_at(T, hosted.log.log_start_offset)
                 if records:
-                    self.link.took_records(T)
+                    self.link.took_records(T, now_ms=0)
 
 
 @pytest.fixture
