@@ -9,19 +9,26 @@ import sqlite3
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psutil
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from broker.connect.api import Field, Schema, Struct, Type
+from broker.connect.api import schema as types
+from broker.connect.converters.registry.avro.converter import AvroConverter
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.workers import Worker, start_worker
+from tests.registry_process import running_registries
 
 _LINES, _ROWS, _RECORDS = 500_000, 300_000, 1_000_000
 _TEXT = "org.apache.kafka.connect.storage.StringConverter"
 _JSON = "org.apache.kafka.connect.json.JsonConverter"
+_AVRO = "io.confluent.connect.avro.AvroConverter"
 _CONNECTORS = 200
 _JOINED = re.compile(r"timestamp=(\S+) .*event=joined generation=(\d+) units=(\d+)")
 
@@ -99,25 +106,56 @@ def rows_of_a_table(bootstrap_servers: str, worker: Worker, directory: Path) -> 
     return _figure_of_source("SQL source, SQLite, JSON with schemas", bootstrap_servers, worker, "rows", _ROWS, config)
 
 
-def _orders(bootstrap_servers: str, topic: str) -> None:
+def _orders(bootstrap_servers: str, topic: str, written: Callable[[dict[str, Any]], bytes]) -> None:
     order = {"id": 1, "customer": "customer-1", "item": "pear", "price": 1.5}
-    kinds = {"id": "int64", "customer": "string", "item": "string", "price": "double"}
-    schema = {"type": "struct", "fields": [{"field": name, "type": kind} for name, kind in kinds.items()]}
     producer = Producer({"bootstrap.servers": bootstrap_servers, "queue.buffering.max.messages": _RECORDS + 1})
     for n in range(_RECORDS):
-        payload = order | {"id": n}
-        producer.produce(topic, json.dumps({"schema": schema, "payload": payload} if topic == "orders" else payload))
+        producer.produce(topic, written(order | {"id": n}))
     producer.flush(120)
 
 
-def _parquet(what: str, topic: str, converter: str, bootstrap_servers: str, worker: Worker, directory: Path) -> str:
+def _as_text(order: dict[str, Any]) -> bytes:
+    return json.dumps(order).encode()
+
+
+def _in_envelope(order: dict[str, Any]) -> bytes:
+    kinds = {"id": "int64", "customer": "string", "item": "string", "price": "double"}
+    schema = {"type": "struct", "fields": [{"field": name, "type": kind} for name, kind in kinds.items()]}
+    return json.dumps({"schema": schema, "payload": order}).encode()
+
+
+def parquet_of_avro(bootstrap_servers: str, worker: Worker, directory: Path) -> str:
+    kinds = {"id": types.INT64, "customer": types.STRING, "item": types.STRING, "price": types.FLOAT64}
+    schema = Schema(Type.STRUCT, fields=tuple(Field(name, kind) for name, kind in kinds.items()))
+    with running_registries(directory / "registry", bootstrap_servers) as [registry]:
+        found = {"schema.registry.url": registry.url}
+        converter = AvroConverter()
+        converter.configure(found, False)
+
+        def written(order: dict[str, Any]) -> bytes:
+            return converter.from_connect("avro", (), schema, Struct(schema, order)) or b""
+
+        named = {f"value.converter.{key}": value for key, value in found.items()}
+        return _parquet("Parquet sink, Avro", "avro", _AVRO, written, bootstrap_servers, worker, directory, named)
+
+
+def _parquet(
+    what: str,
+    topic: str,
+    converter: str,
+    written: Callable[[dict[str, Any]], bytes],
+    bootstrap_servers: str,
+    worker: Worker,
+    directory: Path,
+    more: Mapping[str, str] | None = None,
+) -> str:
     """From the first file to the last one: what comes before is the group's start."""
-    _orders(bootstrap_servers, topic)
+    _orders(bootstrap_servers, topic, written)
     found, per_file = directory / topic, 50_000
     config = {
         "connector.class": "ObjectSink", "topics": topic, "path": str(found), "format": "parquet",
         "file.max.records": str(per_file), "partition.duration.ms": str(10**13), "value.converter": converter,
-        "consumer.override.auto.offset.reset": "earliest",
+        "consumer.override.auto.offset.reset": "earliest", **(more or {}),
     }  # fmt: skip
     worker.ask("PUT", f"/connectors/parquet-{topic}/config", config, status=201)
 
@@ -173,8 +211,9 @@ _OF_A_TASK = {
     "file source": lines_of_a_file,
     "directory source": lines_of_a_directory,
     "SQL source": rows_of_a_table,
-    "Parquet sink, texts": partial(_parquet, "Parquet sink, texts", "texts", _TEXT),
-    "Parquet sink, JSON": partial(_parquet, "Parquet sink, JSON with schemas", "orders", _JSON),
+    "Parquet sink, texts": partial(_parquet, "Parquet sink, texts", "texts", _TEXT, _as_text),
+    "Parquet sink, JSON": partial(_parquet, "Parquet sink, JSON with schemas", "orders", _JSON, _in_envelope),
+    "Parquet sink, Avro": parquet_of_avro,
 }
 
 

@@ -30,7 +30,7 @@ from broker.connect.api.plugin import (
     TransactionContext,
     Transformation,
 )
-from broker.connect.api.record import ConnectRecord, Header, SinkRecord, SourceRecord, TopicPartition
+from broker.connect.api.record import ConnectRecord, Header, SinkColumns, SinkRecord, SourceRecord, TopicPartition
 from broker.connect.api.schema import Field, Schema, Struct, Type
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "Predicate",
     "RetriableError",
     "Schema",
+    "SinkColumns",
     "SinkConnector",
     "SinkRecord",
     "SinkTask",

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import Any, ClassVar, Protocol
 
 from broker.connect.api.config import ConfigDef, ConfigValue
-from broker.connect.api.record import ConnectRecord, Header, SinkRecord, SourceRecord, TopicPartition
+from broker.connect.api.record import ConnectRecord, Header, SinkColumns, SinkRecord, SourceRecord, TopicPartition
 from broker.connect.api.schema import Schema
 
 Props = Mapping[str, str]
@@ -155,6 +155,9 @@ class SinkConnector(_Connector):
 
 
 class SinkTask(ABC):
+    #: Set by `start` of a task that needs neither keys nor headers, and has `put_columns`.
+    takes_columns = False
+
     @abstractmethod
     def start(self, props: Props, context: SinkTaskContext) -> None:
         """Before the first `open`."""
@@ -162,6 +165,11 @@ class SinkTask(ABC):
     @abstractmethod
     def put(self, records: Sequence[SinkRecord]) -> None:
         """In the order of each partition; may be empty, so that a task can do what is due."""
+
+    def put_columns(self, columns: SinkColumns) -> None:
+        """In place of `put`, for records that could be converted together. What a batch was cut into comes in the order
+        of each partition, and all of it comes again after RetriableError."""
+        raise NotImplementedError
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Everything put so far is safe when this returns."""
@@ -199,6 +207,11 @@ class Converter(ABC):
     @abstractmethod
     def to_connect(self, topic: str, headers: Sequence[Header], data: bytes | None) -> tuple[Schema | None, Any]:
         """Schema and value of bytes. Raises DataError."""
+
+    def to_columns(self, topic: str, values: Sequence[bytes]) -> tuple[Schema, list[list[Any]]] | None:
+        """A struct schema and its fields' values, if `to_connect` would give values of that schema for all of them
+        without looking at headers, and this is faster. None, or whatever is raised: they are converted one by one."""
+        return None
 
     def close(self) -> None:
         return

@@ -55,5 +55,27 @@ class SinkRecord:
     headers: tuple[Header, ...] = ()
 
 
+@dataclass(slots=True)
+class SinkColumns:
+    """Records that were read one after the other from one partition, all of one struct schema, by its fields.
+
+    `columns` are in the order of `schema.fields`; a value is what a `Struct` would hold, None where it would hold none.
+    Keys and headers were converted, and are not kept."""
+
+    topic: str
+    partition: int
+    offsets: list[int]
+    timestamps_ms: list[int | None]
+    schema: Schema
+    columns: list[list[Any]]
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def rows(self, start: int, end: int) -> list[list[Any]]:
+        """Those columns of some of the records."""
+        return [each[start:end] for each in self.columns]
+
+
 #: What transforms and predicates are given; `dataclasses.replace` makes a changed one and keeps everything else.
 ConnectRecord = SourceRecord | SinkRecord

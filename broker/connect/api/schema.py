@@ -116,7 +116,7 @@ class Struct(Mapping[str, Any]):
             validate_value(each.schema, self[each.name], each.name)
 
 
-_BITS = {Type.INT8: 8, Type.INT16: 16, Type.INT32: 32, Type.INT64: 64}
+BITS = {Type.INT8: 8, Type.INT16: 16, Type.INT32: 32, Type.INT64: 64}
 _LOGICAL: dict[str, type] = {DECIMAL: Decimal, DATE: date, TIME: time, TIMESTAMP: datetime}
 _PYTHON: dict[Type, tuple[type, ...]] = {
     Type.FLOAT32: (float, int),
@@ -151,11 +151,16 @@ def validate_value(schema: Schema, value: Any, name: str = "value") -> None:
         value.validate()
 
 
+def is_logical(schema: Schema) -> bool:
+    """Whether its values in Python are of another type than its own."""
+    return schema.name in _LOGICAL
+
+
 def _fits(schema: Schema, value: Any) -> bool:
     logical = _LOGICAL.get(schema.name or "")
     if logical:
         return isinstance(value, logical) and not (logical is date and isinstance(value, datetime))
-    bits = _BITS.get(schema.type)
+    bits = BITS.get(schema.type)
     if bits:
         return isinstance(value, int) and not isinstance(value, bool) and -(1 << bits - 1) <= value < 1 << bits - 1
     if isinstance(value, bool):

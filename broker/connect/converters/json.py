@@ -15,6 +15,7 @@ from broker.connect.api import (
 )
 from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import Props
+from broker.connect.converters.json_columns import EnvelopeColumns
 from broker.connect.converters.json_schema_form import schema_from_json, schema_to_json
 from broker.connect.converters.json_text import dump, load
 from broker.connect.converters.json_values import JsonValues, schemaless_to_json
@@ -70,6 +71,7 @@ class JsonConverter(Converter):
         self._values = JsonValues(self._is_numeric, values["replace.null.with.default"])
         self._written: dict[int, tuple[Schema | None, bytes]] = {}
         self._read: dict[bytes, Schema | None] = {}
+        self._columns = EnvelopeColumns(self._schema, self._values.from_json)
 
     def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:
         if schema is None and value is None:
@@ -94,6 +96,11 @@ class JsonConverter(Converter):
             )
         schema = self._schema(read["schema"])
         return schema, self._values.from_json(schema, read["payload"]) if schema else read["payload"]
+
+    def to_columns(self, topic: str, values: Sequence[bytes]) -> tuple[Schema, list[list[Any]]] | None:
+        if not self._with_schemas or self._is_numeric:
+            return None
+        return self._columns.read(values)
 
     def _schema_bytes(self, schema: Schema | None) -> bytes:
         """By identity: comparing schemas costs more than writing them. The cache keeps the schema, so its id is its."""

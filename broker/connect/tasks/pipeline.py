@@ -1,9 +1,10 @@
 """Converters, transforms and predicates of one connector, and each record's way through them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from broker.common.logs import logger
 from broker.connect.api import (
     ConnectError,
     ConnectRecord,
@@ -11,6 +12,7 @@ from broker.connect.api import (
     Predicate,
     RetriableError,
     Schema,
+    SinkColumns,
     SinkRecord,
     SourceRecord,
     Transformation,
@@ -18,6 +20,7 @@ from broker.connect.api import (
 from broker.connect.plugins import Kind, lookup
 from broker.connect.tasks.tolerance import Failure, Tolerance
 
+_log = logger("broker.connect")
 Produced = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 
 
@@ -81,6 +84,37 @@ class Pipeline:
         )  # fmt: skip
         changed: SinkRecord | Failure | None = self._transformed(record) if self._transforms else record
         return changed
+
+    def columns(self, messages: Sequence[Any]) -> SinkColumns | None:
+        """Of messages of one partition, in order, if all of them are converted, and together. None: `sink` says of each
+        what becomes of it, and converts it once more."""
+        values = [each.value() for each in messages]
+        if self._transforms or None in values:
+            return None
+        topic = messages[0].topic()
+        try:
+            self._try_keys(topic, messages)
+            found = self._value.to_columns(topic, values)
+        except Exception as error:  # a plugin's code: whose failure it is, `sink` finds out
+            _log.debug("records are converted one by one", topic=topic, reason=str(error))
+            return None
+        if found is None:
+            return None
+        timestamps = [each.timestamp() for each in messages]
+        return SinkColumns(
+            topic, messages[0].partition(), [each.offset() for each in messages],
+            [timestamp if kind else None for kind, timestamp in timestamps], *found,
+        )  # fmt: skip
+
+    def _try_keys(self, topic: str, messages: Sequence[Any]) -> None:
+        """Raises what converters raise."""
+        keys = [each.key() for each in messages]
+        are_columns = None not in keys and self._key.to_columns(topic, keys) is not None
+        for message, key in zip(messages, keys, strict=True):
+            raw = message.headers()
+            headers = tuple(self._headers(topic, raw)) if raw else ()
+            if not are_columns:
+                self._key.to_connect(topic, headers, key)
 
     def _failure(self, stage: str, plugin: Any, error: Exception, place: str = "") -> Failure:
         """What a later try may convert is never left out, whatever is tolerated: then the task ends."""

@@ -1,18 +1,20 @@
 """A sink's task, at least once: consumed, converted, put; offsets committed when the task says they are safe."""
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
+from itertools import groupby
 from typing import Any
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as Place
 
 from broker.common.logs import logger
-from broker.connect.api import ConnectError, RetriableError, SinkRecord, SinkTask, TopicPartition
+from broker.connect.api import ConnectError, RetriableError, SinkColumns, SinkRecord, SinkTask, TopicPartition
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.dead_letters import DeadLetters
 from broker.connect.tasks.pipeline import Pipeline
+from broker.connect.tasks.sink_batch import Offsets, SinkBatch
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.tasks.unit import RunningUnit, Tell
 
@@ -21,8 +23,13 @@ _BATCH_RECORDS = 500
 _WAIT_S = 0.5
 _RETRY_PAUSE_S = 1.0
 _HOLD_S = 0.05
-
-Offsets = dict[TopicPartition, int]
+#: What a consumer goes on after.
+_PASSING = {
+    KafkaError._PARTITION_EOF,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._TRANSPORT,
+}
 
 
 class RunningSink(RunningUnit):
@@ -56,9 +63,7 @@ class RunningSink(RunningUnit):
         self._seen_topics: set[str] = set()
         self._retry_pause_s = _RETRY_PAUSE_S
         self._commit_asked = False
-        self._batch: list[SinkRecord] = []
-        self._batch_ends: Offsets = {}
-        self._messages: dict[tuple[str, int, int], Any] = {}
+        self._batch = SinkBatch()
 
     # --- what a task may ask
 
@@ -96,7 +101,7 @@ class RunningSink(RunningUnit):
 
     def report(self, record: SinkRecord, error: Exception) -> "Future[None]":
         done: Future[None] = Future()
-        message = self._messages.get((record.topic, record.partition, record.offset))
+        message = self._batch.message_of(record.topic, record.partition, record.offset)
         if message is None:
             raise ConnectError("the record reported is not of the batch that was put last")
         self._give_up(message, Failure("TASK_PUT", self._task_name, error))
@@ -147,7 +152,7 @@ class RunningSink(RunningUnit):
             if not self._holds():
                 self.stopping.wait(_HOLD_S)
                 continue
-            if not self._batch_ends:
+            if not self._batch.ends:
                 self._take(self._consumer.consume(_BATCH_RECORDS, _WAIT_S))
             self._deliver()
             if self._commit_asked or time.monotonic() >= commit_at:
@@ -170,45 +175,52 @@ class RunningSink(RunningUnit):
     def _take(self, messages: list[Any]) -> None:
         if not messages:
             return
-        self._messages = {}
-        for message in messages:
-            if error := message.error():
-                if error.code() not in (
-                    KafkaError._PARTITION_EOF,
-                    KafkaError.UNKNOWN_TOPIC_OR_PART,
-                    KafkaError._ALL_BROKERS_DOWN,
-                    KafkaError._TRANSPORT,
-                ):
-                    raise ConnectError(f"records cannot be read: {error.str()}")
-                continue
-            partition = TopicPartition(message.topic(), message.partition())
+        if not self._batch.ends:
+            self._batch.forget_messages()
+        records = [each for each in messages if not _is_passing(each.error())]
+        for partition, found in groupby(records, _place):
+            run = list(found)
             if partition.topic not in self._seen_topics:
                 self._seen_topics.add(partition.topic)
                 self._used(self.unit, partition.topic)
+            columns = self._pipeline.columns(run) if self._task.takes_columns else None
+            if columns is None:
+                self._take_each(run)
+            else:
+                self._batch.add_columns(columns, run)
+            self._batch.ends[partition] = run[-1].offset() + 1
+
+    def _take_each(self, messages: Iterable[Any]) -> None:
+        for message in messages:
             record = self._pipeline.sink(message)
             if isinstance(record, Failure):
                 self._give_up(message, record)
             elif record is not None:
-                self._batch.append(record)
-                self._messages[record.topic, record.partition, record.offset] = message
-            self._batch_ends[partition] = message.offset() + 1
+                self._batch.add(record, message)
 
     def _deliver(self) -> None:
         """The same batch until the task takes it; meanwhile nothing more is read, and the group keeps its member."""
         while not self.stopping.is_set() and self._holds():
             try:
-                self._task.put(self._batch)
+                self._put()
             except RetriableError as error:
                 _log.warning(
                     "put failed for now", connector=self.unit.connector, task=self.unit.task, reason=str(error)
                 )
                 self._wait_for_retry()
                 continue
-            self._processed |= {p: end for p, end in self._batch_ends.items() if p in self._assigned}
+            self._processed |= {p: end for p, end in self._batch.ends.items() if p in self._assigned}
             break
         else:
             return
-        self._batch, self._batch_ends = [], {}
+        self._batch.taken()
+
+    def _put(self) -> None:
+        for part in self._batch.parts():
+            if isinstance(part, SinkColumns):
+                self._task.put_columns(part)
+            else:
+                self._task.put(part)
 
     def _wait_for_retry(self) -> None:
         self._hold_all()
@@ -234,8 +246,7 @@ class RunningSink(RunningUnit):
         if partition in self._assigned:
             self._consumer.seek(Place(*partition, offset))
             self._processed[partition] = offset
-            self._batch = [r for r in self._batch if (r.topic, r.partition) != partition]
-            self._batch_ends.pop(partition, None)
+            self._batch.drop({partition})
 
     # --- partitions come and go, on this thread, within consume
 
@@ -253,9 +264,7 @@ class RunningSink(RunningUnit):
     def _close(self, partitions: Collection[TopicPartition], *, commits: bool) -> None:
         """What was read of them and not put goes to whoever has them next (KAFKA-13472)."""
         gone = set(partitions) & self._assigned
-        self._batch = [r for r in self._batch if self._origin(r) not in gone]
-        for partition in gone:
-            self._batch_ends.pop(partition, None)
+        self._batch.drop(gone)
         try:
             if commits:
                 self._commit(gone, is_last=True)
@@ -266,14 +275,6 @@ class RunningSink(RunningUnit):
             for partition in gone:
                 self._processed.pop(partition, None)
                 self._committed.pop(partition, None)
-
-    def _origin(self, record: SinkRecord) -> TopicPartition:
-        message = self._messages.get((record.topic, record.partition, record.offset))
-        return (
-            TopicPartition(message.topic(), message.partition())
-            if message
-            else TopicPartition(record.topic, record.partition)
-        )
 
     def _commit(self, partitions: Collection[TopicPartition], *, is_last: bool = False) -> None:
         current = {p: self._processed[p] for p in partitions if p in self._processed}
@@ -327,3 +328,16 @@ class RunningSink(RunningUnit):
                 "record left out", connector=self.unit.connector, task=self.unit.task, stage=failure.stage,
                 place=place, reason=str(failure.error),
             )  # fmt: skip
+
+
+def _place(message: Any) -> TopicPartition:
+    return TopicPartition(message.topic(), message.partition())
+
+
+def _is_passing(error: KafkaError | None) -> bool:
+    """Whether it is no record. Raises ConnectError for what does not pass."""
+    if error is None:
+        return False
+    if error.code() not in _PASSING:
+        raise ConnectError(f"records cannot be read: {error.str()}")
+    return True

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from broker.connect.api import ConfigDef, Converter, DataError, Header, Schema
 from broker.connect.api.plugin import Props
 from broker.connect.converters.registry.client import Registry
-from broker.connect.converters.registry.framing import head, split
+from broker.connect.converters.registry.framing import HEAD_BYTES, head, split
 from broker.connect.converters.registry.settings import CONFIG, Settings, read_settings
 from broker.registry.errors import InvalidSchema, RegistryError
 from broker.registry.schema import Content, Named
@@ -19,7 +19,9 @@ T = TypeVar("T")
 
 
 class Codec(Protocol):
-    """A registered schema, understood: values of Connect to bytes and back. Both raise DataError."""
+    """A registered schema, understood: values of Connect to bytes and back. Both raise DataError.
+
+    One that has `columns(payloads)` reads many at once, as a converter's `to_columns`."""
 
     def encode(self, value: Any) -> bytes: ...
 
@@ -80,6 +82,15 @@ class RegistryConverter(Converter):
             return None, None
         schema_id, payload = split(data)
         return self._readers.found(schema_id, lambda: self._reader(schema_id)).decode(payload)
+
+    def to_columns(self, topic: str, values: Sequence[bytes]) -> tuple[Schema, list[list[Any]]] | None:
+        first = values[0][:HEAD_BYTES]
+        if not all(each.startswith(first) for each in values):
+            return None
+        schema_id, _ = split(values[0])
+        columns = getattr(self._readers.found(schema_id, lambda: self._reader(schema_id)), "columns", None)
+        found: tuple[Schema, list[list[Any]]] | None = columns and columns([each[HEAD_BYTES:] for each in values])
+        return found
 
     def close(self) -> None:
         self._registry.close()

@@ -3,7 +3,7 @@
 from broker.connect.api import DataError
 
 _MAGIC = b"\0"
-_HEAD = 5
+HEAD_BYTES = 5
 
 
 def head(schema_id: int) -> bytes:
@@ -12,13 +12,15 @@ def head(schema_id: int) -> bytes:
 
 def split(data: bytes) -> tuple[int, bytes]:
     """The id, and what follows it. Raises DataError."""
-    if len(data) < _HEAD:
-        raise DataError(f"Not written with a schema registry: {len(data)} bytes, the magic byte and an id are {_HEAD}")
+    if len(data) < HEAD_BYTES:
+        raise DataError(
+            f"Not written with a schema registry: {len(data)} bytes, the magic byte and an id are {HEAD_BYTES}"
+        )
     if data[:1] != _MAGIC:
         raise DataError(
             f"Unknown magic byte! It is {data[0]}, not 0: the record was not written with a schema registry"
         )
-    return int.from_bytes(data[1:_HEAD]), data[_HEAD:]
+    return int.from_bytes(data[1:HEAD_BYTES]), data[HEAD_BYTES:]
 
 
 def index_bytes(path: tuple[int, ...]) -> bytes:

@@ -4,29 +4,31 @@ from typing import Any
 
 import orjson
 
-from broker.connect.api import DataError, Field, Schema, Struct, Type
+from broker.connect.api import DataError, Schema, Struct, Type
 from broker.connect.api.schema import DATE, DECIMAL, TIME, TIMESTAMP
 from broker.connect.converters.json_values import JsonValues, schemaless_to_json
 from broker.connect.converters.logical import scale_of
+from broker.connect.plugins.objects.open_file import OpenFile, Rows
 
 EXTENSIONS = {"parquet": ".parquet", "json": ".jsonl"}
 #: Digits of a decimal column: what Parquet's readers know.
 DECIMAL_PRECISION = 38
 
 
-def json_lines(schema: Schema | None, values: list[Any]) -> bytes:
-    values_of = JsonValues()
+def json_lines(file: OpenFile) -> bytes:
+    values_of, schema = JsonValues(), file.schema
+    values = _values(file)
     read = [schemaless_to_json(each) if schema is None else values_of.to_json(schema, each) for each in values]
     return b"".join(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in read)
 
 
-def parquet(schema: Schema | None, values: list[Any]) -> Any:
+def parquet(file: OpenFile) -> Any:
     """A buffer. A struct has a column for each field; anything else stands in a column `value`, schemaless as JSON."""
     import pyarrow
     import pyarrow.parquet
 
     try:
-        table = _table(schema, values)
+        table = _table(file)
     except (pyarrow.ArrowException, OverflowError, TypeError, ValueError) as error:
         raise DataError(f"Records that are no Parquet: {error}") from error
     sink = pyarrow.BufferOutputStream()
@@ -34,26 +36,36 @@ def parquet(schema: Schema | None, values: list[Any]) -> Any:
     return sink.getvalue()
 
 
-def _table(schema: Schema | None, values: list[Any]) -> Any:
+def _table(file: OpenFile) -> Any:
     import pyarrow
 
+    schema = file.schema
     if schema is None:
-        texts = [orjson.dumps(schemaless_to_json(each)).decode() for each in values]
+        texts = [orjson.dumps(schemaless_to_json(each)).decode() for each in _values(file)]
         return pyarrow.table({"value": pyarrow.array(texts, pyarrow.string())})
     if schema.type is not Type.STRUCT:
-        return pyarrow.table({"value": pyarrow.array(list(map(_plain, values)), arrow_type(schema))})
+        return pyarrow.table({"value": pyarrow.array(list(map(_plain, _values(file))), arrow_type(schema))})
     columns = [
-        pyarrow.array(_column(each.schema, _members(each, values)), arrow_type(each.schema)) for each in schema.fields
+        pyarrow.array(_column(each.schema, _members(file, at)), arrow_type(each.schema))
+        for at, each in enumerate(schema.fields)
     ]
     fields = [pyarrow.field(each.name, arrow_type(each.schema)) for each in schema.fields]
     return pyarrow.Table.from_arrays(columns, schema=pyarrow.schema(fields))
 
 
-def _members(field: Field, values: list[Any]) -> list[Any]:
-    name = field.name
-    if field.schema.default is None:
-        return [value.values_by_name.get(name) for value in values]
-    return [value[name] for value in values]
+def _values(file: OpenFile) -> list[Any]:
+    """One by one, as all are that have no struct schema."""
+    return [each for part in file.parts for each in part]
+
+
+def _members(file: OpenFile, at: int) -> list[Any]:
+    """Of one field, from its first record to the last."""
+    field = file.schema.fields[at]  # type: ignore[union-attr]
+    name, default = field.name, field.schema.default
+    found: list[Any] = []
+    for part in file.parts:
+        found += part[at] if isinstance(part, Rows) else [value.values_by_name.get(name) for value in part]
+    return found if default is None else [default if value is None else value for value in found]
 
 
 def _column(schema: Schema, values: list[Any]) -> list[Any]:

@@ -6,9 +6,11 @@ belongs to another stretch of time, or has another schema.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
+from operator import add
 from typing import Any
 
-from broker.connect.api import Schema, SinkRecord, Struct
+from broker.connect.api import Schema, SinkColumns, SinkRecord, Struct
 
 
 @dataclass(frozen=True)
@@ -27,36 +29,101 @@ class OpenFile:
     first_ms: int
     bucket_ms: int
     schema: Schema | None
-    values: list[Any] = field(default_factory=list)
+    count: int = 0
     bytes: int = 0
+    #: In order: values one by one, or some rows as a list for each of the schema's fields.
+    parts: list["Values | Rows"] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         """Kafka Connect's S3 sink calls it so too: the first offset with ten digits, or more if it has more."""
         return f"{self.topic}+{self.partition}+{self.first_offset:010}"
 
-    def takes(self, record: SinkRecord, size: int, bounds: Bounds) -> bool:
-        moment = record.timestamp_ms or 0
+    def takes(self, moment: int, schema: Schema | None, size: int, bounds: Bounds) -> bool:
+        """A record of `moment`, with so many bytes."""
         return (
-            len(self.values) < bounds.records
+            self.count < bounds.records
             and self.bytes + size <= bounds.bytes
             and self.bucket_ms == moment // bounds.duration_ms * bounds.duration_ms
             and (bounds.interval_ms <= 0 or moment - self.first_ms < bounds.interval_ms)
-            and (record.value_schema is self.schema or record.value_schema == self.schema)
+            and (schema is self.schema or schema == self.schema)
         )
 
-    def add(self, record: SinkRecord, size: int) -> None:
-        self.values.append(record.value)
+    def add(self, value: Any, size: int) -> None:
+        if not self.parts or not isinstance(self.parts[-1], Values):
+            self.parts.append(Values())
+        self.parts[-1].append(value)
+        self.count += 1
+        self.bytes += size
+
+    def add_rows(self, rows: "Rows", count: int, size: int) -> None:
+        self.parts.append(rows)
+        self.count += count
         self.bytes += size
 
     def is_full(self, bounds: Bounds) -> bool:
-        return len(self.values) >= bounds.records or self.bytes >= bounds.bytes
+        return self.count >= bounds.records or self.bytes >= bounds.bytes
+
+
+class Values(list[Any]):
+    """Values one by one."""
+
+
+class Rows(list[list[Any]]):
+    """Columns of some rows."""
+
+
+@dataclass
+class Stretch:
+    """Columns that come, from `at` on; sizes up to each record, to be asked for any stretch of them."""
+
+    columns: SinkColumns
+    at: int = 0
+
+    def __post_init__(self) -> None:
+        self._moments = [each or 0 for each in self.columns.timestamps_ms]
+        self._until = list(accumulate(sizes_of(self.columns), initial=0))
+
+    def __bool__(self) -> bool:
+        return self.at < len(self._moments)
+
+    def begins(self, bounds: Bounds) -> OpenFile:
+        """A file of its first record, whatever its size."""
+        columns, at = self.columns, self.at
+        file = _begun(columns.topic, columns.partition, columns.offsets[at], self._moments[at], columns.schema, bounds)
+        self._move(file, at + 1)
+        return file
+
+    def flows_into(self, file: OpenFile, bounds: Bounds) -> None:
+        """As many as the file takes, none or all."""
+        self._move(file, self._end(file, bounds))
+
+    def _move(self, file: OpenFile, end: int) -> None:
+        if end > self.at:
+            file.add_rows(Rows(self.columns.rows(self.at, end)), end - self.at, self._until[end] - self._until[self.at])
+            self.at = end
+
+    def _end(self, file: OpenFile, bounds: Bounds) -> int:
+        at, end = self.at, min(len(self._moments), self.at + bounds.records - file.count)
+        if end <= at:
+            return at
+        size, schema, moments = self._until[end] - self._until[at], self.columns.schema, self._moments
+        if all(file.takes(moment, schema, size, bounds) for moment in (min(moments[at:end]), max(moments[at:end]))):
+            return end
+        for each in range(at, end):
+            if not file.takes(moments[each], schema, self._until[each + 1] - self._until[at], bounds):
+                return each
+        return end
 
 
 def begun_with(record: SinkRecord, bounds: Bounds) -> OpenFile:
     moment = record.timestamp_ms or 0
+    return _begun(record.topic, record.partition, record.offset, moment, record.value_schema, bounds)
+
+
+def _begun(topic: str, partition: int, offset: int, moment: int, schema: Schema | None, bounds: Bounds) -> OpenFile:
     bucket_ms = moment // bounds.duration_ms * bounds.duration_ms
-    return OpenFile(record.topic, record.partition, record.offset, moment, bucket_ms, record.value_schema)
+    return OpenFile(topic, partition, offset, moment, bucket_ms, schema)
 
 
 #: Looked at first: asking a number whether it is a Mapping costs more than all the rest.
@@ -77,3 +144,18 @@ def size_of(value: Any) -> int:
     if isinstance(value, Sequence):
         return sum(map(size_of, value)) + 8
     return 8
+
+
+def sizes_of(columns: SinkColumns) -> list[int]:
+    """Of each record what `size_of` says of its struct."""
+    fixed, sizes = 0, [0] * len(columns)
+    for column in columns.columns:
+        kinds = set(map(type, column))
+        if kinds <= _FIXED:
+            fixed += 8
+        elif kinds == {str} or kinds == {bytes}:
+            fixed += 8
+            sizes = list(map(add, sizes, map(len, column)))
+        else:
+            sizes = list(map(add, sizes, map(size_of, column)))
+    return [each + fixed for each in sizes]

@@ -5,6 +5,7 @@ same records under the same name, and so replaces what a crash may have left.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from broker.connect.api import (
     ConnectError,
     DataError,
     Importance,
+    SinkColumns,
     SinkConnector,
     SinkRecord,
     SinkTask,
@@ -27,7 +29,7 @@ from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.logical import ms_to_timestamp
 from broker.connect.plugins.objects.formats import EXTENSIONS, json_lines, parquet
-from broker.connect.plugins.objects.open_file import Bounds, OpenFile, begun_with, size_of
+from broker.connect.plugins.objects.open_file import Bounds, OpenFile, Stretch, begun_with, size_of
 from broker.connect.plugins.objects.store import Bucket, Directory, Store
 from broker.connect.plugins.paths import is_allowed_path
 from broker.connect.transforms.patterns import DateFormat
@@ -57,6 +59,7 @@ class ObjectSinkTask(SinkTask):
             values["partition.duration.ms"],
         )
         self._format = values["format"].lower()
+        self.takes_columns = self._format == "parquet"
         self._path = DateFormat("path.format", values["path.format"])
         self._store = store_of(values)
 
@@ -73,9 +76,7 @@ class ObjectSinkTask(SinkTask):
     def put(self, records: Sequence[SinkRecord]) -> None:
         """A batch that comes again after RetriableError goes on behind the record it came to."""
         for record in records:
-            place = TopicPartition(record.topic, record.partition)
-            if place not in self._assigned:
-                self._refuse(place)
+            place = self._assigned_place(record)
             if record.offset >= self._next.get(place, 0):
                 self._add(place, record)
 
@@ -84,13 +85,35 @@ class ObjectSinkTask(SinkTask):
             self._give_up(record)
             return
         size, current = size_of(record.value), self._open.get(place)
-        if current is not None and not current.takes(record, size, self._bounds):
+        if current is not None and not current.takes(record.timestamp_ms or 0, record.value_schema, size, self._bounds):
             self._write(place, current)
             current = None
         if current is None:
             current = self._open[place] = begun_with(record, self._bounds)
-        current.add(record, size)
+        current.add(record.value, size)
         self._next[place] = record.offset + 1
+
+    def put_columns(self, columns: SinkColumns) -> None:
+        """The same files as if each record had come alone."""
+        place = self._assigned_place(columns)
+        coming = Stretch(columns, bisect_left(columns.offsets, self._next.get(place, 0)))
+        while coming:
+            current = self._open.get(place)
+            if current is None:
+                self._open[place] = coming.begins(self._bounds)
+            else:
+                before = coming.at
+                coming.flows_into(current, self._bounds)
+                if coming.at == before:
+                    self._write(place, current)
+                    continue
+            self._next[place] = columns.offsets[coming.at - 1] + 1
+
+    def _assigned_place(self, read: SinkRecord | SinkColumns) -> TopicPartition:
+        place = TopicPartition(read.topic, read.partition)
+        if place not in self._assigned:
+            self._refuse(place)
+        return place
 
     def _give_up(self, record: SinkRecord) -> None:
         """A tombstone is no row. Without somebody to report it to, the task ends rather than lose it in silence."""
@@ -101,10 +124,10 @@ class ObjectSinkTask(SinkTask):
         self._next[TopicPartition(record.topic, record.partition)] = record.offset + 1
 
     def _write(self, place: TopicPartition, file: OpenFile) -> None:
-        encode = parquet if self._format == "parquet" else json_lines
+        encode = parquet if self.takes_columns else json_lines
         directory = self._path.format(ms_to_timestamp(file.bucket_ms))
         name = f"{file.topic}/{directory}/{file.name}{EXTENSIONS[self._format]}"
-        self._store.write(name, encode(file.schema, file.values))
+        self._store.write(name, encode(file))
         del self._open[place]
 
     @staticmethod

@@ -103,6 +103,42 @@ def test_a_poison_record_goes_to_the_dead_letters_with_its_place(worker, cluster
     assert worker.is_running("poisoned")
 
 
+def test_records_read_together_leave_out_the_poison_among_them_and_report_a_tombstone(worker, cluster, tmp_path):
+    import pyarrow.parquet
+    from confluent_kafka import Producer
+
+    schema = '{"type":"struct","fields":[{"field":"n","type":"int32"}]}'
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    for n in range(8):
+        value = {3: "poison", 5: None}.get(n, f'{{"schema":{schema},"payload":{{"n":{n}}}}}')
+        producer.produce("together", value, partition=0)
+    producer.flush(30)
+    dead = {
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": "dead-together",
+        "errors.deadletterqueue.topic.replication.factor": "1",
+    }
+    config = {
+        "connector.class": "ObjectSink", "topics": "together", "path": str(tmp_path / "files"), "file.max.records": "2",
+        "partition.duration.ms": str(10**13),
+    }  # fmt: skip
+    worker.ask("PUT", "/connectors/together/config", config | dead, status=201)
+    await_true(lambda: len(list(tmp_path.rglob("*.parquet"))) >= 2, "two files; the third waits for another record")
+    files = sorted(tmp_path.rglob("*.parquet"))
+    assert [pyarrow.parquet.ParquetFile(each).read().to_pydict()["n"] for each in files[:2]] == [[0, 1], [2, 4]]
+    assert [each.name[-13:] for each in files[:2]] == ["00000.parquet", "00002.parquet"]
+    ends = cluster_ends(cluster.bootstrap_servers, "dead-together")
+    await_true(lambda: ends() == 2, "two dead letters")
+    assert worker.is_running("together")
+
+
+def cluster_ends(bootstrap_servers, topic):
+    from confluent_kafka import Consumer, TopicPartition
+
+    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "ends"})
+    return lambda: consumer.get_watermark_offsets(TopicPartition(topic, 0), 30)[1]
+
+
 def test_a_poison_record_without_tolerance_ends_its_task_and_names_the_place(worker, cluster, tmp_path):
     from confluent_kafka import Producer
 

@@ -12,6 +12,9 @@ RECORD = SourceRecord({}, {}, "t", None, None, None, None, "line")
 
 
 class Message:
+    def __init__(self, value=b"line", offset=7, key=None, headers=None, timestamp=(0, -1)):
+        self._value, self._offset, self._key, self._headers, self._timestamp = value, offset, key, headers, timestamp
+
     def topic(self):
         return "t"
 
@@ -19,19 +22,19 @@ class Message:
         return 3
 
     def offset(self):
-        return 7
+        return self._offset
 
     def headers(self):
-        return None
+        return self._headers
 
     def key(self):
-        return None
+        return self._key
 
     def value(self):
-        return b"line"
+        return self._value
 
     def timestamp(self):
-        return 0, -1
+        return self._timestamp
 
 
 class Away:
@@ -77,3 +80,42 @@ def test_what_no_try_will_convert_is_a_failure_of_its_record():
     made = pipeline(0)
     made._value.to_connect = lambda *_: 1 / 0
     assert isinstance(made.sink(Message()), Failure)
+
+
+def envelope(n):
+    schema = b'{"type":"struct","fields":[{"field":"n","type":"int32"}]}'
+    return b'{"schema":%b,"payload":{"n":%d}}' % (schema, n)
+
+
+def json_pipeline(**props):
+    worker = {"key.converter": "JsonConverter", "value.converter": "JsonConverter"}
+    return Pipeline(worker, props, Tolerance({}, Event()))
+
+
+RUN = [
+    Message(envelope(1), 7, timestamp=(1, 123)),
+    Message(envelope(2), 9, b'{"schema":{"type":"string"},"payload":"k"}', [("h", b"1")]),
+]
+
+
+def test_records_of_one_schema_are_converted_together_and_say_what_they_say_alone():
+    made = json_pipeline()
+    columns, alone = made.columns(RUN), [made.sink(each) for each in RUN]
+    assert (columns.topic, columns.partition) == ("t", 3)
+    assert columns.offsets == [each.offset for each in alone] == [7, 9]
+    assert columns.timestamps_ms == [each.timestamp_ms for each in alone] == [123, None]
+    assert columns.schema == alone[0].value_schema
+    assert columns.columns == [[each.value["n"] for each in alone]] == [[1, 2]]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [Message(None, 11), Message(b"poison", 11), Message(envelope(2**40), 11), Message(envelope(3), 11, b"poison")],
+)
+def test_one_odd_record_has_all_of_them_converted_one_by_one(odd):
+    assert json_pipeline().columns([*RUN, odd]) is None
+
+
+def test_what_a_transform_has_to_see_is_not_converted_together():
+    props = {"transforms": "a", "transforms.a.type": "InsertField$Value", "transforms.a.topic.field": "topic"}
+    assert json_pipeline(**props).columns(RUN) is None

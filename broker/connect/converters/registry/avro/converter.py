@@ -47,8 +47,17 @@ class AvroCodec:
         node = self._node
         if self._is_raw:
             return node.schema, node.decoded(data)
+        return node.schema, node.decoded(self._read(data))
+
+    def columns(self, payloads: Sequence[bytes]) -> tuple[Schema, list[list[Any]]] | None:
+        node = self._node
+        if not node.parts or node.schema.optional:
+            return None
+        rows = list(map(self._read, payloads))
+        return node.schema, [part.decoded_together([row[name] for row in rows]) for name, part in node.parts]
+
+    def _read(self, data: bytes) -> Any:
         try:
-            datum = fastavro.schemaless_reader(io.BytesIO(data), self._schema, None)
+            return fastavro.schemaless_reader(io.BytesIO(data), self._schema, None)
         except Exception as error:  # fastavro raises what its parts raise
             raise DataError(f"Failed to deserialize Avro data: {error!r:.500}") from None
-        return node.schema, node.decoded(datum)

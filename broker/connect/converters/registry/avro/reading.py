@@ -10,6 +10,7 @@ from typing import Any
 
 from broker.connect.api import DataError, Field, Schema, Struct, Type
 from broker.connect.api.schema import DECIMAL, SCALE, validate_value
+from broker.connect.converters.columns import converted
 from broker.connect.converters.logical import from_primitive, to_primitive
 from broker.connect.converters.registry.avro import words
 from broker.connect.converters.registry.avro.defaults import default_from_json
@@ -50,6 +51,8 @@ class Node:
     word: str
     to: Change
     of: Change
+    #: Of a record: what its fields are.
+    parts: tuple[tuple[str, "Node"], ...] = ()
 
     def encoded(self, value: Any) -> Any:
         """For fastavro. Raises DataError."""
@@ -64,6 +67,10 @@ class Node:
 
     def decoded(self, datum: Any) -> Any:
         return None if datum is None else self.of(self.schema, datum)
+
+    def decoded_together(self, data: list[Any]) -> list[Any]:
+        """Each of them as `decoded`; most primitives are what they were read as."""
+        return converted(self.schema, data, lambda _schema, datum: self.decoded(datum))
 
 
 def read_schema(text: str, referred: Sequence[Named]) -> tuple[Node, bool]:
@@ -143,7 +150,7 @@ class _Reader:
             fields.append({"name": each.name, "type": inner.codec})
         name = self._name()
         schema = _schema(type_, Type.STRUCT, fields=tuple(Field(field, inner.schema) for field, inner in parts))
-        return Node(schema, {"type": "record", "name": name, "fields": fields}, name, *_struct(parts))
+        return Node(schema, {"type": "record", "name": name, "fields": fields}, name, *_struct(parts), tuple(parts))
 
     def _array(self, type_: AvroType) -> Node:
         items = type_.inner[0]

@@ -1,15 +1,27 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.connect.api import ConfigError, ConnectError, Field, RetriableError, Schema, Struct, TopicPartition, Type
+from broker.connect.api import (
+    ConfigError,
+    ConnectError,
+    Field,
+    RetriableError,
+    Schema,
+    SinkColumns,
+    Struct,
+    TopicPartition,
+    Type,
+)
 from broker.connect.api import schema as types
 from broker.connect.plugins.objects.sink import ObjectSinkConnector, ObjectSinkTask
 from tests.broker.connect.plugins.runner import SinkContext, sink_record
+from tests.examples import examples
 
 PLACE = TopicPartition("t", 0)
 HOUR = 3_600_000
@@ -84,6 +96,80 @@ def test_redelivery_from_any_committed_offset_writes_the_same_files(made, data):
     assert [each for each in lines(files) if each < committed] == [
         each.offset for each in records if each.offset < committed
     ]
+
+
+FIELDS = (
+    Field("id", types.INT64),
+    Field("item", Schema(Type.STRING, True, default="pear")),
+    Field("tags", Schema(Type.ARRAY, True, value_schema=types.STRING)),
+)
+ITEMS, OTHER = Schema(Type.STRUCT, fields=FIELDS), Schema(Type.STRUCT, name="other", fields=FIELDS)
+ROWS = st.lists(
+    st.tuples(
+        st.integers(1, 3), st.none() | st.integers(0, 3 * HOUR), st.none() | st.text("ab", max_size=40),
+        st.none() | st.lists(st.just("x"), max_size=3),
+    ), min_size=1, max_size=30,
+)  # fmt: skip
+
+
+def cut(records, ends):
+    at = 0
+    for end in [*sorted(ends), len(records)]:
+        if records[at:end]:
+            yield records[at:end]
+        at = max(at, end)
+
+
+def columns_of(records):
+    columns = [[each.value.values_by_name[field.name] for each in records] for field in FIELDS]
+    first = records[0]
+    return SinkColumns(
+        first.topic, first.partition, [each.offset for each in records], [each.timestamp_ms for each in records],
+        first.value_schema, columns,
+    )  # fmt: skip
+
+
+@given(ROWS, st.data())
+@settings(max_examples=examples(300))
+def test_columns_make_the_files_that_records_make_however_they_are_cut_and_brought_again(made, data):
+    other_from = data.draw(st.integers(0, len(made)))
+    offset, records = 0, []
+    for at, (step, moment, item, tags) in enumerate(made):
+        offset += step
+        schema = OTHER if at >= other_from else ITEMS
+        value = Struct(schema, {"id": at, "item": item, "tags": tags})
+        records.append(sink_record(offset, value, schema, timestamp_ms=moment))
+    props = {
+        "file_max_records": data.draw(st.sampled_from(["1", "4", "100"])), "partition_duration_ms": str(HOUR),
+        "rotate_interval_ms": data.draw(st.sampled_from(["-1", str(HOUR // 2)])),
+    }  # fmt: skip
+    bounds = data.draw(st.sampled_from([60, 200, 1_024]))
+    stores = Files(), Files()
+    for store, is_columns in zip(stores, (False, True), strict=True):
+        task = task_with("/unused", **props)
+        task._store, task._bounds = store, replace(task._bounds, bytes=bounds)
+        store.fails_at = data.draw(st.none() | st.integers(0, 5))
+        ends = data.draw(st.lists(st.integers(0, len(records)), max_size=4)) if is_columns else ()
+        for batch in cut(records, [*ends, other_from]):
+            for _ in range(2):
+                try:
+                    if is_columns and data.draw(st.integers(0, 4)):
+                        task.put_columns(columns_of(batch))
+                    else:
+                        task.put(batch)
+                    break
+                except RetriableError:
+                    continue
+        store.fails_at = None
+        task.pre_commit({PLACE: offset + 1})
+    assert stores[0].keys() == stores[1].keys()
+    assert all(stores[0][name].equals(stores[1][name]) for name in stores[0])
+
+
+def test_columns_of_a_partition_that_is_not_assigned_are_refused(tmp_path):
+    record = sink_record(0, Struct(ITEMS, {"id": 1, "item": "a", "tags": None}), ITEMS, topic="other")
+    with pytest.raises(ConnectError, match="may not change topic"):
+        task_with(tmp_path).put_columns(columns_of([record]))
 
 
 def test_typed_records_are_parquet_columns_under_time_topic_and_first_offset(tmp_path):
