@@ -1,8 +1,10 @@
 """A worker of a group: what it knows is in three topics, what it runs is decided with the others."""
 
 import functools
+import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from urllib.parse import quote
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.membership import Member
@@ -12,8 +14,9 @@ from broker.connect.group.wire import PROTOCOL_TYPE
 from broker.connect.herder.fencing import Fencing
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.membership import GroupWorker
+from broker.connect.herder.sessions import Sessions
 from broker.connect.plugins import paths
-from broker.connect.rest.forwarding import request_headers, send_tasks
+from broker.connect.rest.forwarding import request_headers, send
 from broker.connect.settings import DISTRIBUTED, Settings, read_settings
 from broker.connect.standalone import listen, serving, worker_id
 from broker.connect.storage.configurations import Configurations
@@ -33,7 +36,12 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
     configurations, states, offsets = Configurations(), States(), Offsets()
     identity = worker_id(settings, listening)
     herder = Herder(settings, identity, configurations, states, offsets)
-    headers = request_headers(logins)
+    herder.sessions = sessions = Sessions(herder)
+    own = request_headers(logins)
+
+    def headers(body: bytes) -> dict[str, str]:
+        return own | sessions.headers(body)
+
     herder.publish_to_leader = functools.partial(_publish, headers)
     herder.fencing = Fencing(herder, headers)
     herder.config_log = _log_of(settings, "config", 1, herder.on_config)
@@ -47,7 +55,7 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
         cluster, settings.group_id, PROTOCOL_TYPE,
         session_timeout_ms=settings.session_timeout_ms, rebalance_timeout_ms=settings.rebalance_timeout_ms,
     )  # fmt: skip
-    group = GroupWorker(herder, member, f"http://{identity}/")
+    group = GroupWorker(herder, member, f"http://{identity}/", sessions.tick)
     herder.group = group
     herder.start(())
     group.start()
@@ -70,10 +78,13 @@ def _log_of(settings: Settings, kind: str, partitions: int, apply: object) -> To
     return TopicLog(topic, partitions, replicas, settings.client(), apply)  # type: ignore[arg-type]
 
 
-def _publish(headers: dict[str, str], url: str, connector: str, configs: list[dict[str, str]]) -> None:
+def _publish(
+    headers: Callable[[bytes], dict[str, str]], url: str, connector: str, configs: list[dict[str, str]]
+) -> None:
     """To the leader, which writes them. Raises ConnectError."""
     if not url:
         raise ConnectError("there is no leader of the group yet")
-    status, content = send_tasks(url, connector, configs, headers)
+    body = json.dumps(configs).encode()
+    status, content = send(url, "POST", f"/connectors/{quote(connector, safe='')}/tasks", body, headers(body))
     if status >= 400:
         raise ConnectError(f"the leader did not take the tasks of {connector}: {status} {content[:500]!r}")

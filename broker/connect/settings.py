@@ -12,6 +12,7 @@ from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import ClientSecurity, read_security
 from broker.common.errors import StartupError
 from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
+from broker.connect.group.session_key import ALGORITHMS, KEY_BITS_MAX, KEY_BITS_MIN
 from broker.connect.providers import Providers
 
 _EVERY_WORKER = (
@@ -65,6 +66,32 @@ DISTRIBUTED = (
     ),
     Key("worker.sync.timeout.ms", parse_int, 3_000, "How long a worker reads to catch up.", at_least=1),
     Key("worker.unsync.backoff.ms", parse_int, 300_000, "And rests when that failed.", at_least=1),
+    Key(
+        "connect.protocol",
+        str,
+        "sessioned",
+        "What the group's workers speak: sessioned signs their requests to one another, compatible does not.",
+        choices=("sessioned", "compatible"),
+    ),
+    Key("inter.worker.key.generation.algorithm", str, "HmacSHA256", "What session keys are for.", choices=ALGORITHMS),
+    Key(
+        "inter.worker.key.size",
+        parse_int,
+        None,
+        "Bits of a session key; unset: the algorithm's own.",
+        at_least=KEY_BITS_MIN,
+        at_most=KEY_BITS_MAX,
+    ),
+    Key(
+        "inter.worker.key.ttl.ms", parse_int, 3_600_000, "How old a session key gets; 0: as old as it may.", at_least=0
+    ),
+    Key("inter.worker.signature.algorithm", str, "HmacSHA256", "What signs requests.", choices=ALGORITHMS),
+    Key(
+        "inter.worker.verification.algorithms",
+        parse_list,
+        ("HmacSHA256",),
+        "What requests may be signed with; that of our own signatures must be among them.",
+    ),
     Key("scheduled.rebalance.max.delay.ms", parse_int, 300_000, "How long work waits for its worker.", at_least=0),
 )
 #: Promised to sources: nothing overtakes, nothing is given up (A3).
@@ -156,12 +183,24 @@ class Settings:
         }
 
 
+def _check_algorithms(values: Mapping[str, Any]) -> None:
+    """Raises ConfigError."""
+    accepted = values.get("inter_worker_verification_algorithms", ())
+    if unknown := [each for each in accepted if each not in ALGORITHMS]:
+        raise ConfigError(f"inter.worker.verification.algorithms: {unknown[0]} is none of {', '.join(ALGORITHMS)}")
+    signs = values.get("inter_worker_signature_algorithm")
+    if signs is not None and signs not in accepted:
+        raise ConfigError(f"inter.worker.signature.algorithm={signs} must be in inter.worker.verification.algorithms")
+
+
 def read_settings(props: Mapping[str, str], keys: tuple[Key, ...]) -> Settings:
     """Raises StartupError. References are resolved, also in `props`."""
     try:
         providers = Providers(props)
         props = providers.resolve(props)
-        return Settings(read_values(keys, props), props, read_security(props), providers)
+        values = read_values(keys, props)
+        _check_algorithms(values)
+        return Settings(values, props, read_security(props), providers)
     except (ConfigError, ClientConfigError) as error:
         raise StartupError(f"{error}.") from None
 

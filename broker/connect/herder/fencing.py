@@ -2,6 +2,7 @@
 
 import http.client
 import threading
+from collections.abc import Callable
 from urllib.parse import quote
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
@@ -24,7 +25,8 @@ _log = logger("broker.connect")
 class Fencing:
     """On any thread but the herder's: it waits for brokers."""
 
-    def __init__(self, herder: Herder, headers: dict[str, str]):
+    def __init__(self, herder: Herder, headers: Callable[[bytes], dict[str, str]]):
+        """`headers` of a body: what a worker's own requests are sent with. Raises ConnectError."""
         self._herder = herder
         self._headers = headers
         self._one_round = threading.Lock()
@@ -39,7 +41,7 @@ class Fencing:
             if not group.leader_url:
                 raise ConnectError("there is no leader of the group yet")
             path = f"/connectors/{quote(connector, safe='')}/fence"
-            status, content = send(group.leader_url, "PUT", path, b"", self._headers)
+            status, content = send(group.leader_url, "PUT", path, b"", self._headers(b""))
         except (BarnabasError, OSError, http.client.HTTPException) as error:
             raise ConnectError(f"older tasks of {connector} are not fenced: {error}") from None
         if status >= 400:

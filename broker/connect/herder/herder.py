@@ -44,6 +44,8 @@ class Membership(Protocol):
     def is_leader(self) -> bool: ...
     @property
     def leader_url(self) -> str: ...
+    @property
+    def is_sessioned(self) -> bool: ...
     def holds(self) -> bool: ...
     def rejoin(self) -> None: ...
 
@@ -56,10 +58,17 @@ class Fences(Protocol):
     def require_current(self, unit: Unit, generation: int) -> None: ...
 
 
+class Signs(Protocol):
+    """Whether a request is of a worker of the group."""
+
+    def require(self, headers: Mapping[str, str], body: bytes) -> None: ...
+
+
 class Alone:
     generation = 0
     is_leader = True
     leader_url = ""
+    is_sessioned = False
 
     def holds(self) -> bool:
         return True
@@ -77,6 +86,8 @@ class Herder:
         self.configurations, self.states, self.offsets = configurations, states, offsets
         self.group: Membership = Alone()
         self.fencing: Fences
+        #: None: there are no other workers.
+        self.sessions: Signs | None = None
         self.levels = Levels()
         self.publish_to_leader: Callable[[str, str, list[dict[str, str]]], None] | None = None
         self.config_log: Log

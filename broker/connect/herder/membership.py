@@ -4,6 +4,7 @@ it is there. What runs may write as long as the group cannot have given it to so
 import contextlib
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import replace
 from typing import Any
@@ -25,17 +26,20 @@ from broker.connect.group.wire import (
 )
 from broker.connect.herder.herder import Herder
 
-#: What is spoken: requests between workers are not signed, so that `sessioned` would promise too much.
-_PROTOCOL = "compatible"
-_VERSION = PROTOCOLS[_PROTOCOL]
+#: What is spoken, preferred first; which of them, all members of a round have in common.
+_SPOKEN = {"sessioned": ("sessioned", "compatible"), "compatible": ("compatible",)}
 _TICK_S = 0.05
 _PAUSE_S = 0.2
 _log = logger("broker.connect")
 
 
 class GroupWorker:
-    def __init__(self, herder: Herder, member: Member, url: str):
+    def __init__(self, herder: Herder, member: Member, url: str, tick: Callable[[], None]):
+        """`tick` is called each time the group is looked after, and must not wait."""
         settings = herder.settings
+        self._tick = tick
+        self._spoken = _SPOKEN[settings.connect_protocol]
+        self._protocol = self._spoken[0]
         self._herder = herder
         self._member = member
         self._url = url
@@ -75,6 +79,11 @@ class GroupWorker:
         """Not any more either, once somebody else may have been made it."""
         return self._leads and self.holds()
 
+    @property
+    def is_sessioned(self) -> bool:
+        """Also before the first round, as Kafka's workers."""
+        return self._protocol == "sessioned"
+
     def rejoin(self) -> None:
         self._asked.set()
 
@@ -85,6 +94,7 @@ class GroupWorker:
                     self._round()
                 else:
                     self._beat()
+                    self._tick()
                     self._stopping.wait(_TICK_S)
             except ApiError as error:
                 self._refused(error)
@@ -138,8 +148,9 @@ class GroupWorker:
         self._asked.clear()
         self._join_at = float("inf")
         configurations = self._herder.configurations
-        metadata = encode_metadata(Metadata(self._url, configurations.offset, self._running), _VERSION)
-        joined = self._member.join([(_PROTOCOL, metadata)])
+        metadata = Metadata(self._url, configurations.offset, self._running)
+        joined = self._member.join([(each, encode_metadata(metadata, PROTOCOLS[each])) for each in self._spoken])
+        self._protocol = joined.protocol
         parts = self._decided(joined) if joined.is_leader else {}
         assignment = decode_assignment(self._member.sync(parts))
         self.generation = self._completed = joined.generation
@@ -169,21 +180,21 @@ class GroupWorker:
 
     def _decided(self, joined: Joined) -> dict[str, bytes]:
         members = {member: decode_metadata(data) for member, data in joined.members.items()}
-        configurations = self._herder.configurations
+        configurations, version = self._herder.configurations, PROTOCOLS[joined.protocol]
         furthest = max(each.config_offset for each in members.values())
         if furthest > configurations.offset:
             self._herder.config_log.read_to_end()
         common = Assignment(leader=joined.leader_id, leader_url=self._url, config_offset=configurations.offset)
         if furthest > configurations.offset:
             wrong = replace(common, error=CONFIG_MISMATCH)
-            return dict.fromkeys(members, encode_assignment(wrong, _VERSION))
+            return dict.fromkeys(members, encode_assignment(wrong, version))
         owned = {member: each.running.units if each.running else frozenset() for member, each in members.items()}
         now_ms = int(time.monotonic() * 1000)
         decided = self._balancer.assign(now_ms, joined.generation, self._completed, configurations.units(), owned)
         return {
             member: encode_assignment(
                 replace(common, units=units, revoked=decided.revoked[member], delay_ms=decided.delay_ms),
-                _VERSION,
+                version,
             )
             for member, units in decided.assigned.items()
         }

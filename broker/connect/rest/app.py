@@ -53,7 +53,7 @@ class Rest:
             ("GET", f"{name}/status", lambda r, _b: self._herder.status(_name(r)), 200),
             ("GET", f"{name}/tasks", self._tasks, 200),
             ("POST", f"{name}/tasks", self._put_tasks, 204),
-            ("PUT", f"{name}/fence", lambda r, _b: self._fence(_name(r)), 204),
+            ("PUT", f"{name}/fence", lambda r, _b: self._fence(r), 204),
             ("GET", f"{name}/tasks-config", self._tasks_config, 200),
             ("GET", f"{name}/tasks/{{task}}/status", self._task_status, 200),
             ("POST", f"{name}/restart", self._restart, 204),
@@ -84,7 +84,7 @@ class Rest:
             method = "GET" if request.method == "HEAD" else request.method
             answer, status = methods[method]
             try:
-                raw = await _body(request)
+                raw = request.state.raw = await _body(request)
                 body = _parsed(raw) if raw else None
                 return await run_in_threadpool(
                     self._answered, request, raw, functools.partial(answer, request, body), status
@@ -179,14 +179,22 @@ class Rest:
 
     def _put_tasks(self, request: Request, body: Any) -> Any:
         """Of another worker, which runs the connector."""
+        self._require_worker(request)
         if not isinstance(body, list):
             raise BadRequest("A list of task configurations is needed")
         self._herder.put_tasks(_name(request), [_texts(each) for each in body]).result()
 
-    def _fence(self, name: str) -> None:
+    def _require_worker(self, request: Request) -> None:
+        """Raises Refused for a request that no other worker of the group has signed."""
+        if self._herder.sessions is None:
+            raise Refused("Kafka Connect in standalone mode does not support externally setting task configurations.")
+        self._herder.sessions.require(request.headers, request.state.raw)
+
+    def _fence(self, request: Request) -> None:
+        self._require_worker(request)
         if not self._herder.settings.is_exactly_once:
             raise Refused("This worker does not take part in exactly-once sources")
-        self._herder.fencing.round(name)
+        self._herder.fencing.round(_name(request))
 
     def _task_status(self, request: Request, _body: Any) -> Any:
         name, task = _name(request), _task(request)

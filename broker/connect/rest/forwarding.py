@@ -1,7 +1,6 @@
 """A request that another worker has to answer goes on to it, at most twice (A1)."""
 
 import http.client
-import json
 from urllib.parse import urlencode, urlsplit
 
 from starlette.requests import Request
@@ -50,13 +49,6 @@ def send(url: str, method: str, path: str, body: bytes, headers: dict[str, str])
 def request_headers(logins: Logins | None) -> dict[str, str]:
     """Of what a worker asks another on its own account."""
     return {"Content-Type": "application/json"} | ({"Authorization": logins.authorization} if logins else {})
-
-
-def send_tasks(url: str, connector: str, configs: list[dict[str, str]], headers: dict[str, str]) -> tuple[int, bytes]:
-    from urllib.parse import quote
-
-    path = f"/connectors/{quote(connector, safe='')}/tasks"
-    return send(url, "POST", path, json.dumps(configs).encode(), headers)
 
 
 def _error(status: int, message: str) -> Response:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from broker.connect.group.session_key import KEY, SessionKey, read_key
 from broker.connect.group.wire import CONNECTOR, Unit
 from broker.connect.storage.records import TARGETS, load
 
@@ -22,6 +23,8 @@ class Configurations:
     #: How many producers the last round of fencing left, also of deleted connectors, and who was configured since.
     fenced: dict[str, int] = field(default_factory=dict)
     to_fence: set[str] = field(default_factory=set)
+    #: By which workers know requests of one another; a compacted topic keeps the last one.
+    session_key: SessionKey | None = None
     _written: dict[str, dict[int, dict[str, str]]] = field(default_factory=dict)
 
     def apply(self, key: bytes | None, value: bytes | None, offset: int) -> str | None:
@@ -30,6 +33,9 @@ class Configurations:
         kind, name = _split((key or b"").decode(errors="replace"))
         content = load(value) if value is not None else None
         match kind:
+            case "session-key":
+                self.session_key = read_key(content) or self.session_key
+                return None
             case "connector":
                 self._connector(name, _properties(content))
             case "task":
@@ -103,6 +109,8 @@ def _properties(content: Any) -> dict[str, str] | None:
 
 
 def _split(key: str) -> tuple[str, str]:
+    if key == KEY:
+        return KEY, ""
     for kind in ("target-state", "tasks-fencing", "connector", "task", "commit"):
         if key.startswith(f"{kind}-"):
             return kind, key[len(kind) + 1 :]

@@ -19,12 +19,12 @@ class Worker:
     port: int
     log: Path
 
-    def ask(self, method: str, path: str, body=None, status=None):
+    def ask(self, method: str, path: str, body=None, status=None, headers=None):
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.port}{path}",
             method=method,
             data=None if body is None else json.dumps(body).encode(),
-            headers={"Content-Type": "application/json"},
+            headers={"Content-Type": "application/json", **(headers or {})},
         )
         try:
             with urllib.request.urlopen(request, timeout=100) as answer:

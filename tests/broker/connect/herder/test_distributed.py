@@ -1,5 +1,6 @@
 """Two and three workers as processes: they share what runs, and one that dies or sleeps loses nothing."""
 
+import json
 import os
 import signal
 import time
@@ -7,6 +8,7 @@ import time
 import pytest
 from confluent_kafka import Consumer
 
+from broker.connect.group.session_key import SessionKey, read_key, signed_headers
 from tests.barnabas_cluster import await_true
 from tests.broker.connect.mock_cluster import all_records
 from tests.broker.connect.workers import start_worker
@@ -89,6 +91,36 @@ def values(cluster, topic, count, deadline_s=60.0):
 def everything(cluster, topic) -> list[bytes]:
     """What the topic has at this moment, doubles included."""
     return [record.value() for record in all_records(cluster.bootstrap_servers, topic)]
+
+
+def session_keys(workers) -> list[SessionKey]:
+    records = all_records(workers.cluster.bootstrap_servers, f"{workers.group}-config")
+    return [read_key(json.loads(each.value())) for each in records if each.key() == b"session-key"]
+
+
+def test_requests_between_workers_are_signed_with_a_key_that_changes(workers, tmp_path):
+    workers._properties |= {"inter.worker.key.ttl.ms": "4000"}
+    first = workers.start()
+    workers.start()
+    names = [f"signed{n}" for n in range(2)]
+    for name in names:
+        (tmp_path / f"{name}.txt").write_text("line\n")
+        put(first, name, source(tmp_path, name, "signed"))
+    # One of the two runs elsewhere than at the leader, who took its tasks by a signed request.
+    await_true(lambda: all_running(first, names) and len(owners(first, names)) == 2, "both run some", 60)
+    leader = next(each for each in workers.all if "session key given out" in each.log.read_text())
+    path, body = "/connectors/signed0/tasks", [{"file": "x", "topic": "signed"}]
+    old = session_keys(workers)[0]
+
+    def told(key) -> int:
+        content = json.dumps(body).encode()
+        return leader.ask("POST", path, body, headers=signed_headers(key, "HmacSHA256", content))
+
+    await_true(lambda: (told(old) or {}).get("error_code") == 403, "an old key is one no more", 60)
+    assert leader.ask("POST", path, body, status=400)["message"] == "Internal request missing required signature"
+    assert leader.ask("PUT", "/connectors/signed0/fence", status=400)
+    await_true(lambda: told(session_keys(workers)[-1]) is None, "the newest key is good", 30)
+    await_true(lambda: first.ask("GET", "/connectors/signed0/tasks")[0]["config"] == body[0], "and its tasks count")
 
 
 def test_two_workers_share_connectors_and_any_answers(workers, tmp_path):
