@@ -10,7 +10,8 @@ told, and the verdict knows that it did not say goodbye.
 
 A consumer commits itself, with the period `report_every_s`, when `commit` is called, and before partitions are taken
 from it: first the increments, then the offsets. Killed in between, its successor reads again from the same offset, and
-its increments replace the others. A record counts as consumed when the application has asked for the next one.
+its increments replace the others; an application that seeks back is told of in the same way. A record counts as
+consumed when the application has asked for the next one; how old it is by then is its latency.
 """
 
 import time
@@ -22,8 +23,9 @@ from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka import TopicPartition as Position
 
 from broker.audit.increment import AUDIT_TOPIC, Increment, Tier
+from broker.audit.latency import Latencies
 from broker.audit.reporter import Reporter
-from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, WindowCounter, Windows
+from broker.audit.tally import NO_WINDOW, WINDOW_MS, Counted, WindowCounter, Windows, window_of
 from broker.common.types import TopicPartition
 
 REPORT_EVERY_S = 10.0
@@ -165,6 +167,7 @@ class AuditedConsumer:
         self._report_every_s = report_every_s
         self._reporter = Reporter(Tier.CONSUMED, config["group.id"], uuid.uuid4().hex, window_ms)
         self._counter = WindowCounter(window_ms)
+        self._latencies = Latencies()
         self._starts: dict[TopicPartition, int] = {}
         self._positions: dict[TopicPartition, int] = {}
         self._returned: list[Any] = []
@@ -181,7 +184,7 @@ class AuditedConsumer:
 
     def consume(self, num_messages: int = 1, timeout: float = -1) -> list[Any]:
         self._count_returned()
-        if self._counter.is_full or time.monotonic() >= self._due_at:
+        if self._is_full or time.monotonic() >= self._due_at:
             self._report()
         messages = list(self.consumer.consume(num_messages, timeout))
         self._returned = [each for each in messages if each.error() is None]
@@ -197,22 +200,34 @@ class AuditedConsumer:
         self.commit()
         self.consumer.close()
 
+    @property
+    def _is_full(self) -> bool:
+        return self._counter.is_full or self._latencies.is_full
+
     def _count_returned(self) -> None:
         returned, self._returned = self._returned, []
+        at_ms = now_ms()
         for message in returned:
-            partition = TopicPartition(message.topic(), message.partition())
-            position = self._positions.get(partition, -1)
-            if self._counter.is_full:
+            partition, offset = TopicPartition(message.topic(), message.partition()), message.offset()
+            went_back = offset < self._positions.get(partition, -1)
+            if went_back or self._is_full:
                 self._tell()
-            self._counter.add(partition, counted(message, is_disordered=message.offset() < position))
-            self._starts.setdefault(partition, message.offset())
-            self._positions[partition] = message.offset() + 1
+            if went_back:
+                self._starts[partition] = offset
+            record = counted(message)
+            self._counter.add(partition, record)
+            if record.timestamp_ms >= 0:
+                window = window_of(record.timestamp_ms, self._counter.window_ms)
+                self._latencies.add(partition, window, at_ms - record.timestamp_ms)
+            self._starts.setdefault(partition, offset)
+            self._positions[partition] = offset + 1
 
     def _tell(self) -> None:
         for partition, windows in self._counter.drain():
             offsets = self._starts.pop(partition), self._positions[partition]
             self._starts[partition] = offsets[1]
-            increment = self._reporter.tell(partition, windows, now_ms(), offsets=offsets)
+            latencies = self._latencies.take(partition)
+            increment = self._reporter.tell(partition, windows, now_ms(), offsets=offsets, latencies=latencies)
             self._unsent[increment.to_bytes()] = increment
 
     def _report(self) -> None:
@@ -262,6 +277,8 @@ class AuditedConsumer:
         for known in (self._starts, self._positions):
             for partition in gone & known.keys():
                 del known[partition]
+        for partition in gone:
+            self._latencies.take(partition)
         kept = [(partition, windows) for partition, windows in self._counter.drain() if partition not in gone]
         self._counter.take_back(kept)
         self._returned = [each for each in self._returned if (each.topic(), each.partition()) not in gone]

@@ -6,17 +6,20 @@ an epoch is one life of a source, sequences count up from 0 in each epoch of a c
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from broker.audit.latency import Latency
 from broker.audit.tally import WINDOW_MS, Tally, Windows
 from broker.common.types import TopicPartition
 
 AUDIT_TOPIC = "_barnabas_audit"
 NO_RANGE = -1
 _FORMAT = 1
+#: The end of the year 9999, behind which no clock of ours can tell the time.
+_MOMENT_MAX = 253_402_300_799_999
 
 
 class Tier(StrEnum):
@@ -25,6 +28,12 @@ class Tier(StrEnum):
     PRODUCED = "produced"  #: acknowledged to a producer that takes part
     APPENDED = "appended"  #: committed in the log of the partition
     CONSUMED = "consumed"  #: returned to a consumer that takes part, which has gone on
+    MIRRORED = "mirrored"  #: acknowledged by the other cluster to a mirror that takes part
+    SUNK = "sunk"  #: put into a sink that takes part, and safe there
+
+
+#: What becomes of a record that is in the range of an increment and not at its tier, on purpose.
+DEAD, LEFT_OUT, FILTERED, RETURNING = "dead-lettered", "left out", "filtered", "returning"
 
 
 class BadIncrement(ValueError):
@@ -32,7 +41,7 @@ class BadIncrement(ValueError):
 
 
 class Chain(NamedTuple):
-    """`source` is the producer's name, the group, or the counter's."""
+    """`source` is the producer's name, the group, the counter's, the mirror's flow or the connector."""
 
     tier: Tier
     source: str
@@ -49,7 +58,9 @@ class Increment:
     """`start` to `end` (exclusive) are the offsets this covers, NO_RANGE at the tier `produced`, which covers none.
 
     An increment at `start` replaces whatever its chain said before of offsets from `start` on: who was killed before it
-    could commit its position counts again from there.
+    could commit its position counts again from there. `aside`: of the same offsets, what did not come to this tier on
+    purpose, by DEAD and so on. What is added to the format is left out where it is empty, and what is not known is
+    passed over, so that old and new counters read one another.
     """
 
     chain: Chain
@@ -61,26 +72,77 @@ class Increment:
     end: int = NO_RANGE
     is_last: bool = False  #: of the epoch: nothing that was counted is left untold
     window_ms: int = WINDOW_MS
+    aside: Mapping[str, Mapping[int, Tally]] = field(default_factory=dict)
+    latencies: Mapping[int, Latency] = field(default_factory=dict)
+
+    def whole(self) -> Iterator[tuple[int, Tally]]:
+        """Windows of all that its offsets hold, at this tier and aside; one may come several times."""
+        yield from self.windows.items()
+        for windows in self.aside.values():
+            yield from windows.items()
 
     def key(self) -> bytes:
         return json.dumps(self.chain).encode()
 
     def to_bytes(self) -> bytes:
-        body: dict[str, Any] = {name: value for name, value in asdict(self).items() if name not in ("chain", "windows")}
-        windows = [[start, *astuple(tally)] for start, tally in sorted(self.windows.items())]
-        return json.dumps({"format": _FORMAT, "chain": self.chain, **body, "windows": windows}).encode()
+        body: dict[str, Any] = {name: getattr(self, name) for name in _PLAIN}
+        if self.aside:
+            body["aside"] = {kind: _listed(windows) for kind, windows in self.aside.items()}
+        if self.latencies:
+            body["latencies"] = [[start, each.as_list()] for start, each in sorted(self.latencies.items())]
+        return json.dumps({"format": _FORMAT, "chain": self.chain, **body, "windows": _listed(self.windows)}).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes | None) -> "Increment":
         """Raises BadIncrement."""
         try:
             body = json.loads(data or b"")
-            if body.pop("format") != _FORMAT:
+            if body["format"] != _FORMAT:
                 raise BadIncrement("another format")
-            tier, source, topic, partition = body.pop("chain")
-            windows: Windows = {start: Tally(*rest) for start, *rest in body.pop("windows")}
-            return cls(chain=Chain(Tier(tier), source, topic, int(partition)), windows=windows, **body)
+            tier, source, topic, partition = body["chain"]
+            increment = cls(
+                chain=Chain(Tier(tier), _text(source), _text(topic), int(partition)),
+                windows=_windows(body["windows"]),
+                aside={_text(kind): _windows(each) for kind, each in body.get("aside", {}).items()},
+                latencies={_moment(start): Latency.of_list(each) for start, each in body.get("latencies", ())},
+                **{name: _CHECKED[type(body[name])](body[name]) for name in _PLAIN if name in body},
+            )
+            if increment.start > increment.end or increment.at_ms > _MOMENT_MAX or increment.window_ms <= 0:
+                raise BadIncrement("a range that ends before it begins, or no moment")
+            return increment
         except BadIncrement:
             raise
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadIncrement(f"no increment: {error}") from error
+
+
+_PLAIN = tuple(each.name for each in fields(Increment) if each.name not in ("chain", "windows", "aside", "latencies"))
+
+
+def _listed(windows: Mapping[int, Tally]) -> list[list[int]]:
+    return [[start, *astuple(tally)] for start, tally in sorted(windows.items())]
+
+
+def _windows(said: Any) -> Windows:
+    return {_moment(start): Tally(*map(_number, rest)) for start, *rest in said}
+
+
+def _moment(value: Any) -> int:
+    if _number(value) > _MOMENT_MAX:
+        raise BadIncrement(f"{value!r} is no moment")
+    return int(value)
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or not -1 <= value < 1 << 64:
+        raise BadIncrement(f"{value!r} is no number of ours")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise BadIncrement(f"{value!r} is no text")
+    return value
+
+
+_CHECKED: dict[type, Any] = {int: _number, str: _text, bool: bool}

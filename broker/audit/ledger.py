@@ -23,8 +23,10 @@ class Story:
 
     increments: list[Increment] = field(default_factory=list)
     gaps: list[tuple[int, int]] = field(default_factory=list)
-    #: Offsets that were counted again, because who counted them had not committed.
+    #: Offsets that were counted again, because who counted them had not committed, or went back.
     repeated: int = 0
+    #: What the newest increment has replaced, whole or from its start on.
+    undone: list[Increment] = field(default_factory=list)
     sequences: dict[str, int] = field(default_factory=dict)
     #: By epoch, of the newest increment: when it was made.
     heard_ms: dict[str, int] = field(default_factory=dict)
@@ -54,6 +56,7 @@ class Story:
         self.heard_ms[increment.epoch] = increment.at_ms
         if increment.is_last:
             self.closed.add(increment.epoch)
+        self.undone = []
         if increment.start != NO_RANGE:
             self._rewind(increment)
         self.increments.append(increment)
@@ -63,12 +66,12 @@ class Story:
         end = self.end
         self.gaps = [(start, min(stop, new.start)) for start, stop in self.gaps if start < new.start]
         while self.increments and self.increments[-1].start >= new.start:
-            self.increments.pop()
+            self.undone.append(self.increments.pop())
         if not self.increments:
             return
         last = self.increments[-1]
         if last.end > new.start:
-            self.increments.pop()
+            self.undone.append(self.increments.pop())
             self._note_gap(last.start, new.start)
         elif last.end < new.start:
             self._note_gap(last.end, new.start)
@@ -81,7 +84,11 @@ class Story:
 
     def forget(self, before_ms: int) -> None:
         """From the front: offsets that are covered still follow one another."""
-        kept = (number for number, each in enumerate(self.increments) if max(each.windows, default=0) >= before_ms)
+        kept = (
+            number
+            for number, each in enumerate(self.increments)
+            if max((window for window, _ in each.whole()), default=0) >= before_ms
+        )
         del self.increments[: next(kept, len(self.increments))]
 
     def knows(self, first: int, last: int) -> bool:

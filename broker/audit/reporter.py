@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
+from broker.audit.latency import Latency
 from broker.audit.tally import Tally
 from broker.common.types import TopicPartition
 
@@ -25,13 +26,16 @@ class Reporter:
         *,
         offsets: Range = NO_OFFSETS,
         is_last: bool = False,
+        aside: Mapping[str, Mapping[int, Tally]] | None = None,
+        latencies: Mapping[int, Latency] | None = None,
     ) -> Increment:
         chain = Chain(self._tier, self._source, *partition)
         sequence = self.sequences.get(chain, -1) + 1
         self.sequences[chain] = sequence
         return Increment(
-            chain, self._epoch, sequence, now_ms, windows, *offsets, is_last=is_last, window_ms=self._window_ms
-        )
+            chain, self._epoch, sequence, now_ms, windows, *offsets, is_last=is_last, window_ms=self._window_ms,
+            aside=aside or {}, latencies=latencies or {},
+        )  # fmt: skip
 
     def partitions(self) -> Iterable[TopicPartition]:
         """All it has spoken of."""

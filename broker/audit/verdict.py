@@ -6,15 +6,17 @@ or a consumer that lags, or was killed, leads to PENDING or UNKNOWN and never to
 is a lower bound while it has not closed its epoch: a loss found by it is sure, a surplus only beyond `grace_ms` around
 its last word, and beyond the records it was never told the end of. Records that a producer without the hook wrote look
 like duplicates: all who write a topic take part, or none. Transactions count when they are committed; a group that
-reads uncommitted ones has more than was appended.
+reads uncommitted ones has more than was appended. A mirror or a sink that takes part is compared by the offsets of
+the source as a group is; what it has put aside on purpose (dead letters, what a transform filters, what came from the
+other cluster) counts with the rest in the comparison, and is shown beside it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from broker.audit.increment import Chain, Tier
+from broker.audit.increment import Chain, Increment, Tier
 from broker.audit.ledger import Ledger, Story
 from broker.audit.tally import NO_WINDOW, Tally
 
@@ -82,8 +84,8 @@ def judge(ledger: Ledger, topic: str, now_ms: int, grace_ms: int | None = None) 
 
 
 def column(chain: Chain) -> str:
-    """The name of a tier: each group is one of its own."""
-    return f"{chain.tier} {chain.source}" if chain.tier is Tier.CONSUMED else str(chain.tier)
+    """The name of a tier: each group, mirror and sink is one of its own."""
+    return str(chain.tier) if chain.tier in (Tier.PRODUCED, Tier.APPENDED) else f"{chain.tier} {chain.source}"
 
 
 class _Judging:
@@ -96,7 +98,12 @@ class _Judging:
         for chain, story in ledger.stories.items():
             if chain.topic == topic:
                 self._stories[column(chain)][chain.partition].append(story)
-        self._tallies = {name: _by_window(stories) for name, stories in self._stories.items()}
+        self._tallies = {name: _by_window(stories, Increment.whole) for name, stories in self._stories.items()}
+        self._shown = {
+            f"{name}{': ' if kind else ''}{kind}": _by_window(stories, part)
+            for name, stories in self._stories.items()
+            for kind, part in _parts(stories).items()
+        }
         self._producers = _Producers(ledger.of(topic, Tier.PRODUCED).values(), self._grace_ms)
         self._appended = {index: stories[0] for index, stories in self._stories.get(APPENDED, {}).items()}
         self._findings: list[Finding] = []
@@ -124,7 +131,7 @@ class _Judging:
 
     def _row(self, window: int) -> Row:
         row = Row(window)
-        for name, by_window in sorted(self._tallies.items(), key=lambda item: _place(item[0])):
+        for name, by_window in sorted(self._shown.items(), key=lambda item: _place(item[0])):
             row.tiers[name] = sum(by_window.get(window, {}).values(), start=Tally())
         if not self._is_over(window):
             row.state = State.PENDING
@@ -202,12 +209,22 @@ class _Producers:
         return any(start < end_ms and start_ms < end for start, end in self._ends)
 
 
-def _by_window(stories: Mapping[int, Iterable[Story]]) -> dict[int, dict[int, Tally]]:
+_Part = Callable[[Increment], Iterable[tuple[int, Tally]]]
+
+
+def _parts(stories: Mapping[int, Iterable[Story]]) -> dict[str, _Part]:
+    """What a tier counted, under no name, and what it put aside."""
+    kinds = {kind for told in stories.values() for story in told for each in story.increments for kind in each.aside}
+    asides = {kind: lambda each, kind=kind: each.aside.get(kind, {}).items() for kind in sorted(kinds)}
+    return {"": lambda each: each.windows.items(), **asides}
+
+
+def _by_window(stories: Mapping[int, Iterable[Story]], part: _Part) -> dict[int, dict[int, Tally]]:
     """Window → partition → what was counted."""
     found: dict[int, dict[int, Tally]] = defaultdict(dict)
     for index, told in stories.items():
         for increment in (each for story in told for each in story.increments):
-            for window, tally in increment.windows.items():
+            for window, tally in part(increment):
                 found[window][index] = found[window].get(index, Tally()) + tally
     return found
 

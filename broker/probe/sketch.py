@@ -5,16 +5,29 @@ At most BUCKETS counts, whatever is added; a percentile is wrong by at most 5 % 
 
 import math
 from collections.abc import Mapping
+from typing import ClassVar
 
 #: Each bucket ends at so many times where it begins.
 GROWTH = 1.1
 SMALLEST_MS, LARGEST_MS = 0.01, 600_000.0
 _LOG = math.log(GROWTH)
-BUCKETS = math.ceil(math.log(LARGEST_MS / SMALLEST_MS) / _LOG) + 1
+
+
+def bucket_of(ms: float) -> int:
+    return math.floor(math.log(max(ms, SMALLEST_MS) / SMALLEST_MS) / _LOG)
+
+
+def middle_of(bucket: int) -> float:
+    """In ms."""
+    return float(SMALLEST_MS * GROWTH ** (bucket + 0.5))
+
+
+BUCKETS = bucket_of(LARGEST_MS) + 2
 
 
 class Sketch:
     __slots__ = ("counts",)
+    largest_ms: ClassVar[float] = LARGEST_MS
 
     def __init__(self, counts: Mapping[int, int] | None = None):
         #: Bucket → how many; only those that have any.
@@ -25,8 +38,7 @@ class Sketch:
         return sum(self.counts.values())
 
     def add(self, ms: float) -> None:
-        within = min(max(ms, SMALLEST_MS), LARGEST_MS)
-        bucket = min(BUCKETS - 1, math.floor(math.log(within / SMALLEST_MS) / _LOG))
+        bucket = bucket_of(min(ms, self.largest_ms))
         self.counts[bucket] = self.counts.get(bucket, 0) + 1
 
     def merge(self, other: "Sketch") -> None:
@@ -39,7 +51,7 @@ class Sketch:
         for bucket in sorted(self.counts):
             left -= self.counts[bucket]
             if left <= 0:
-                return float(SMALLEST_MS * GROWTH ** (bucket + 0.5))
+                return middle_of(bucket)
         return None
 
     def as_json(self) -> dict[str, int]:

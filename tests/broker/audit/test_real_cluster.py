@@ -10,6 +10,8 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from broker.audit.hook import AuditedConsumer, AuditedProducer
+from broker.audit.increment import Tier
+from broker.audit.latency import merged
 from broker.audit.tally import WINDOWS_MAX
 from broker.audit.topic import ensure_topic, read_ledger
 from broker.audit.verdict import State, judge
@@ -206,3 +208,24 @@ def test_more_windows_than_are_held_at_once_are_counted_all_the_same(cluster, st
             lambda: [row.state for row in verdict(cluster, "scattered").rows] == [State.COMPLETE] * count,
             "all windows are complete",
         )
+
+
+def test_a_group_that_goes_back_is_told_as_one_that_reads_again_and_says_how_old_its_records_were(cluster, start_ms):
+    make_topic(cluster, "again")
+    producer = AuditedProducer(config(cluster), "test")
+    produce(producer, "again", start_ms, [0])
+    producer.close()
+    with audited_group(cluster, "again") as consumer:
+        consume(consumer, A_WINDOW)
+        consumer.commit()
+        consumer.consumer.seek(TopicPartition("again", 0, 5))
+        consume(consumer, A_WINDOW // 2 - 5)
+        consumer.commit()
+    stories = read_ledger({"bootstrap.servers": cluster.bootstrap_servers}).of("again", Tier.CONSUMED)
+    counted = {chain.partition: (story.tally(start_ms), story.repeated) for chain, story in stories.items()}
+    assert counted[0][1] == A_WINDOW // 2 - 5
+    assert counted[1][1] == 0
+    assert not any(tally.disordered for tally, _ in counted.values())
+    latency = merged(each.latencies[start_ms] for story in stories.values() for each in story.increments)
+    assert 20 * 60_000 <= latency.most_ms < 30 * 60_000
+    assert latency.percentile(0.5) == pytest.approx(latency.most_ms, rel=0.1)

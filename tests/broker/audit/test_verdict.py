@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker.audit.increment import NO_RANGE, Tier
+from broker.audit.increment import DEAD, FILTERED, NO_RANGE, RETURNING, Tier
 from broker.audit.ledger import Ledger
 from broker.audit.report import report_lines
 from broker.audit.tally import Tally
 from broker.audit.verdict import State, judge
-from tests.broker.audit.made import MINUTE, records, told
+from tests.broker.audit.made import MINUTE, records, told, windows_of
 
 LATER = 60 * MINUTE
-PRODUCED, APPENDED, CONSUMED = Tier
+PRODUCED, APPENDED, CONSUMED = TIERS = tuple(Tier)[:3]
+MIRRORED, SUNK = Tier.MIRRORED, Tier.SUNK
 
 
 def judged(*increments, now_ms=LATER):
@@ -29,14 +30,14 @@ def states(verdict):
 
 
 def test_what_all_tiers_counted_alike_is_complete_until_the_end_of_its_window():
-    verdict = judged(*(told(tier, *records(0, 1, 2)) for tier in Tier))
+    verdict = judged(*(told(tier, *records(0, 1, 2)) for tier in TIERS))
     assert states(verdict) == [State.COMPLETE]
     assert verdict.complete_until == MINUTE
     assert verdict.findings == ()
 
 
 def test_an_increment_that_is_read_twice_counts_once():
-    once = [told(tier, *records(0, 1, 2)) for tier in Tier]
+    once = [told(tier, *records(0, 1, 2)) for tier in TIERS]
     assert states(judged(*once, *once)) == [State.COMPLETE]
 
 
@@ -173,7 +174,7 @@ def test_an_increment_of_old_and_new_windows_is_kept_whole():
 def test_a_chain_that_goes_on_after_it_was_forgotten_is_believed_again():
     """Quiet for hours, then counted on in the same epoch: a loss after that must not drown in doubt."""
     ledger = Ledger()
-    for tier in Tier:
+    for tier in TIERS:
         ledger.add(told(tier, *records(0, 1), at_ms=MINUTE))
     ledger.forget(30 * MINUTE)
     assert ledger.stories == {}
@@ -221,3 +222,42 @@ def test_whatever_is_forgotten_a_loss_that_is_remembered_is_found_and_nothing_el
     is_remembered = lost * MINUTE >= cut and not 10 <= lost < 10 + quiet
     findings = judge(ledger, "t", 2 * LATER).findings
     assert [(each.window, each.state) for each in findings] == [(lost * MINUTE, State.MISSING)] * is_remembered
+
+
+def with_aside(increment, kind, *found):
+    return replace(increment, aside={kind: windows_of(*found)})
+
+
+def test_a_mirror_and_a_sink_are_compared_with_the_log_and_named():
+    verdict = judged(
+        told(APPENDED, *records(0, 1, 2)),
+        told(MIRRORED, *records(0, 1, 2), source="a->b"),
+        told(SUNK, *records(0, 2), source="pg", end=3),
+    )
+    (finding,) = verdict.findings
+    assert (finding.tier, finding.state, finding.count, finding.partitions) == ("sunk pg", State.MISSING, 1, (0,))
+    assert [*verdict.rows[0].tiers] == ["appended", "mirrored a->b", "sunk pg"]
+
+
+def test_dead_letters_and_what_is_filtered_are_not_missing_and_are_told_apart():
+    sunk = with_aside(told(SUNK, *records(0, 2), source="pg", end=4), DEAD, *records(1))
+    sunk = replace(sunk, aside={**sunk.aside, FILTERED: windows_of(*records(3))})
+    verdict = judged(told(APPENDED, *records(0, 1, 2, 3)), sunk)
+    (row,) = verdict.rows
+    assert row.state is State.COMPLETE
+    assert {name: tally.count for name, tally in row.tiers.items()} == {
+        "appended": 4, "sunk pg": 2, "sunk pg: dead-lettered": 1, "sunk pg: filtered": 1,
+    }  # fmt: skip
+
+
+def test_copies_that_a_mirror_does_not_send_back_are_no_loss():
+    mirrored = with_aside(told(MIRRORED, *records(0, 1), source="a->b", end=4), RETURNING, *records(2, 3))
+    assert judged(told(APPENDED, *records(0, 1, 2, 3)), mirrored).rows[0].state is State.COMPLETE
+
+
+@pytest.mark.parametrize("tier", [MIRRORED, SUNK])
+def test_a_mirror_or_sink_that_lags_or_began_late_or_says_nothing_has_lost_nothing(tier):
+    appended = told(APPENDED, *records(0, 1, 2))
+    for said in (told(tier, *records(0, 1)), told(tier, *records(1, 2)), told(tier, *records(5, 6), partition=1)):
+        assert judged(appended, said).findings == ()
+    assert judged(appended).rows[0].state is not State.MISSING

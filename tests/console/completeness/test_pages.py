@@ -12,7 +12,7 @@ from console.completeness.models import AuditedTopic
 from console.gateway.fake import FakeGateway
 from tests.broker.audit.made import MINUTE, records, told
 
-PRODUCED, APPENDED, CONSUMED = Tier
+PRODUCED, APPENDED, CONSUMED = TIERS = tuple(Tier)[:3]
 #: The minute that is under way.
 NOW = 29_000_000
 
@@ -60,7 +60,7 @@ def test_without_a_counter_it_says_how_to_get_one(audit, viewer, client_of):
 
 def test_tiers_that_agree_make_a_topic_complete_until_the_end_of_the_window(audit, viewer, client_of):
     audit.begin()
-    for tier in Tier:
+    for tier in TIERS:
         audit.say(tier, *records(0, 1, 2, minute=NOW - 10))
     assert audit.look() is False
     row = AuditedTopic.objects.get()
@@ -106,7 +106,7 @@ def test_a_window_that_should_be_complete_is_a_reason_of_health_while_somebody_c
 ):
     monkeypatch.setattr("console.overview.facts.now_ms", lambda: audit.clock_ms)
     audit.begin()
-    for tier in Tier:
+    for tier in TIERS:
         audit.say(tier, *records(0, minute=NOW - 12))
     audit.say(APPENDED, *records(1, 2, minute=NOW - 10))
     audit.say(CONSUMED, *records(1, minute=NOW - 10), source="billing")
@@ -119,7 +119,7 @@ def test_a_window_that_should_be_complete_is_a_reason_of_health_while_somebody_c
 
 def test_windows_become_complete_as_the_clock_goes_without_another_word(audit):
     audit.begin()
-    for tier in Tier:
+    for tier in TIERS:
         audit.say(tier, *records(0, 1, minute=NOW - 1))
     audit.look()
     assert AuditedTopic.objects.get().complete_until_ms is None

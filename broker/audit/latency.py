@@ -1,0 +1,102 @@
+"""How old records were when they were counted, by window, so that percentiles can be told of any sum of windows. Pure.
+
+A latency is the clock of who counts less the record's time; two clocks, so it may be negative. Those are counted apart
+and are in no percentile: a producer's clock that is ahead must not make a slow consumer look quick.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from broker.common.types import TopicPartition
+from broker.probe.sketch import Sketch, bucket_of
+
+#: Older than that is that old.
+LARGEST_MS = 90 * 24 * 3_600_000.0
+_BUCKET_MAX = bucket_of(LARGEST_MS)
+#: Of one increment, some ten bytes each.
+BUCKETS_MAX = 20_000
+
+
+class Ages(Sketch):
+    """A record may have waited for weeks."""
+
+    __slots__ = ()
+    largest_ms = LARGEST_MS
+
+
+class Latency:
+    """`early`: records whose time is ahead of the clock. `most_ms`: the highest, exactly."""
+
+    __slots__ = ("ages", "early", "most_ms")
+
+    def __init__(self, ages: Mapping[int, int] | None = None, early: int = 0, most_ms: int = 0):
+        self.ages, self.early, self.most_ms = Ages(ages), early, most_ms
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Latency) and self.as_list() == other.as_list()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def add(self, ms: int) -> None:
+        if ms < 0:
+            self.early += 1
+        else:
+            self.ages.add(ms)
+            self.most_ms = max(self.most_ms, ms)
+
+    def merge(self, other: "Latency") -> None:
+        self.ages.merge(other.ages)
+        self.early += other.early
+        self.most_ms = max(self.most_ms, other.most_ms)
+
+    def percentile(self, share: float) -> float | None:
+        """In ms, never more than the highest; None without a record."""
+        found = self.ages.percentile(share)
+        return None if found is None else min(found, float(self.most_ms))
+
+    def as_list(self) -> list[int]:
+        """[early, most_ms, bucket, count, bucket, count, …]"""
+        return [self.early, self.most_ms, *(number for each in sorted(self.ages.counts.items()) for number in each)]
+
+    @classmethod
+    def of_list(cls, said: Sequence[Any]) -> "Latency":
+        """Raises ValueError for what no `as_list` has said."""
+        early, most_ms, *flat = said
+        if any(type(each) is not int or each < 0 for each in said) or len(flat) % 2:
+            raise ValueError("no latency")
+        ages = dict(zip(flat[::2], flat[1::2], strict=True))
+        if max(ages, default=0) > _BUCKET_MAX:
+            raise ValueError("no latency")
+        return cls(ages, early, most_ms)
+
+
+def merged(found: Iterable[Latency]) -> Latency:
+    whole = Latency()
+    for each in found:
+        whole.merge(each)
+    return whole
+
+
+class Latencies:
+    """Of what is counted since the last increment, by partition and window, in memory that is bounded."""
+
+    def __init__(self, buckets_max: int = BUCKETS_MAX):
+        self._open: dict[TopicPartition, dict[int, Latency]] = {}
+        self._buckets, self._buckets_max = 0, buckets_max
+
+    @property
+    def is_full(self) -> bool:
+        """All is to be taken before anything else."""
+        return self._buckets >= self._buckets_max
+
+    def add(self, partition: TopicPartition, window: int, ms: int) -> None:
+        latency = self._open.setdefault(partition, {}).setdefault(window, Latency())
+        before = len(latency.ages.counts)
+        latency.add(ms)
+        self._buckets += len(latency.ages.counts) - before
+
+    def take(self, partition: TopicPartition) -> dict[int, Latency]:
+        """What was added of a partition; it begins anew."""
+        taken = self._open.pop(partition, {})
+        self._buckets -= sum(len(each.ages.counts) for each in taken.values())
+        return taken
