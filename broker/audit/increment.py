@@ -81,6 +81,11 @@ class Increment:
         for windows in self.aside.values():
             yield from windows.items()
 
+    @property
+    def newest(self) -> int:
+        """Its last window."""
+        return max((window for window, _ in self.whole()), default=0)
+
     def key(self) -> bytes:
         return json.dumps(self.chain).encode()
 

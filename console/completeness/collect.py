@@ -1,41 +1,47 @@
-"""The collector's look at the audit topic: increments are read on from where the last look ended, and topics of which
-something new was said, or whose windows may be over now, are judged again.
+"""The collector's look at the audit topic: increments are read on from where the last look ended, what they tell of
+deliveries is added up, and topics of which something new was said, or whose windows may be over now, are judged again.
 """
 
 from collections.abc import Callable, Collection
 
+from console.completeness.contributions import SeriesKey, contribution, series_of
+from console.completeness.delivery_store import Heard, forget, write
 from console.completeness.models import AuditedTopic
+from console.completeness.points import add
+from console.completeness.reader import KEPT_MS, AuditReader, is_further
 from console.completeness.rows import columns
-from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
-from console.gateway.message_audit import AUDIT_TOPIC, BadIncrement, Increment, Ledger, judge
-from console.gateway.record_views import RecordStream
+from console.gateway.message_audit import AUDIT_TOPIC, Increment, Ledger, judge
 from console.live import groups
 from console.live.push import push_partial
 
 INTERVAL_SECONDS = 5.0
-#: What was counted of windows before is forgotten; the audit topic keeps it for a week, `barnabas audit` reads that.
-KEPT_MS = 6 * 3_600_000
 #: Judged at one look, those in turn that wait longest.
 TOPICS_AT_ONCE = 20
 _JUDGED_AGAIN_MS = 30_000
 _FORGOTTEN_EVERY_MS = 600_000
-_AT_ONCE = 2_000
-_WAIT_S = 0.3
 _ROUNDS_MAX = 50
+#: Sums are written as often as that while they are few, and seldom while they are many; with so many steps at once.
+WRITTEN_EVERY_MS, SELDOM_MS = 10_000, 60_000
+FEW_STEPS, STEPS_MAX = 1_000, 50_000
 
 
 class CompletenessCollector:
     """For one thread."""
 
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
-        self._gateway, self._now_ms = gateway, clock_ms
-        self._stream: RecordStream | None = None
+        self._now_ms = clock_ms
+        self._reader = AuditReader(gateway)
         self._ledger = Ledger()
         self._heard_ms: dict[str, int] = {}
         #: When a topic was judged last; what is said of it makes it due at once.
         self._judged_ms: dict[str, int] = {}
         self._forgot_ms = 0
+        #: What the sums lack of what was read, and how far they are read.
+        self._heard: dict[SeriesKey, Heard] = {}
+        self._steps = 0
+        self._written_to: dict[int, int] = {}
+        self._written_ms = 0
 
     def look(self, topics: Collection[str]) -> bool:
         """Whether something was found. `topics`: all there are. Raises GatewayError."""
@@ -44,34 +50,51 @@ class CompletenessCollector:
             if AuditedTopic.objects.all().delete()[0]:
                 self._tell()
             return False
-        try:
-            self._read()
-        except GatewayError:
-            self._begin_anew()
-            raise
-        self._forget()
-        if self._judge() + AuditedTopic.objects.exclude(name__in=topics).delete()[0]:
+        self._read(topics)
+        self._forget(topics)
+        written = self._write()
+        if self._judge() + AuditedTopic.objects.exclude(name__in=topics).delete()[0] or written:
             self._tell()
         return AuditedTopic.objects.filter(finding_count__gt=0).exists()
 
-    def _read(self) -> None:
-        if self._stream is None:
-            spans = self._gateway.record_spans(AUDIT_TOPIC, True)
-            starts = {partition: span.first for partition, span in spans.items()}
-            self._stream = self._gateway.open_records(AUDIT_TOPIC, starts, True)
+    def _read(self, topics: Collection[str]) -> None:
+        now_ms = self._now_ms()
         for _ in range(_ROUNDS_MAX):
-            records = self._stream.read(_WAIT_S, _AT_ONCE)
-            for record in records:
-                try:
-                    increment = Increment.from_bytes(record.value)
-                except BadIncrement:
-                    continue  # who may write the topic may not end the audit
-                if self._ledger.add(increment):
-                    topic = increment.chain.topic
-                    self._heard_ms[topic] = max(self._heard_ms.get(topic, 0), increment.at_ms)
-                    self._judged_ms[topic] = 0
-            if len(records) < _AT_ONCE:
+            for increment, is_lacking in self._reader.batch(now_ms):
+                self._take(increment, now_ms, is_lacking=is_lacking and increment.chain.topic in topics)
+            self._reader.taken()
+            if not self._reader.is_behind or self._steps >= STEPS_MAX:
                 break
+
+    def _take(self, increment: Increment, now_ms: int, *, is_lacking: bool) -> None:
+        if not self._ledger.add(increment):
+            return
+        topic = increment.chain.topic
+        self._heard_ms[topic] = max(self._heard_ms.get(topic, 0), increment.at_ms)
+        self._judged_ms[topic] = 0
+        if is_lacking:
+            self._hear(increment, now_ms)
+
+    def _hear(self, increment: Increment, now_ms: int) -> None:
+        undone = self._ledger.stories[increment.chain].undone
+        heard = self._heard.setdefault(series_of(increment), Heard())
+        heard.at_ms, heard.window_ms = max(heard.at_ms, increment.at_ms), increment.window_ms
+        before = len(heard.points)
+        for at_ms, point in contribution(increment, undone, now_ms).items():
+            add(heard.points, at_ms, point)
+        self._steps += len(heard.points) - before
+
+    def _write(self) -> bool:
+        """Whether it was time."""
+        now_ms = self._now_ms()
+        every_ms = WRITTEN_EVERY_MS if self._steps <= FEW_STEPS else SELDOM_MS
+        is_due = now_ms - self._written_ms >= every_ms or self._steps >= STEPS_MAX
+        if not is_due or not is_further(self._reader.read_to, self._written_to):
+            return False
+        write(self._heard, self._reader.read_to, self._reader.topic_id, now_ms)
+        self._written_to, self._written_ms = dict(self._reader.read_to), now_ms
+        self._heard, self._steps = {}, 0
+        return True
 
     def _judge(self) -> int:
         """How many rows are others now."""
@@ -88,19 +111,20 @@ class CompletenessCollector:
                 changed += 1
         return changed
 
-    def _forget(self) -> None:
+    def _forget(self, topics: Collection[str]) -> None:
         now_ms = self._now_ms()
         if now_ms - self._forgot_ms >= _FORGOTTEN_EVERY_MS:
             self._forgot_ms = now_ms
             self._ledger.forget(now_ms - KEPT_MS)
+            forget(topics, now_ms)
+            self._reader.look_for_partitions()
 
     def _begin_anew(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
+        self._reader.forget()
         self._ledger = Ledger()
         self._heard_ms.clear()
         self._judged_ms.clear()
+        self._heard, self._steps, self._written_to = {}, 0, {}
 
     def _tell(self) -> None:
         push_partial(groups.COMPLETENESS, "completeness/partials/version.html", {"version": self._now_ms()})

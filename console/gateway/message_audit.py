@@ -1,9 +1,10 @@
 """The message audit's increments and its verdict, in the words of who counts."""
 
-from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment
+from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment, Tier
+from broker.audit.latency import Latency
 from broker.audit.ledger import Ledger
 from broker.audit.report import clock, sentence
-from broker.audit.tally import NO_WINDOW
+from broker.audit.tally import NO_WINDOW, Tally
 from broker.audit.verdict import TROUBLES, Finding, State, Verdict, judge
 
 __all__ = [
@@ -13,8 +14,11 @@ __all__ = [
     "BadIncrement",
     "Finding",
     "Increment",
+    "Latency",
     "Ledger",
     "State",
+    "Tally",
+    "Tier",
     "Verdict",
     "clock",
     "judge",
