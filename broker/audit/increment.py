@@ -33,7 +33,7 @@ class Tier(StrEnum):
 
 
 #: What becomes of a record that is in the range of an increment and not at its tier, on purpose.
-DEAD, LEFT_OUT, FILTERED, RETURNING = "dead-lettered", "left out", "filtered", "returning"
+DEAD, LEFT_OUT, FILTERED, RETURNING = ASIDES = "dead-lettered", "left out", "filtered", "returning"
 
 
 class BadIncrement(ValueError):

@@ -10,6 +10,7 @@ from console.charts.measures import (
     BROKER,
     CLUSTER,
     CONNECTOR,
+    DELIVERY,
     GROUP,
     KINDS,
     MIRROR,
@@ -90,6 +91,7 @@ _WORDS = {
     "latency": "answers in {}", "connections": "has {} connections", "znodes": "holds {} znodes",
     "cpu": "takes {} of a core", "memory": "takes {} of memory", "restarts": "was started again {} times",
     "processed": "processes {} records a second", "batch": "takes {} for a batch",
+    "delivered": "has come to {} of what was expected", "again": "has {} records that came again",
     "running": "has running tasks: {}", "failed": "has failed tasks: {}",
 }  # fmt: skip
 _SAID = {
@@ -105,6 +107,8 @@ def amount(measure: str, value: float) -> str:
         return duration(round(value))
     if measure in ("size", "memory"):
         return size(round(value))
+    if measure == "delivered":
+        return f"{value:.2f} %"
     if measure == "cpu":
         return f"{value:.0f} %"
     said = _SAID.get(measure)
@@ -122,10 +126,13 @@ def _sentence(rule: Rule, name: str, value: float) -> str:
         STREAM: "Stream ",
         CONNECTOR: "Connector ",
         MIRROR: "Mirror ",
+        DELIVERY: "Delivery of ",
     }
     subject = f"{labels.get(rule.kind, '')}{name}" if rule.kind != CLUSTER else "The cluster"
     is_what = "above" if rule.is_above else "below"
     says = _WORDS[rule.measure].format(amount(rule.measure, value))
+    if rule.kind == DELIVERY:
+        says = says.replace("of the requests", "of the records")
     return f"{subject} {says}, {is_what} {amount(rule.measure, rule.threshold)}."
 
 
@@ -138,6 +145,8 @@ def _link(kind: str, name: str) -> str:
         return f"connectors/{quote(AnyNameConverter().to_url(name))}/+charts/"
     if kind == MIRROR:
         return "mirrors/"
+    if kind == DELIVERY:
+        return f"completeness/{quote(name.partition('/')[0], safe='')}/+delivery/"
     if kind == API:
         return f"brokers/{name.partition('/')[0]}/charts/"
     return {

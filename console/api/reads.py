@@ -53,6 +53,12 @@ READS = (
     Read("mirrors", "mirrors", "What is copied between clusters, by partition"),
     Read("probe", "probe", "What the probe has measured"),
     Read("completeness", "completeness", "What was counted of each window of a topic, by tier"),
+    Read("deliveries", "delivery", "What was delivered of topics to groups, mirrors and sinks; `search` chooses"),
+    Read(
+        "topics/{name}/delivery",
+        "topic-delivery",
+        "Expected and received of a topic by produce time: `span`, or `since` and `until`; `reader` chooses",
+    ),
     Read("alerts", "alerts", "Alerts that fire, and those that did"),
     Read("charts", "charts", "What is charted of the cluster, over a span: `span`, or `since` and `until`"),
     Read("topics/{name}/charts", "topic-charts", "What is charted of a topic"),

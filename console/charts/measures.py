@@ -9,6 +9,7 @@ NAME_LENGTH_MAX = 512
 
 CLUSTER, TOPIC, BROKER, GROUP, API, SERVER = "cluster", "topic", "broker", "group", "api", "zookeeper"
 PROCESS, STREAM, CONNECTOR, MIRROR = "process", "stream", "connector", "mirror"
+DELIVERY = "delivery"
 
 #: Columns may be added at the end; what is kept of before has none of them.
 KINDS: dict[str, tuple[str, ...]] = {
@@ -22,6 +23,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     STREAM: ("arriving", "processed", "lag", "batch"),
     CONNECTOR: ("running", "failed", "lag"),
     MIRROR: ("records", "lag", "behind"),
+    DELIVERY: ("delivered", "again", "p50", "p95", "p99"),
 }
 
 
@@ -31,7 +33,17 @@ def mean(values: Sequence[float]) -> float:
 
 #: What of a longer time is told in one point, where it is not the mean: no moment of trouble is lost in one.
 _TOLD: MappingProxyType[str, Callable[[Sequence[float]], float]] = MappingProxyType(
-    {"out_of_sync": max, "leaderless": max, "brokers": min, "p99": max, "restarts": max, "failed": max, "running": min}
+    {
+        "out_of_sync": max,
+        "leaderless": max,
+        "brokers": min,
+        "p99": max,
+        "restarts": max,
+        "failed": max,
+        "running": min,
+        "delivered": min,
+        "again": max,
+    }
 )
 
 

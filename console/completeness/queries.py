@@ -8,13 +8,16 @@ from django.db.models import QuerySet
 
 from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
+from console.access.roles import Right
 from console.completeness.models import AuditedTopic
-from console.gateway.message_audit import NO_WINDOW, TROUBLES, State, clock
+from console.gateway.message_audit import ASIDES, NO_WINDOW, TROUBLES, State, Tier, clock
 
 #: Counters speak every ten seconds; who has said nothing for longer counts no more.
 SILENT_AFTER_MS = 180_000
 #: Of windows on the list, a mark each.
 MARKS_SHOWN = 60
+#: A sink's group is called by its connector.
+SINK_GROUP = "connect-"
 TITLES = ("topic", "window_ms", "state", "tier", "records", "bytes")
 _TONES = {State.COMPLETE: "ok", State.PENDING: "plain", State.UNKNOWN: "plain", State.REORDERED: "warning"}
 
@@ -52,10 +55,26 @@ class Window:
         ]
 
 
+def is_seen(reach: Reach, column: str) -> bool:
+    """Whether a tier may be named: a group, and what a sink reads under, is for whom it is not hidden."""
+    tier, _, reader = column.partition(" ")
+    if tier == Tier.SUNK:
+        reader = f"{SINK_GROUP}{reader.removesuffix(_aside_of(column))}"
+    return tier not in (Tier.CONSUMED, Tier.SUNK) or Right.VIEW in reach.rights_on(Resource.GROUP, reader)
+
+
+def _aside_of(column: str) -> str:
+    """`: dead-lettered` of a column that says what a tier put aside; empty of a tier's own."""
+    return next((f": {kind}" for kind in ASIDES if column.endswith(f": {kind}")), "")
+
+
 @dataclass(frozen=True, slots=True)
 class TopicRow:
+    """For whom `reach` hides nothing but what is not shown."""
+
     row: AuditedTopic
     now_ms: int
+    reach: Reach = EVERYTHING
 
     @property
     def is_silent(self) -> bool:
@@ -82,7 +101,13 @@ class TopicRow:
 
     @property
     def tiers(self) -> list[str]:
-        return list(dict.fromkeys(name for _, _, tiers in self.row.windows for name in tiers))
+        names = dict.fromkeys(name for _, _, tiers in self.row.windows for name in tiers)
+        return [name for name in names if is_seen(self.reach, name)]
+
+    @property
+    def findings(self) -> list[list[Any]]:
+        """Window, tier, state, partition, offset, sentence."""
+        return [each for each in self.row.findings if is_seen(self.reach, each[1])]
 
     @property
     def windows(self) -> list[Window]:
@@ -100,7 +125,9 @@ def _window(kept: list[Any], names: list[str]) -> Window:
     at_ms, state, tiers = kept
     cells = tuple(tiers[name][0] if name in tiers else None for name in names)
     first = next((each for each in cells if each is not None), None)
-    differs = tuple(each is not None and each != first for each in cells)
+    differs = tuple(
+        each is not None and each != first and not _aside_of(name) for name, each in zip(names, cells, strict=True)
+    )
     return Window(None if at_ms == NO_WINDOW else at_ms, state, tuple(names), cells, differs)
 
 
@@ -110,7 +137,7 @@ def seen(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
 
 def audited(now_ms: int, reach: Reach = EVERYTHING) -> list[TopicRow]:
     """The worst first."""
-    found = [TopicRow(each, now_ms) for each in seen(reach)]
+    found = [TopicRow(each, now_ms, reach) for each in seen(reach)]
     return sorted(found, key=lambda each: (-each.row.finding_count, -each.row.late_count, each.row.name))
 
 
@@ -124,9 +151,10 @@ def lagging(now_ms: int, reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
     return counted.filter(late_count__gt=0).order_by("-late_count", "name")
 
 
-def cells(rows: QuerySet[AuditedTopic]) -> Iterator[tuple[object, ...]]:
+def cells(rows: QuerySet[AuditedTopic], reach: Reach) -> Iterator[tuple[object, ...]]:
     """A line for each tier of each window."""
     for row in rows.iterator():
         for window, state, tiers in row.windows:
             for tier, (count, size) in tiers.items():
-                yield row.name, window, state, tier, count, size
+                if is_seen(reach, tier):
+                    yield row.name, window, state, tier, count, size

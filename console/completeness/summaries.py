@@ -49,8 +49,8 @@ def _summarize(series: Collection[DeliverySeries], points: dict[int, Points], no
     for each in series:
         if each.tier not in READERS:
             continue
-        from_ms = max(to_ms - width_ms * (-(-(SUMMARY_MS + SETTLED_AFTER_MS) // width_ms)), begins_for(each, width_ms))
-        told = summary(bins(expected, points.get(each.pk, {}), from_ms, to_ms, width_ms, now_ms))
+        steps = range(to_ms - width_ms * (-(-(SUMMARY_MS + SETTLED_AFTER_MS) // width_ms)), to_ms, width_ms)
+        told = summary(bins(expected, points.get(each.pk, {}), steps, now_ms, begins_for(each, width_ms)))
         each.expected, each.received, each.again, each.aside = told.expected, told.received, told.again, told.aside
         each.delivered, each.early = told.delivered, told.early
         each.p50_ms, each.p95_ms, each.p99_ms, each.most_ms = told.latency

@@ -5,6 +5,7 @@ the records, never of their reading: what is read late fills up its own bin.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from console.completeness.points import Point, Points, merged, stepped
@@ -34,6 +35,11 @@ class Bin(NamedTuple):
     ended_ms: int
 
     @property
+    def moment(self) -> str:
+        """As an address carries it."""
+        return datetime.fromtimestamp(self.at_ms / 1000, UTC).isoformat()
+
+    @property
     def is_settled(self) -> bool:
         """It should be complete by now."""
         return self.ended_ms >= SETTLED_AFTER_MS
@@ -56,9 +62,10 @@ class Bin(NamedTuple):
 
 
 def bins(
-    expected: Mapping[int, int] | None, received: Points, from_ms: int, to_ms: int, width_ms: int, now_ms: int
+    expected: Mapping[int, int] | None, received: Points, steps: range, now_ms: int, since_ms: int = 0
 ) -> list[Bin]:
-    """All that begin in the span, which is a multiple of their width."""
+    """Of `steps`, which are multiples of their width. Of what lay there before `since_ms` nothing was expected."""
+    width_ms = steps.step
     wide = stepped(received, width_ms)
     sums: dict[int, int] = {}
     for at_ms, count in (expected or {}).items():
@@ -66,11 +73,11 @@ def bins(
     return [
         Bin(
             at_ms,
-            None if expected is None else sums.get(at_ms, 0),
+            None if expected is None or at_ms < since_ms else sums.get(at_ms, 0),
             wide.get(at_ms, Point()),
             now_ms - at_ms - width_ms,
         )
-        for at_ms in range(from_ms, to_ms, width_ms)
+        for at_ms in steps
     ]
 
 

@@ -18,16 +18,16 @@ def completeness(request: HttpRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     reach = reach_of(request.user)
     if wants_csv(request):
-        return csv_response(request, "completeness", TITLES, cells(seen(reach)))
+        return csv_response(request, "completeness", TITLES, cells(seen(reach), reach))
     return render(request, "completeness/list.html", {"topics": audited(now_ms(), reach)})
 
 
 @require_safe
 def completeness_topic(request: HttpRequest, name: str) -> HttpResponse:
     topic = access_topic(request.user, name, Right.VIEW)
-    found = AuditedTopic.objects.filter(name=topic.name)
+    found, reach = AuditedTopic.objects.filter(name=topic.name), reach_of(request.user)
     if not found:
         raise Http404(f"Nobody counts what is in {name}.")
     if wants_csv(request):
-        return csv_response(request, f"completeness-{name}", TITLES, cells(found))
-    return render(request, "completeness/topic.html", {"topic": topic, "audited": TopicRow(found[0], now_ms())})
+        return csv_response(request, f"completeness-{name}", TITLES, cells(found, reach))
+    return render(request, "completeness/topic.html", {"topic": topic, "audited": TopicRow(found[0], now_ms(), reach)})

@@ -1,6 +1,6 @@
 """The message audit's increments and its verdict, in the words of who counts."""
 
-from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment, Tier
+from broker.audit.increment import ASIDES, AUDIT_TOPIC, BadIncrement, Increment, Tier
 from broker.audit.latency import Latency
 from broker.audit.ledger import Ledger
 from broker.audit.report import clock, sentence
@@ -8,6 +8,7 @@ from broker.audit.tally import NO_WINDOW, Tally
 from broker.audit.verdict import TROUBLES, Finding, State, Verdict, judge
 
 __all__ = [
+    "ASIDES",
     "AUDIT_TOPIC",
     "NO_WINDOW",
     "TROUBLES",

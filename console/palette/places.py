@@ -48,6 +48,7 @@ PAGES = (
     Place("Streams", "streams", "spark jobs", _PROCESS),
     Place("Mirrors", "mirrors", "copies clusters", _TOPIC),
     Place("Completeness", "completeness", "audit loss duplicates windows", _TOPIC),
+    Place("Delivery", "delivery", "expected received latency control center audit", _TOPIC),
     Place("Alerts", "alerts", "rules silence", names_all=True),
     Place("Charts", "charts", "rates requests latency", names_all=True),
     Place("History", "history", "changes events"),

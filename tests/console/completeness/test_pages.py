@@ -201,3 +201,19 @@ def test_one_tier_alone_is_said_to_be_nothing_to_compare(audit, viewer, client_o
     audit.say(APPENDED, *records(0, minute=NOW - 10))
     audit.look()
     assert "one tier only</span>" in page(client_of, viewer)
+
+
+def test_groups_one_may_not_see_are_in_no_column_no_finding_and_no_file(audit, viewer, client_of):
+    audit.begin()
+    audit.say(APPENDED, *records(0, 1, minute=NOW - 10))
+    for group in ("billing", "secret"):
+        audit.say(CONSUMED, *records(0, minute=NOW - 10), source=group, end=2)
+    audit.say(Tier.SUNK, *records(0, 1, minute=NOW - 10), source="vault")
+    audit.look()
+    assert "consumed secret" in page(client_of, viewer, "/completeness/t/")
+    for pattern in ("secret", "connect-vault"):
+        NameRule.objects.create(user=viewer, resource="group", pattern=pattern, level="nothing")
+    for more in ({}, {"format": "csv"}):
+        text = page(client_of, viewer, "/completeness/t/", **more)
+        assert "consumed billing" in text
+        assert not any(word in text for word in ("secret", "vault"))
