@@ -36,6 +36,7 @@ _EVERY_WORKER = (
     Key("connector.file.roots", parse_list, (), "Directories that connectors may read and write; empty: everywhere."),
     Key("config.providers", parse_list, (), "Names of what resolves `${name:path:key}`; each with its class."),
     Key("topic.creation.enable", parse_boolean, True, "Whether sources may say how topics are made."),
+    Key("audit.enable", parse_boolean, False, "Whether sinks tell the message audit what they have put and flushed."),
     Key("topic.tracking.enable", parse_boolean, True, "Whether used topics are told."),
     Key("topic.tracking.allow.reset", parse_boolean, True, "Whether they may be forgotten."),
 )

@@ -55,7 +55,7 @@ def step_chart(bins: Sequence[Bin], width_ms: int) -> StepChart:
     expected, received = (sum(each) for each in ([each or 0 for each in known], [each.received for each in bins]))
     return StepChart(
         area=_steps(known, top, width, is_area=True),
-        steps=_steps([each.received for each in bins], top, width),
+        steps=_steps([_drawn(each) for each in bins], top, width),
         under=_blocks(under, top, width),
         over=_blocks(over, top, width),
         columns=tuple(_column(at, each.at_ms, width, _told(each)) for at, each in enumerate(bins)),
@@ -94,6 +94,11 @@ def latency_chart(bins: Sequence[Bin], width_ms: int) -> LatencyChart:
         column_width=width,
         summary=f"Latency by produce time: {', '.join(f'{name} {milliseconds(last[at])}' for at, name in names)}.",
     )
+
+
+def _drawn(one: Bin) -> int | None:
+    """Before a reader came there is no line, rather than one at nothing."""
+    return None if one.expected is None and not one.received else one.received
 
 
 def _column(at: int, at_ms: int, width: float, text: str) -> Column:

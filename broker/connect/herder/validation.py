@@ -22,6 +22,7 @@ from broker.connect.settings import Settings
 from broker.connect.tasks.boundaries import BOUNDARY
 from broker.connect.tasks.boundaries import KEYS as BOUNDARY_KEYS
 from broker.connect.tasks.dead_letters import KEYS as DEAD_LETTER_KEYS
+from broker.connect.tasks.sink_audit import KEYS as AUDIT_KEYS
 from broker.connect.tasks.tolerance import ERROR_KEYS
 from broker.connect.tasks.topic_creation import read_topic_rules
 
@@ -40,9 +41,13 @@ COMMON = (
     )
     + ERROR_KEYS
 )
-SINK = DEAD_LETTER_KEYS + ConfigDef(
-    ConfigKey("topics", ConfigType.LIST, "", _H, "Topics to read, comma separated."),
-    ConfigKey("topics.regex", ConfigType.STRING, "", _H, "Or a pattern of their whole names."),
+SINK = (
+    DEAD_LETTER_KEYS
+    + AUDIT_KEYS
+    + ConfigDef(
+        ConfigKey("topics", ConfigType.LIST, "", _H, "Topics to read, comma separated."),
+        ConfigKey("topics.regex", ConfigType.STRING, "", _H, "Or a pattern of their whole names."),
+    )
 )
 
 

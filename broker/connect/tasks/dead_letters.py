@@ -46,6 +46,10 @@ class DeadLetters:
             if error.args[0].name() != "TOPIC_ALREADY_EXISTS":
                 raise ConnectError(f"Could not make dead letter topic {self._topic}: {error.args[0].str()}") from None
 
+    @property
+    def has_topic(self) -> bool:
+        return bool(self._topic)
+
     def send(self, message: Any, failure: Failure) -> None:
         if not self._topic:
             return

@@ -14,6 +14,8 @@ from broker.connect.api import ConnectError, RetriableError, SinkColumns, SinkRe
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.dead_letters import DeadLetters
 from broker.connect.tasks.pipeline import Pipeline
+from broker.connect.tasks.sink_audit import KEYS as AUDIT_KEYS
+from broker.connect.tasks.sink_audit import SinkAudit
 from broker.connect.tasks.sink_batch import Offsets, SinkBatch
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.tasks.unit import RunningUnit, Tell
@@ -49,12 +51,14 @@ class RunningSink(RunningUnit):
         holds: Callable[[], bool],
         used: Callable[[Unit, str], None],
         flush_interval_s: float,
+        is_audited: bool,
     ):
         super().__init__(unit, tell, is_paused)
         self._make, self._props, self._worker_props = task, props, worker_props
         self._consumer_config, self._producer_config = consumer, producer
         self._holds, self._used = holds, used
-        self._flush_interval_s = flush_interval_s
+        self._flush_interval_s, self._is_audited = flush_interval_s, is_audited
+        self._audit: SinkAudit | None = None
         self._assigned: set[TopicPartition] = set()
         #: Behind what `put` has returned for, and what the group has.
         self._processed: Offsets = {}
@@ -104,6 +108,8 @@ class RunningSink(RunningUnit):
         message = self._batch.message_of(record.topic, record.partition, record.offset)
         if message is None:
             raise ConnectError("the record reported is not of the batch that was put last")
+        if self._audit is not None:
+            self._audit.reported(message)
         self._give_up(message, Failure("TASK_PUT", self._task_name, error))
         self._dead_letters.flush()
         done.set_result(None)
@@ -115,6 +121,7 @@ class RunningSink(RunningUnit):
         self._tolerance = Tolerance(self._props, self.stopping)
         self._pipeline = Pipeline(self._worker_props, self._props, self._tolerance)
         self._dead_letters = DeadLetters(self.unit, self._props, self._producer_config)
+        self._begin_audit()
         self._consumer = Consumer(dict(self._consumer_config))
         self._task = self._make()
         self._task_name = type(self._task).__name__
@@ -129,9 +136,17 @@ class RunningSink(RunningUnit):
                 self._task.stop()
             finally:
                 self._dead_letters.close()
+                if self._audit is not None:
+                    self._audit.close()
                 self._consumer.close()
                 self._pipeline.close()
         self.say("UNASSIGNED")
+
+    def _begin_audit(self) -> None:
+        said = AUDIT_KEYS.parse(self._props)["audit.enable"]
+        if self._is_audited if said is None else said:
+            has_dead_letters = self._dead_letters.has_topic
+            self._audit = SinkAudit(self.unit.connector, self._producer_config, has_dead_letters=has_dead_letters)
 
     def _subscribe(self) -> None:
         pattern = self._props.get("topics.regex")
@@ -187,12 +202,20 @@ class RunningSink(RunningUnit):
             if columns is None:
                 self._take_each(run)
             else:
-                self._batch.add_columns(columns, run)
+                self._read_together(columns, run)
             self._batch.ends[partition] = run[-1].offset() + 1
+
+    def _read_together(self, columns: SinkColumns, messages: list[Any]) -> None:
+        if self._audit is not None:
+            for message in messages:
+                self._audit.read(message, columns)
+        self._batch.add_columns(columns, messages)
 
     def _take_each(self, messages: Iterable[Any]) -> None:
         for message in messages:
             record = self._pipeline.sink(message)
+            if self._audit is not None:
+                self._audit.read(message, record)
             if isinstance(record, Failure):
                 self._give_up(message, record)
             elif record is not None:
@@ -246,6 +269,8 @@ class RunningSink(RunningUnit):
         if partition in self._assigned:
             self._consumer.seek(Place(*partition, offset))
             self._processed[partition] = offset
+            if self._audit is not None:
+                self._audit.went_back(partition, offset)
             self._batch.drop({partition})
 
     # --- partitions come and go, on this thread, within consume
@@ -253,6 +278,9 @@ class RunningSink(RunningUnit):
     def _on_assign(self, _consumer: Consumer, places: list[Place]) -> None:
         partitions = {TopicPartition(each.topic, each.partition) for each in places}
         self._assigned |= partitions
+        if self._audit is not None:
+            committed = self._consumer.committed(places, timeout=30)
+            self._audit.assigned({TopicPartition(each.topic, each.partition): each.offset for each in committed})
         self._task.open(partitions)
 
     def _on_revoke(self, _consumer: Consumer, places: list[Place]) -> None:
@@ -273,6 +301,8 @@ class RunningSink(RunningUnit):
             self._assigned -= gone
             self._paused -= gone
             for partition in gone:
+                if self._audit is not None:
+                    self._audit.gone(partition)
                 self._processed.pop(partition, None)
                 self._committed.pop(partition, None)
 
@@ -296,6 +326,8 @@ class RunningSink(RunningUnit):
         }
         if not safe:
             return
+        if self._audit is not None:
+            self._audit.tell(safe)
         try:
             self._consumer.commit(offsets=[Place(*p, offset) for p, offset in safe.items()], asynchronous=False)
             self._committed |= safe

@@ -1,9 +1,13 @@
 """The documents' worker on a real cluster: lines of a file into a topic and out again, asked over REST."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from broker.audit.increment import DEAD, FILTERED, Tier
+from broker.audit.latency import merged
+from broker.audit.topic import ensure_topic, read_ledger
 from tests.barnabas_cluster import await_true
 from tests.broker.connect.workers import start_worker
 
@@ -199,3 +203,53 @@ def test_a_topic_is_made_as_the_source_says_and_a_secret_stays_a_reference(worke
     found = {each["value"]["name"]: each["value"] for each in wrong["configs"]}
     assert found["topic.creation.default.partitions"]["errors"]
     assert found["topic"]["value"] == reference
+
+
+def test_a_sink_tells_the_audit_what_became_of_each_record_that_it_flushed(worker, cluster, tmp_path):
+    """Sunk, dead-lettered and filtered are all there was, in ranges without a gap, also behind a stop."""
+    from confluent_kafka import Producer
+
+    where = {"bootstrap.servers": cluster.bootstrap_servers}
+    ensure_topic(where)
+    producer = Producer(where)
+    good = b'{"schema":{"type":"string","optional":false},"payload":"good"}'
+    filtering = {
+        "transforms": "drop",
+        "transforms.drop.type": "Filter",
+        "transforms.drop.predicate": "empty",
+        "predicates": "empty",
+        "predicates.empty.type": "RecordIsTombstone",
+    }
+    dead = {
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": "dead-audited",
+        "errors.deadletterqueue.topic.replication.factor": "1",
+    }
+
+    def produce():
+        for value in (good, b"poison", None, good, good):
+            producer.produce("audited", value)
+        assert producer.flush(30) == 0
+
+    def story():
+        stories = read_ledger(where).of("audited", Tier.SUNK)
+        return next(iter(stories.values()), None)
+
+    produce()
+    config = sink(tmp_path, "audited", **filtering, **dead, **{"audit.enable": "true"})
+    worker.ask("PUT", "/connectors/audited/config", config, status=201)
+    await_true(lambda: story() is not None and story().end == 5, "the first five are told")
+    worker.ask("PUT", "/connectors/audited/stop", status=204)
+    produce()
+    worker.ask("PUT", "/connectors/audited/resume", status=202)
+    await_true(lambda: story().end == 10, "all ten are told")
+    told = story()
+    assert (told.start, told.gaps, told.is_doubtful, told.repeated) == (0, [], False, 0)
+    counts = Counter()
+    for increment in told.increments:
+        counts["sunk"] += sum(tally.count for tally in increment.windows.values())
+        for kind, windows in increment.aside.items():
+            counts[kind] += sum(tally.count for tally in windows.values())
+    assert counts == {"sunk": 6, DEAD: 2, FILTERED: 2}
+    assert sum(merged(each.latencies.values()).ages.count for each in told.increments) == 6
+    worker.log.write_text("")  # what is given up is said there, as it should be
