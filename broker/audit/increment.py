@@ -12,14 +12,15 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from broker.audit.latency import Latency
-from broker.audit.tally import WINDOW_MS, Tally, Windows
+from broker.audit.tally import MOMENT_MAX, WINDOW_MS, Tally, Windows
 from broker.common.types import TopicPartition
 
 AUDIT_TOPIC = "_barnabas_audit"
 NO_RANGE = -1
+NO_TERM = -1
+#: The source under which brokers tell what they append.
+BROKER = "broker"
 _FORMAT = 1
-#: The end of the year 9999, behind which no clock of ours can tell the time.
-_MOMENT_MAX = 253_402_300_799_999
 
 
 class Tier(StrEnum):
@@ -30,6 +31,7 @@ class Tier(StrEnum):
     CONSUMED = "consumed"  #: returned to a consumer that takes part, which has gone on
     MIRRORED = "mirrored"  #: acknowledged by the other cluster to a mirror that takes part
     SUNK = "sunk"  #: put into a sink that takes part, and safe there
+    COMMITTED = "committed"  #: gone over by a group, as its committed offsets say: ranges without windows
 
 
 #: What becomes of a record that is in the range of an increment and not at its tier, on purpose.
@@ -74,6 +76,11 @@ class Increment:
     window_ms: int = WINDOW_MS
     aside: Mapping[str, Mapping[int, Tally]] = field(default_factory=dict)
     latencies: Mapping[int, Latency] = field(default_factory=dict)
+    #: Of a broker's count: the leader epoch. What a leader says after a later one has spoken is not heard.
+    term: int = NO_TERM
+    #: Counted by the headers of batches: there are no checksums, bytes are those of batches, and a record of a batch
+    #: with others may be counted in the window of one of those.
+    is_by_header: bool = False
 
     def whole(self) -> Iterator[tuple[int, Tally]]:
         """Windows of all that its offsets hold, at this tier and aside; one may come several times."""
@@ -91,6 +98,9 @@ class Increment:
 
     def to_bytes(self) -> bytes:
         body: dict[str, Any] = {name: getattr(self, name) for name in _PLAIN}
+        for name, empty in _LEFT_OUT.items():
+            if body[name] == empty:
+                del body[name]
         if self.aside:
             body["aside"] = {kind: _listed(windows) for kind, windows in self.aside.items()}
         if self.latencies:
@@ -112,7 +122,7 @@ class Increment:
                 latencies={_moment(start): Latency.of_list(each) for start, each in body.get("latencies", ())},
                 **{name: _CHECKED[type(body[name])](body[name]) for name in _PLAIN if name in body},
             )
-            if increment.start > increment.end or increment.at_ms > _MOMENT_MAX or increment.window_ms <= 0:
+            if increment.start > increment.end or increment.at_ms > MOMENT_MAX or increment.window_ms <= 0:
                 raise BadIncrement("a range that ends before it begins, or no moment")
             return increment
         except BadIncrement:
@@ -122,6 +132,8 @@ class Increment:
 
 
 _PLAIN = tuple(each.name for each in fields(Increment) if each.name not in ("chain", "windows", "aside", "latencies"))
+
+_LEFT_OUT = {"term": NO_TERM, "is_by_header": False}
 
 
 def _listed(windows: Mapping[int, Tally]) -> list[list[int]]:
@@ -133,7 +145,7 @@ def _windows(said: Any) -> Windows:
 
 
 def _moment(value: Any) -> int:
-    if _number(value) > _MOMENT_MAX:
+    if _number(value) > MOMENT_MAX:
         raise BadIncrement(f"{value!r} is no moment")
     return int(value)
 

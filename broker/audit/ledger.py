@@ -5,12 +5,14 @@ Within an epoch of a chain sequences go up by one; what was seen is dropped, wha
 forgotten its beginning, is in doubt only of the time before: ranges begin where they begin, and of a chain without
 ranges `unheard_until_ms` says when. Ranges of a chain that covers offsets follow one another. One that begins further
 back replaces what it covers again; one that cuts into another, or begins further on, leaves a *gap*: offsets of which
-nothing is known.
+nothing is known. A leader that has been replaced, and does not know it yet, tells what its successor has counted again:
+it is of an earlier *term*, and is not heard.
 """
 
 from dataclasses import dataclass, field
 
-from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
+from broker.audit.increment import NO_RANGE, NO_TERM, Chain, Increment, Tier
+from broker.audit.path import Path
 from broker.audit.tally import WINDOW_MS, Tally
 
 #: A chain with more gaps than these keeps one over all of them.
@@ -32,6 +34,8 @@ class Story:
     heard_ms: dict[str, int] = field(default_factory=dict)
     closed: set[str] = field(default_factory=set)
     is_doubtful: bool = False
+    #: The latest leader epoch in which a broker has counted it.
+    term: int = NO_TERM
     #: Of a chain without ranges: until then it may have counted what is not known here.
     unheard_until_ms: int = 0
 
@@ -46,8 +50,9 @@ class Story:
 
     def add(self, increment: Increment) -> bool:
         last = self.sequences.get(increment.epoch)
-        if last is not None and increment.sequence <= last:
+        if increment.term < self.term or (last is not None and increment.sequence <= last):
             return False
+        self.term = increment.term
         if last is not None:
             self.is_doubtful = self.is_doubtful or increment.sequence > last + 1
         elif increment.sequence > 0 and increment.start == NO_RANGE:
@@ -108,14 +113,23 @@ class Ledger:
 
     def __init__(self) -> None:
         self.stories: dict[Chain, Story] = {}
+        #: Of groups, by what they committed.
+        self.paths: dict[Chain, Path] = {}
         self.repeats = 0  #: increments that were read twice
         self.window_ms: dict[str, int] = {}
 
     def add(self, increment: Increment) -> bool:
         """Whether it was new."""
+        if increment.chain.tier is Tier.COMMITTED:
+            return self._add_steps(increment)
         story = self.stories.setdefault(increment.chain, Story())
         self.window_ms.setdefault(increment.chain.topic, increment.window_ms)
         is_new = story.add(increment)
+        self.repeats += not is_new
+        return is_new
+
+    def _add_steps(self, increment: Increment) -> bool:
+        is_new = self.paths.setdefault(increment.chain, Path()).add(increment)
         self.repeats += not is_new
         return is_new
 
@@ -131,9 +145,13 @@ class Ledger:
             story.forget(before_ms)
             if not story.increments and max(story.heard_ms.values(), default=0) < before_ms:
                 del self.stories[chain]
+        for chain, path in list(self.paths.items()):
+            path.forget(before_ms)
+            if path.heard_ms < before_ms:
+                del self.paths[chain]
 
     def topics(self) -> list[str]:
-        return sorted({chain.topic for chain in self.stories})
+        return sorted({chain.topic for chain in (*self.stories, *self.paths)})
 
     def of(self, topic: str, tier: Tier) -> dict[Chain, Story]:
         return {chain: story for chain, story in self.stories.items() if (chain.topic, chain.tier) == (topic, tier)}

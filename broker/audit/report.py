@@ -5,8 +5,10 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from broker.audit.groups import GroupMove
+from broker.audit.states import State
 from broker.audit.tally import NO_WINDOW
-from broker.audit.verdict import Finding, State, Verdict
+from broker.audit.verdict import Finding, Verdict
 
 _WORDS = {
     State.MISSING: "{count} counted at {above} missing at {tier}",
@@ -30,16 +32,24 @@ def sentence(finding: Finding) -> str:
     return f"{finding.topic}, window {clock(finding.window)}: {words} ({where})"
 
 
+def told_move(move: GroupMove) -> str:
+    how = "went back over" if move.is_back else "was set forward, by who is no member, past"
+    where = f"partition {move.partition}, offsets {move.start} to {move.end - 1}"
+    return f"{move.topic}, {clock(move.at_ms)}: group {move.group} {how} {where}"
+
+
 def report_lines(verdict: Verdict, windows_max: int) -> Iterator[str]:
     """The newest `windows_max` windows as a matrix, then what was found."""
     names = list(dict.fromkeys(name for row in verdict.rows for name in row.tiers))
     yield f"{verdict.topic}: complete until {clock(verdict.complete_until)} UTC"
     yield "  ".join(["window".ljust(19), *(name.rjust(12) for name in names), "state"])
     for row in verdict.rows[-windows_max:]:
-        cells = [str(row.tiers[name].count).rjust(max(12, len(name))) for name in names]
+        counts = [str(row.tiers[name].count) if name in row.tiers else "-" for name in names]
+        cells = [count.rjust(max(12, len(name))) for count, name in zip(counts, names, strict=True)]
         yield "  ".join([clock(row.window).ljust(19), *cells, row.state])
     yield from (f"! {sentence(each)}" for each in verdict.findings)
     yield from (f"! {verdict.topic}, window {clock(each)}: late, a tier lags" for each in verdict.late)
+    yield from (f"~ {told_move(each)}" for each in verdict.moves)
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
+from broker.audit.increment import NO_RANGE, NO_TERM, Chain, Increment, Tier
 from broker.audit.latency import Latency
-from broker.audit.tally import Tally
+from broker.audit.tally import WINDOW_MS, Tally
 from broker.common.types import TopicPartition
 
 Range = tuple[int, int]
@@ -14,7 +14,7 @@ NO_OFFSETS: Range = (NO_RANGE, NO_RANGE)
 class Reporter:
     """One epoch of a source. Whoever undoes what was said takes `sequences` back to what they were."""
 
-    def __init__(self, tier: Tier, source: str, epoch: str, window_ms: int):
+    def __init__(self, tier: Tier, source: str, epoch: str, window_ms: int = WINDOW_MS):
         self._tier, self._source, self._epoch, self._window_ms = tier, source, epoch, window_ms
         self.sequences: dict[Chain, int] = {}
 
@@ -28,13 +28,15 @@ class Reporter:
         is_last: bool = False,
         aside: Mapping[str, Mapping[int, Tally]] | None = None,
         latencies: Mapping[int, Latency] | None = None,
+        term: int = NO_TERM,
+        is_by_header: bool = False,
     ) -> Increment:
         chain = Chain(self._tier, self._source, *partition)
         sequence = self.sequences.get(chain, -1) + 1
         self.sequences[chain] = sequence
         return Increment(
             chain, self._epoch, sequence, now_ms, windows, *offsets, is_last=is_last, window_ms=self._window_ms,
-            aside=aside or {}, latencies=latencies or {},
+            aside=aside or {}, latencies=latencies or {}, term=term, is_by_header=is_by_header,
         )  # fmt: skip
 
     def partitions(self) -> Iterable[TopicPartition]:

@@ -15,8 +15,10 @@ from broker.common.types import TopicPartition
 
 MODULUS = 1 << 64
 WINDOW_MS = 60_000
-#: The window of records that have no timestamp.
+#: The window of records that have no timestamp, or one that no clock of ours can tell.
 NO_WINDOW = -1
+#: The end of the year 9999.
+MOMENT_MAX = 253_402_300_799_999
 #: A counter that holds so many windows is full: it is to be drained before anything else. An increment has some 100
 #: bytes for each, and a record of the audit topic room for all.
 WINDOWS_MAX = 5_000
@@ -35,7 +37,7 @@ def _field(data: bytes | None) -> bytes:
 
 def window_of(timestamp_ms: int, window_ms: int = WINDOW_MS) -> int:
     """The start of the window, or NO_WINDOW."""
-    return timestamp_ms - timestamp_ms % window_ms if timestamp_ms >= 0 else NO_WINDOW
+    return timestamp_ms - timestamp_ms % window_ms if 0 <= timestamp_ms <= MOMENT_MAX else NO_WINDOW
 
 
 @dataclass(frozen=True, slots=True)

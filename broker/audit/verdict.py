@@ -6,39 +6,32 @@ or a consumer that lags, or was killed, leads to PENDING or UNKNOWN and never to
 is a lower bound while it has not closed its epoch: a loss found by it is sure, a surplus only beyond `grace_ms` around
 its last word, and beyond the records it was never told the end of. Records that a producer without the hook wrote look
 like duplicates: all who write a topic take part, or none. Transactions count when they are committed; a group that
-reads uncommitted ones has more than was appended. A mirror or a sink that takes part is compared by the offsets of
-the source as a group is; what it has put aside on purpose (dead letters, what a transform filters, what came from the
+reads uncommitted ones has more than was appended. A mirror or a sink that takes part is compared by the offsets of the
+source as a group is; what it has put aside on purpose (dead letters, what a transform filters, what came from the
 other cluster) counts with the rest in the comparison, and is shown beside it.
+
+What brokers count as they append has no checksums: it is compared by numbers (`by_header`), stands above the counter
+that reads the log where there are both, and in its place where there is none. Groups are judged by what they committed
+(`groups`): they may lag and may have been set past something, and lose nothing.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
-from broker.audit.increment import Chain, Increment, Tier
+from broker.audit.by_header import Difference, neighbourhood, unexplained
+from broker.audit.groups import QUIET_WINDOWS, GroupMove, Groups
+from broker.audit.increment import BROKER, Chain, Increment, Tier
 from broker.audit.ledger import Ledger, Story
+from broker.audit.states import TROUBLES, State
 from broker.audit.tally import NO_WINDOW, Tally
 
 #: Alike from which tier: by which name a column of the matrix goes.
 APPENDED = str(Tier.APPENDED)
 PRODUCED = str(Tier.PRODUCED)
-
-
-class State(StrEnum):
-    """Of a window; the worst of its partitions and pairs of tiers counts, in this order."""
-
-    COMPLETE = "complete"
-    PENDING = "pending"  #: too young, or a tier has not come so far
-    UNKNOWN = "unknown"  #: a tier has told nothing, or not all, and never will
-    REORDERED = "reordered"  #: all is there, but some record behind one that came after it
-    MISMATCH = "mismatch"  #: as many, but others
-    DUPLICATE = "duplicate"
-    MISSING = "missing"
-
-
+#: What brokers count of what they append.
+BROKERS = f"{Tier.APPENDED} {BROKER}"
 _WORST = tuple(State)
-TROUBLES = frozenset((State.REORDERED, State.MISMATCH, State.DUPLICATE, State.MISSING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +69,8 @@ class Verdict:
     complete_until: int | None
     #: Windows that should be complete by now and only wait for a tier that lags.
     late: tuple[int, ...]
+    #: Where groups went back or were set forward, the oldest first.
+    moves: tuple[GroupMove, ...] = ()
 
 
 def judge(ledger: Ledger, topic: str, now_ms: int, grace_ms: int | None = None) -> Verdict:
@@ -84,7 +79,9 @@ def judge(ledger: Ledger, topic: str, now_ms: int, grace_ms: int | None = None) 
 
 
 def column(chain: Chain) -> str:
-    """The name of a tier: each group, mirror and sink is one of its own."""
+    """The name of a tier: each group, mirror and sink is one of its own, and so are the brokers."""
+    if (chain.tier, chain.source) == (Tier.APPENDED, BROKER):
+        return BROKERS
     return str(chain.tier) if chain.tier in (Tier.PRODUCED, Tier.APPENDED) else f"{chain.tier} {chain.source}"
 
 
@@ -105,7 +102,14 @@ class _Judging:
             for kind, part in _parts(stories).items()
         }
         self._producers = _Producers(ledger.of(topic, Tier.PRODUCED).values(), self._grace_ms)
-        self._appended = {index: stories[0] for index, stories in self._stories.get(APPENDED, {}).items()}
+        self._first = {
+            name: {index: told[0] for index, told in stories.items()} for name, stories in self._stories.items()
+        }
+        #: What the partitions hold, as far as anybody tells.
+        self._log = BROKERS if BROKERS in self._stories else APPENDED
+        quiet_before_ms = now_ms - QUIET_WINDOWS * self._window_ms
+        self._groups = Groups(ledger, topic, self._first.get(self._log, {}), quiet_before_ms)
+        self._differences: dict[tuple[str, str, int], dict[int, Difference]] = {}
         self._findings: list[Finding] = []
 
     def verdict(self) -> Verdict:
@@ -113,7 +117,8 @@ class _Judging:
         rows = tuple(self._row(window) for window in windows)
         late = [row.window for row in rows if row.state is State.PENDING and self._is_over(row.window)]
         until = self._complete_until(rows)
-        return Verdict(self._topic, self._window_ms, rows, tuple(self._findings), until, tuple(late))
+        found, moves = tuple(self._findings), self._groups.moves
+        return Verdict(self._topic, self._window_ms, rows, found, until, tuple(late), moves)
 
     def _is_over(self, window: int) -> bool:
         return window + self._window_ms + self._grace_ms <= self._now_ms
@@ -124,7 +129,7 @@ class _Judging:
         for row in rows:
             if row.window == NO_WINDOW or (row.state is State.UNKNOWN and until is None):
                 continue
-            if row.state is not State.COMPLETE:
+            if row.state not in (State.COMPLETE, State.SKIPPED):
                 break
             until = row.window + self._window_ms
         return until
@@ -133,17 +138,32 @@ class _Judging:
         row = Row(window)
         for name, by_window in sorted(self._shown.items(), key=lambda item: _place(item[0])):
             row.tiers[name] = sum(by_window.get(window, {}).values(), start=Tally())
+        groups = self._groups.cells(window, self._tallies.get(self._log, {}).get(window, {}))
+        row.tiers |= {name: tally for name, (_, tally) in groups.items()}
         if not self._is_over(window):
             row.state = State.PENDING
             return row
-        pairs = [(above, below) for above, below in self._pairs() if self._takes_part(above, window)]
-        row.state = max((self._pair(window, *pair) for pair in pairs), key=_WORST.index, default=State.UNKNOWN)
+        states = [*self._compared(window), *(state for state, _ in groups.values())]
+        row.state = max(states, key=_WORST.index, default=State.UNKNOWN)
         return row
 
-    def _pairs(self) -> Iterator[tuple[str, str]]:
-        if PRODUCED in self._stories:
-            yield PRODUCED, APPENDED
-        yield from ((APPENDED, name) for name in sorted(self._stories) if name not in (PRODUCED, APPENDED))
+    def _compared(self, window: int) -> Iterator[State]:
+        """What each pair of tiers says, from the top down."""
+        log, states = self._log, []
+        if PRODUCED in self._stories and self._takes_part(PRODUCED, window):
+            states.append(self._pair(window, PRODUCED, log))
+        if log == BROKERS and APPENDED in self._stories:
+            read = self._pair(window, BROKERS, APPENDED)
+            if read is not State.UNKNOWN:
+                # As many is not the same: that only the counter's checksums tell.
+                log = APPENDED
+                states.append(read)
+                if states != [read] and TROUBLES.isdisjoint(states):
+                    states.append(self._pair(window, PRODUCED, APPENDED))
+        yield from states
+        for name in sorted(self._stories):
+            if name not in (PRODUCED, APPENDED, BROKERS):
+                yield self._pair(window, log, name)
 
     def _takes_part(self, above: str, window: int) -> bool:
         return above != PRODUCED or window in self._tallies[PRODUCED]
@@ -153,8 +173,10 @@ class _Judging:
         found: dict[State, list[tuple[int, Tally, Tally]]] = defaultdict(list)
         for index in sorted({*upper, *lower}):
             tallies = upper.get(index, Tally()), lower.get(index, Tally())
-            known = self._known(above, below, index, *tallies)
-            found[known or self._compare(above, window, *tallies)].append((index, *tallies))
+            state = self._known(above, below, index, *tallies) or self._compare(above, below, window, *tallies)
+            if BROKERS in (above, below) and state in (State.MISSING, State.DUPLICATE):
+                state = self._unless_exchanged(state, window, above, below, index)
+            found[state].append((index, *tallies))
         self._findings += [
             _finding(self._topic, window, above, below, state, found[state]) for state in found if state in TROUBLES
         ]
@@ -162,10 +184,9 @@ class _Judging:
 
     def _known(self, above: str, below: str, index: int, upper: Tally, lower: Tally) -> State | None:
         """None when both have told all there is about these records; otherwise why they cannot be compared."""
-        below_story = next(iter(self._stories.get(below, {}).get(index, ())), None)
-        checks = [(below_story, upper)]
-        if above == APPENDED:
-            checks.append((self._appended.get(index), lower))
+        checks = [(self._first.get(below, {}).get(index), upper)]
+        if above != PRODUCED:
+            checks.append((self._first.get(above, {}).get(index), lower))
         for story, tally in checks:
             if not tally.count:
                 continue
@@ -175,15 +196,40 @@ class _Judging:
                 return State.UNKNOWN
         return None
 
-    def _compare(self, above: str, window: int, upper: Tally, lower: Tally) -> State:
+    def _compare(self, above: str, below: str, window: int, upper: Tally, lower: Tally) -> State:
         has_more = above == PRODUCED and self._producers.may_have_more(window, window + self._window_ms)
         if lower.count < upper.count:
             return State.MISSING
         if lower.count > upper.count:
             return State.UNKNOWN if has_more or lower.count - upper.count <= upper.unsure else State.DUPLICATE
-        if (lower.checksum, lower.bytes) != (upper.checksum, upper.bytes):
+        is_comparable = BROKERS not in (above, below)
+        if is_comparable and (lower.checksum, lower.bytes) != (upper.checksum, upper.bytes):
             return State.UNKNOWN if has_more or upper.unsure else State.MISMATCH
         return State.REORDERED if upper.disordered or lower.disordered else State.COMPLETE
+
+    def _unless_exchanged(self, state: State, window: int, above: str, below: str, index: int) -> State:
+        """What headers of batches tell may be in another window at a tier that looks at records."""
+        differences = self._differences_of(above, below, index)
+        for other in neighbourhood(window, differences) - {window}:
+            if not self._is_over(other):
+                return State.PENDING
+            tallies = [self._tallies[name].get(other, {}).get(index, Tally()) for name in (above, below)]
+            if (known := self._known(above, below, index, *tallies)) is not None:
+                return known
+        return state if unexplained(window, differences) else State.COMPLETE
+
+    def _differences_of(self, above: str, below: str, index: int) -> dict[int, Difference]:
+        found = self._differences.get((above, below, index))
+        if found is None:
+            upper, lower = self._tallies.get(above, {}), self._tallies.get(below, {})
+            found = self._differences[above, below, index] = {
+                window: Difference.between(
+                    upper.get(window, {}).get(index, Tally()), lower.get(window, {}).get(index, Tally())
+                )
+                for window in {*upper, *lower}
+                if index in upper.get(window, {}) or index in lower.get(window, {})
+            }
+        return found
 
 
 class _Producers:
@@ -230,7 +276,7 @@ def _by_window(stories: Mapping[int, Iterable[Story]], part: _Part) -> dict[int,
 
 
 def _place(name: str) -> tuple[int, str]:
-    return ({PRODUCED: 0, APPENDED: 1}.get(name, 2), name)
+    return ({PRODUCED: 0, BROKERS: 1, APPENDED: 2}.get(name, 3), name)
 
 
 def _finding(

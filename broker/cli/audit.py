@@ -8,7 +8,8 @@ from typing import Any
 
 from broker.audit.increment import AUDIT_TOPIC
 from broker.audit.report import as_json, report_lines
-from broker.audit.verdict import TROUBLES, judge
+from broker.audit.states import TROUBLES
+from broker.audit.verdict import judge
 from broker.cli.frame.connecting import client_config, security_of
 from broker.client.cluster import parse_bootstrap_servers
 from broker.client.security.librdkafka import librdkafka_settings

@@ -156,6 +156,12 @@ class BrokerSettings:
         "How long a follower waits before it asks again for a partition that was refused.",
         at_least=1,
     )
+    barnabas_audit_enable = setting(
+        parse_boolean, False, "Brokers count what they append, for the message audit; of topics that say nothing else."
+    )
+    barnabas_audit_interval_ms = setting(
+        parse_int, 5_000, "How often brokers tell the message audit what they counted.", at_least=100
+    )
     min_insync_replicas = setting(parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1)
     unclean_leader_election_enable = setting(parse_boolean, False, "May a replica outside the ISR lead.")
     leader_replication_throttled_rate = setting(

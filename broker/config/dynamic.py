@@ -17,6 +17,7 @@ from broker.config.without_effect import DYNAMIC as DYNAMIC_WITHOUT_EFFECT
 #: May be set for all brokers, or for one.
 CLUSTER_WIDE = frozenset(
     {
+        "barnabas.audit.enable",
         "compression.gzip.level",
         "compression.lz4.level",
         "compression.type",

@@ -15,6 +15,7 @@ from broker.config.definition import REQUIRED, ConfigSource, Key, render_value
 
 #: Topic key -> broker keys with the factor that turns their unit into the topic key's, most precise first.
 SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
+    "barnabas.audit.enable": (("barnabas.audit.enable", 1),),
     "cleanup.policy": (("log.cleanup.policy", 1),),
     "compression.gzip.level": (("compression.gzip.level", 1),),
     "compression.lz4.level": (("compression.lz4.level", 1),),

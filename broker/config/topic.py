@@ -64,6 +64,7 @@ COMPRESSION_LEVELS: tuple[Key, ...] = (
 )
 
 KEYS: tuple[Key, ...] = (
+    Key("barnabas.audit.enable", parse_boolean, False, "Brokers count what they append, for the message audit."),
     Key("cleanup.policy", parse_list, ("delete",), "What happens to old segments.", choices=CLEANUP_POLICIES),
     *COMPRESSION_LEVELS,
     Key(

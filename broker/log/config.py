@@ -60,6 +60,8 @@ class LogConfig:
     #: leader.replication.throttled.replicas, follower.…: (partition, broker) pairs, or "*" for each.
     leader_replication_throttled_replicas: tuple[Any, ...] = ()
     follower_replication_throttled_replicas: tuple[Any, ...] = ()
+    #: barnabas.audit.enable: the leader counts what it appends.
+    barnabas_audit_enable: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.segment_bytes <= 2**31 - 1:

@@ -178,6 +178,8 @@ class Broker:
         parts.stray_logs.start()
         exits.add(partial(_sign_off, parts.controller.stop))
         await parts.controller.start()
+        exits.add(parts.auditor.stop)
+        parts.auditor.start()
         exits.add(partial(_hand_over, parts))
         _log.info("broker started", clients_are_told=",".join(map(str, parts.addresses.advertised)))
 

@@ -11,6 +11,12 @@ from broker.net.connection import Connection
 from broker.net.dialer import Dialer
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime import broker_configs
+from broker.runtime.audit.append_audit import AppendAudit
+from broker.runtime.audit.audit_topic import AuditTopic
+from broker.runtime.audit.auditor import Auditor
+from broker.runtime.audit.group_audit import GroupAudit
+from broker.runtime.audit.peers import Peers
+from broker.runtime.audit.positions import Positions
 from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller.controller_runtime import ControllerRuntime
@@ -86,6 +92,7 @@ class Parts:
         self.controlled_shutdown = ControlledShutdown(store, metadata, self.replicas, dialer, config)
         self.services = self._services(delayed_fetches, configs_of_topics)
         self.coordination.serve(self.services, config.inter_broker_listener)
+        self.auditor = self._auditor(dialer)
         self.dispatcher = Dispatcher(self.services, RequestMetrics(ground.registry))
         self._register_metrics()
 
@@ -120,6 +127,19 @@ class Parts:
             unclean_election=ground.config.at_start["unclean_leader_election_enable"],
             rebalance=_rebalance_settings(ground.config),
             listeners=_member_listeners(ground.config),
+        )
+
+    def _auditor(self, dialer: Dialer) -> Auditor:
+        ground, services = self._ground, self.services
+        clock, metadata = ground.clock, ground.metadata
+        peers = Peers(ground.config.broker_id, metadata, self.addresses.of, dialer)
+        return Auditor(
+            peers,
+            AuditTopic(peers, metadata, services.topics),
+            AppendAudit(self.replicas, Positions(peers, services.topics), clock),
+            GroupAudit(services.groups, services.topic_configs, clock),
+            ground.config,
+            clock,
         )
 
     def _services(self, delayed_fetches: DelayedFetches, configs_of_topics: TopicConfigs) -> Services:

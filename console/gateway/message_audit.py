@@ -4,8 +4,9 @@ from broker.audit.increment import ASIDES, AUDIT_TOPIC, BadIncrement, Increment,
 from broker.audit.latency import Latency
 from broker.audit.ledger import Ledger
 from broker.audit.report import clock, sentence
+from broker.audit.states import TROUBLES, State
 from broker.audit.tally import NO_WINDOW, Tally
-from broker.audit.verdict import TROUBLES, Finding, State, Verdict, judge
+from broker.audit.verdict import Finding, Verdict, judge
 
 __all__ = [
     "ASIDES",

@@ -291,10 +291,10 @@ class GroupCoordinator:
 
     def _replay_offset(self, key: OffsetKey, value: bytes | None, producer_id: int | None) -> None:
         if value is not None:
-            self._group_to_replay(key.group_id)
-            committed = decode_offset_value(value)
+            known, committed = self._group_to_replay(key.group_id), decode_offset_value(value)
             if producer_id is None:
-                self._offsets.replay(key, committed)
+                by_member = bool(known.members) or known.protocol_type is None
+                self._offsets.replay(key, committed, by_member=by_member)
             else:
                 self._offsets.replay_pending(key, committed, producer_id)
             return

@@ -5,7 +5,7 @@ requires stable offsets is told to wait for them.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import GROUP_NAME_LENGTH_MAX, TOPIC_NAME_LENGTH_MAX
@@ -68,6 +68,14 @@ _NOTHING_COMMITTED = CommittedOffset(offset=-1)
 _FETCH_MANY_VERSION = 8
 
 _BROKER_DECIDES = -1  # OffsetCommit retention_time_ms
+
+
+class OffsetStored(Protocol):
+    """`by_member` is False of a group that had members, and has none: somebody set it by hand."""
+
+    def __call__(
+        self, group: str, partition: TopicPartition, before: int | None, offset: int, *, by_member: bool
+    ) -> None: ...
 
 
 def commit_error(group: Group | None, request: OffsetCommitRequest) -> ErrorCode:
@@ -141,6 +149,8 @@ class Offsets:
         self._offsets: dict[str, OfGroup] = {}  #: by group id
         self._pending = PendingOffsets(self._hold)
         self._superseded = Superseded()
+        #: Told of each offset that counts now: group, partition, the offset before if there was one, the offset.
+        self.on_stored: OffsetStored | None = None
 
     def __contains__(self, group_id: str) -> bool:
         """Whether anything is committed for the group, or will be should a transaction commit."""
@@ -233,9 +243,9 @@ class Offsets:
             for partition, committed in partitions.items():
                 yield TopicPartition(topic, partition), committed
 
-    def replay(self, key: OffsetKey, committed: CommittedOffset) -> None:
+    def replay(self, key: OffsetKey, committed: CommittedOffset, *, by_member: bool = True) -> None:
         self._pending.supersede(key)
-        self._store(key, committed)
+        self._store(key, committed, by_member=by_member)
 
     def replay_pending(self, key: OffsetKey, committed: CommittedOffset, producer_id: int) -> None:
         """Of a transaction that is open as far as the log has been read."""
@@ -248,13 +258,16 @@ class Offsets:
             self._store(key, committed)
         return groups
 
-    def _store(self, key: OffsetKey, committed: CommittedOffset) -> None:
+    def _store(self, key: OffsetKey, committed: CommittedOffset, *, by_member: bool = True) -> None:
         self._supersede(key)
         topic, partition = key.partition
         partitions = self._offsets.setdefault(key.group_id, {}).setdefault(topic, {})
         before = partitions.get(partition)
         self._hold(size_of(key, committed) - (size_of(key, before) if before else 0))
         partitions[partition] = committed
+        if self.on_stored is not None:
+            earlier = before.offset if before else None
+            self.on_stored(key.group_id, key.partition, earlier, committed.offset, by_member=by_member)
 
     def replay_tombstone(self, key: OffsetKey) -> None:
         self._pending.forget(key)

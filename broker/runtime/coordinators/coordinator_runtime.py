@@ -84,6 +84,12 @@ class CoordinatorRuntime(Generic[C]):
         """The coordinators that are served."""
         return (shard.coordinator for shard in self._shards.values() if shard.is_loaded)
 
+    def settled(self) -> Iterator[tuple[C, int]]:
+        """Those of which nothing that they know of can be lost any more, with the leader epoch of each."""
+        for shard in self._shards.values():
+            if shard.is_loaded and shard.is_all_committed:
+                yield shard.coordinator, shard.hosted.partition.leader_epoch
+
     def stop(self) -> None:
         for partition in list(self._shards):
             self._resign(partition)

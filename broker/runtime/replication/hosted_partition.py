@@ -10,6 +10,7 @@ from broker.common.logs import logger
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.replication.partition import Partition
+from broker.runtime.audit.append_count import AppendCount
 
 _log = logger(__name__)
 
@@ -24,6 +25,8 @@ class HostedPartition:
     partition: Partition
     log: Log
     topic_id: UUID
+    #: What is appended is counted, if its topic asks for that and this broker leads it.
+    count: AppendCount | None = None
 
 
 class ProduceResult(NamedTuple):

@@ -21,7 +21,7 @@ from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
-from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch
+from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch, parse_batch_header
 from broker.records.control import EndMarker, build_marker
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.delayed_fetches import DelayedFetches
@@ -285,6 +285,8 @@ class ReplicaManager:
         log, partition = hosted.log, hosted.partition
         now_ms = self._clock.now_ms()
         base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header, look)
+        if hosted.count is not None:
+            hosted.count.note(header or parse_batch_header(batch), base_offset, last_offset, max_timestamp)
         moved = False
         if log.is_flush_due:
             self._leader_flushes.begin(hosted)

@@ -12,9 +12,10 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from broker.audit.hook import AuditedConsumer, AuditedProducer
 from broker.audit.increment import Tier
 from broker.audit.latency import merged
+from broker.audit.states import State
 from broker.audit.tally import WINDOWS_MAX
 from broker.audit.topic import ensure_topic, read_ledger
-from broker.audit.verdict import State, judge
+from broker.audit.verdict import judge
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.audit.made import MINUTE
 

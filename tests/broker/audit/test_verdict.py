@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from broker.audit.increment import DEAD, FILTERED, NO_RANGE, RETURNING, Tier
 from broker.audit.ledger import Ledger
 from broker.audit.report import report_lines
+from broker.audit.states import State
 from broker.audit.tally import Tally
-from broker.audit.verdict import State, judge
+from broker.audit.verdict import judge
 from tests.broker.audit.made import MINUTE, records, told, windows_of
 
 LATER = 60 * MINUTE

@@ -35,7 +35,7 @@ def test_bad_configs_say_what_is_accepted(configs, words):
 
 def test_every_key_of_kafka_3_8_is_known():
     """Its topic configurations, without those of KIP-848 and later."""
-    assert len(BY_NAME) == 34
+    assert len([name for name in BY_NAME if not name.startswith("barnabas.")]) == 34
     check_topic_configs(
         {
             "compression.zstd.level": "5",

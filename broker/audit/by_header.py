@@ -1,0 +1,54 @@
+"""Counts by batch headers against counts of records: the same number in all, but perhaps not in the same windows. Pure.
+
+A header tells when the first record of a batch was made and when the newest. A record in between may be of an earlier
+window, and is counted in the batch's. That moves it between windows whose offsets overlap, one of them the batch's own,
+and never out of the partition: so what is too few in one and too many in such another is no loss and no duplicate.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from broker.audit.tally import Tally
+
+#: A record may be counted in a window of which another one is counted in a third.
+_STEPS = 2
+
+
+class Difference(NamedTuple):
+    """Of one window of a partition between two tiers; `first` and `last` are the offsets either has in it."""
+
+    surplus: int
+    first: int
+    last: int
+
+    @classmethod
+    def between(cls, upper: Tally, lower: Tally) -> "Difference":
+        both = upper + lower
+        return cls(lower.count - upper.count, both.first_offset, both.last_offset)
+
+
+def neighbourhood(window: int, differences: Mapping[int, Difference]) -> set[int]:
+    """This window and those with which it may have exchanged records, itself or by one between."""
+    found, edge = {window}, {window}
+    for _ in range(_STEPS):
+        edge = {
+            other for near in edge for other in differences if other not in found and _overlap(differences, near, other)
+        }
+        found |= edge
+    return found
+
+
+def _overlap(differences: Mapping[int, Difference], one: int, other: int) -> bool:
+    first, second = differences[one], differences[other]
+    return first.first <= second.last and second.first <= first.last
+
+
+def unexplained(window: int, differences: Mapping[int, Difference]) -> int:
+    """How much of its surplus is no exchange within its neighbourhood; told once, of the window that has most of it."""
+    own = differences[window].surplus
+    near = {each: differences[each].surplus for each in neighbourhood(window, differences)}
+    net = sum(near.values())
+    if net * own <= 0:
+        return 0
+    most = max((each for each in near if near[each] * own > 0), key=lambda each: (abs(near[each]), -each))
+    return net if most == window else 0

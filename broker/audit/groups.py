@@ -1,0 +1,89 @@
+"""What groups have gone over, window by window: their committed offsets laid over what the log holds. Pure.
+
+That a group committed an offset says that it has gone on, not what it did with the records. A group is judged from
+where it was first heard of. One that commits nothing any more is not waited for: that a group stands still has alerts
+of its own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from broker.audit.increment import Chain
+from broker.audit.ledger import Ledger, Story
+from broker.audit.path import Path
+from broker.audit.states import State
+from broker.audit.tally import Tally
+
+#: Of windows: a group that has committed nothing for so long is not waited for.
+QUIET_WINDOWS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMove:
+    """Offsets from `start` to `end` (exclusive) that a group went back over, or was set past by who is no member."""
+
+    topic: str
+    group: str
+    partition: int
+    is_back: bool
+    start: int
+    end: int
+    at_ms: int
+
+
+class Groups:
+    """Of one topic. `stories`: of the log, by partition."""
+
+    def __init__(self, ledger: Ledger, topic: str, stories: Mapping[int, Story], quiet_before_ms: int):
+        self._stories = stories
+        self._quiet_before_ms = quiet_before_ms
+        self._paths: dict[str, dict[int, Path]] = {}
+        for chain, path in ledger.paths.items():
+            if chain.topic == topic:
+                self._paths.setdefault(column_of(chain), {})[chain.partition] = path
+        self.moves = tuple(sorted(_moves(ledger, topic), key=lambda each: each.at_ms))
+
+    def cells(self, window: int, appended: Mapping[int, Tally]) -> dict[str, tuple[State, Tally]]:
+        """By column, of the groups that take part; `appended`: what each partition holds of the window."""
+        found = {name: self._cell(window, paths, appended) for name, paths in self._paths.items()}
+        return {name: cell for name, cell in found.items() if cell is not None}
+
+    def _cell(
+        self, window: int, paths: Mapping[int, Path], appended: Mapping[int, Tally]
+    ) -> tuple[State, Tally] | None:
+        total, states = Tally(), []
+        for index, tally in appended.items():
+            path = paths.get(index)
+            if path is None or tally.first_offset < path.start:
+                continue
+            if path.covers(tally.first_offset, tally.last_offset + 1):
+                total += Tally(tally.count, tally.bytes, 0, tally.first_offset, tally.last_offset)
+                states.append(State.COMPLETE)
+                continue
+            total += self._gone_over(window, index, path)
+            if path.has_skipped(tally.first_offset, tally.last_offset):
+                states.append(State.SKIPPED)
+            elif path.heard_ms >= self._quiet_before_ms:
+                states.append(State.PENDING)
+            else:
+                states.append(State.COMPLETE)
+        return (max(states, key=tuple(State).index), total) if states else None
+
+    def _gone_over(self, window: int, index: int, path: Path) -> Tally:
+        """At least: of what was told as one only if all of it was gone over."""
+        parts = (each for each in self._stories[index].increments if window in each.windows)
+        return sum((each.windows[window] for each in parts if path.covers(each.start, each.end)), start=Tally())
+
+
+def column_of(chain: Chain) -> str:
+    return f"{chain.tier} {chain.source}"
+
+
+def _moves(ledger: Ledger, topic: str) -> list[GroupMove]:
+    return [
+        GroupMove(topic, chain.source, chain.partition, is_back, move.start, move.end, move.at_ms)
+        for chain, path in ledger.paths.items()
+        if chain.topic == topic
+        for is_back, moves in ((True, path.back), (False, path.skipped))
+        for move in moves
+    ]

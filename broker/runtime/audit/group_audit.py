@@ -1,0 +1,101 @@
+"""The groups coordinated here: what they committed of topics that are counted becomes steps of the audit.
+
+Nothing is read back after a change of coordinator: where a group stands is in the offsets topic, and the new
+coordinator begins an epoch there. A step is told when what was committed cannot be lost any more.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from broker.audit.increment import Increment, Tier
+from broker.audit.reporter import Reporter
+from broker.common.clock import Clock
+from broker.coordinator.group.coordinator import GroupCoordinator
+from broker.runtime.audit.append_audit import is_counted
+from broker.runtime.audit.group_steps import GroupPartition, GroupSteps, Steps
+from broker.runtime.audit.positions import GROUP
+from broker.runtime.coordinators.group_coordinators import GroupCoordinators
+from broker.runtime.topics.topic_configs import TopicConfigs
+
+#: Partitions of groups of which one round tells; the others come next.
+_AT_ONCE = 2_000
+_SETTINGS_KNOWN_MS = 30_000
+_SETTINGS_WITHIN_S = 5.0
+
+
+@dataclass(slots=True)
+class _Coordinated:
+    """One coordinator, as long as it is loaded: an epoch. `unsent`: told, and not known to have arrived."""
+
+    epoch: str = field(default_factory=lambda: uuid.uuid4().hex)
+    steps: GroupSteps = field(default_factory=GroupSteps)
+    reporters: dict[str, Reporter] = field(default_factory=dict)
+    unsent: list[Increment] = field(default_factory=list)
+
+
+class GroupAudit:
+    """For one task."""
+
+    def __init__(self, groups: GroupCoordinators, topic_configs: TopicConfigs, clock: Clock):
+        self._groups = groups
+        self._topic_configs = topic_configs
+        self._clock = clock
+        self._coordinated: WeakKeyDictionary[GroupCoordinator, _Coordinated] = WeakKeyDictionary()
+        #: Topics that are counted or are not, and until when that is believed.
+        self._settings: dict[str, tuple[bool, int]] = {}
+
+    def follow(self) -> None:
+        """Listen to every coordinator that is loaded by now."""
+        for coordinator in self._groups:
+            if coordinator not in self._coordinated:
+                coordinated = self._coordinated[coordinator] = _Coordinated()
+                coordinator.offsets.on_stored = coordinated.steps.note
+
+    def cease(self) -> None:
+        """Nobody wants to hear of groups any more."""
+        for coordinator in self._coordinated:
+            coordinator.offsets.on_stored = None
+        self._coordinated.clear()
+
+    async def increments(self) -> list[Increment]:
+        """What is to be told now: first again, under its id, what did not arrive. Raises TimeoutError while ZooKeeper
+        is away.
+        """
+        followed = [self._coordinated[each] for each, _ in self._groups.settled() if each in self._coordinated]
+        await self._learn({topic for each in followed for topic in each.steps.topics()})
+        for coordinator, term in self._groups.settled():
+            each = self._coordinated.get(coordinator)
+            if each is not None and not each.unsent:
+                each.unsent = [
+                    told for taken in each.steps.take(_AT_ONCE) for told in self._told_of(each, *taken, term)
+                ]
+        return [told for each in followed for told in each.unsent]
+
+    def told(self, told: Collection[Increment]) -> None:
+        """These have arrived."""
+        arrived = {id(each) for each in told}
+        for coordinated in self._coordinated.values():
+            coordinated.unsent = [each for each in coordinated.unsent if id(each) not in arrived]
+
+    def _told_of(self, coordinated: _Coordinated, key: GroupPartition, steps: Steps, term: int) -> Iterator[Increment]:
+        group, partition = key
+        if group == GROUP or not self._settings.get(partition.topic, (False, 0))[0]:
+            return
+        reporter = coordinated.reporters.get(group)
+        if reporter is None:
+            reporter = coordinated.reporters[group] = Reporter(Tier.COMMITTED, group, coordinated.epoch)
+        now_ms = self._clock.now_ms()
+        for start, end in steps:
+            yield reporter.tell(partition, {}, now_ms, offsets=(start, end), term=term)
+
+    async def _learn(self, topics: set[str]) -> None:
+        """Whether each of these is counted."""
+        now_ms = self._clock.monotonic_ms()
+        self._settings = {name: known for name, known in self._settings.items() if known[1] > now_ms}
+        async with asyncio.timeout(_SETTINGS_WITHIN_S):
+            found = await self._topic_configs.log_configs(topics - self._settings.keys())
+        until_ms = now_ms + _SETTINGS_KNOWN_MS
+        self._settings |= {name: (is_counted(name, config), until_ms) for name, config in found.items()}

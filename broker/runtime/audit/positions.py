@@ -1,0 +1,78 @@
+"""How far each partition has been told, for whoever leads it next: offsets of a group that has no members.
+
+Committed after the increments are acknowledged. So a leader that is killed in between leaves a position at which one of
+its own increments begins, and what the next one tells from there replaces it (`Story` of the ledger). A position is of
+a topic's id: one made anew under the name begins anew.
+"""
+
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
+from broker.runtime.audit.peers import Peers
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from broker.runtime.topics.topic_admin import TopicAdmin
+
+GROUP = "barnabas-audit-broker"
+NOWHERE = -1
+_COMMIT_VERSION, _FETCH_VERSION = 8, 7
+
+
+class Positions:
+    """Of all partitions of the cluster."""
+
+    def __init__(self, peers: Peers, topics: TopicAdmin):
+        self._peers = peers
+        self._topics = topics
+
+    async def of(self, partitions: Mapping[TopicPartition, UUID]) -> dict[TopicPartition, int]:
+        """By topic id. NOWHERE for those nobody has told of; which the coordinator cannot say yet are missing. Raises
+        BarnabasError.
+        """
+        await self._topics.ensure_internal(OFFSETS_TOPIC)
+        asked = [OffsetFetchRequestTopic(name=name, partition_indexes=found) for name, found in _by_topic(partitions)]
+        request = OffsetFetchRequest(group_id=GROUP, topics=asked, require_stable=True)
+        response = await self._peers.ask_coordinator(GROUP, request, _FETCH_VERSION)
+        if response.error_code:
+            raise ApiError(ErrorCode(response.error_code), "positions are not known")
+        found = {
+            TopicPartition(topic.name, each.partition_index): each
+            for topic in response.topics
+            for each in topic.partitions
+            if not each.error_code
+        }
+        return {
+            partition: told.committed_offset if told.metadata == str(partitions.get(partition)) else NOWHERE
+            for partition, told in found.items()
+        }
+
+    async def commit(self, positions: Mapping[TopicPartition, tuple[UUID, int]]) -> None:
+        """What is refused stays as it was, and is told of again. Raises BarnabasError."""
+        topics = [
+            OffsetCommitRequestTopic(
+                name=name,
+                partitions=[
+                    OffsetCommitRequestPartition(
+                        partition_index=index, committed_offset=offset, committed_metadata=str(topic_id)
+                    )
+                    for index in indexes
+                    for topic_id, offset in (positions[TopicPartition(name, index)],)
+                ],
+            )
+            for name, indexes in _by_topic(positions)
+        ]
+        await self._peers.ask_coordinator(GROUP, OffsetCommitRequest(group_id=GROUP, topics=topics), _COMMIT_VERSION)
+
+
+def _by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:
+    found: dict[str, list[int]] = {}
+    for topic, index in partitions:
+        found.setdefault(topic, []).append(index)
+    return list(found.items())
