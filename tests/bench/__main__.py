@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import psutil
 
 from tests.barnabas_cluster import running_cluster
-from tests.bench import groups, many_partitions, rights, scale, stalls, tls
+from tests.bench import audit, groups, many_partitions, rights, scale, stalls, tls
 from tests.bench.loads import Figure, Target, loads
 from tests.bench.replicated import Load, ReplicatedTarget, replicated_loads
 from tests.bench.transactions import replicated_transactions, transactions
@@ -30,7 +30,7 @@ def main() -> None:
     replicated = {name: load for name, load in three_brokers.items() if (arguments.only or "") in name}
     if replicated and not arguments.against:
         _run_replicated(replicated, arguments.rounds)
-    parts = (scale, groups, many_partitions, stalls, tls, rights)
+    parts = (scale, groups, many_partitions, stalls, tls, rights, audit)
     for name, figure in [named for part in parts for named in part.figures().items()]:
         if (arguments.only or "") in name and not arguments.against:
             print(f"{name:<42}barnabas  {figure()}", flush=True)

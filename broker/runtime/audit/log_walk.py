@@ -7,9 +7,18 @@ Counted as readers of committed records see it: no markers, nothing of a transac
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from broker.audit.tally import WINDOW_MS, Tally, Windows, window_of
+from broker.audit.tally import NO_WINDOW, WINDOW_MS, Tally, Windows, window_of
 from broker.common.errors import ApiError
-from broker.records.batch import HEADER_BYTES, BatchHeader, TimestampType, iterate_headers
+from broker.records.batch import (
+    CONTROL_BIT,
+    HEADER_BYTES,
+    LENGTH_PREFIX_BYTES,
+    LOG_APPEND_TIME_BIT,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    TimestampType,
+    iterate_headers,
+)
 from broker.records.compression import decompress
 from broker.records.record import check_records_count
 from broker.records.varint import read_varint
@@ -21,7 +30,11 @@ RECORDS_AT_ONCE = 20_000
 #: What a batch that is looked into may unpack to.
 _UNPACKED_BYTES_MAX = 16 * 1024 * 1024
 
-Place = tuple[int, int]
+_NOT_PLAIN = TRANSACTIONAL_BIT | CONTROL_BIT | LOG_APPEND_TIME_BIT
+_NEVER = 1 << 63
+
+#: Window → [records, bytes, first offset, last offset].
+Counts = dict[int, list[int]]
 
 
 class Aborted(Protocol):
@@ -49,33 +62,57 @@ def walk(batches: bytes, start: int, end: int, aborted: Sequence[Aborted], windo
     """What whole batches before `end` hold from offset `start` on, which `batches` begin with, as far as they go.
 
     A batch whose records nobody can read, or that has too many windows by itself, is not counted: the walk ends before
-    it, and the next goes on behind it. Damage to headers ends it for good: nothing of it was served to anybody.
+    it, and the next goes on behind it. Damage to headers raises ApiError.
     """
-    windows: Windows = {}
+    counts: Counts = {}
     at_offset, records_left = start, RECORDS_AT_ONCE
+    low, high, newest = _NEVER, 0, [0, 0, 0, 0]
     for at, header in iterate_headers(batches):
-        if header.last_offset < start:
+        last_offset = header[0] + header[6]
+        if last_offset < start:
             continue
-        if header.last_offset >= end or records_left <= 0:
+        if last_offset >= end or records_left <= 0:
             break
+        if low <= header[7] and header[8] < high and header[0] >= start and not header[5] & _NOT_PLAIN:
+            # As nearly always: of the same window as the batch before.
+            newest[0] += header[12]
+            newest[1] += header[1] + LENGTH_PREFIX_BYTES
+            newest[3] = last_offset
+            at_offset = last_offset + 1
+            continue
         try:
-            found = _windows_of(batches, at, header, start, aborted, window_ms)
+            found = _counts_of(batches, at, header, start, aborted, window_ms)
         except (ApiError, IndexError):
-            return Walked(windows, at_offset, header.next_offset)
+            return _walked(counts, at_offset, header.next_offset)
         if len(found) > 1:
             records_left -= header.records_count
-        if len(windows) + len(found) > WINDOWS_MAX:
-            is_too_much_alone = not windows
-            return Walked(windows, at_offset, header.next_offset if is_too_much_alone else at_offset)
+        if len(counts) + len(found) > WINDOWS_MAX:
+            is_too_much_alone = not counts
+            return _walked(counts, at_offset, header.next_offset if is_too_much_alone else at_offset)
         for window, tally in found.items():
-            windows[window] = windows.get(window, Tally()) + tally
+            newest = _added(counts, window, tally)
+            low, high = (window, window + window_ms) if window != NO_WINDOW else (_NEVER, 0)
         at_offset = header.next_offset
-    return Walked(windows, at_offset, at_offset)
+    return _walked(counts, at_offset, at_offset)
 
 
-def _windows_of(
+def _added(counts: Counts, window: int, tally: list[int]) -> list[int]:
+    known = counts.setdefault(window, tally)
+    if known is not tally:
+        known[0] += tally[0]
+        known[1] += tally[1]
+        known[2], known[3] = min(known[2], tally[2]), max(known[3], tally[3])
+    return known
+
+
+def _walked(counts: Counts, end: int, go_on_at: int) -> Walked:
+    windows = {window: Tally(count, size, 0, *place) for window, (count, size, *place) in counts.items()}
+    return Walked(windows, end, go_on_at)
+
+
+def _counts_of(
     batches: bytes, at: int, header: BatchHeader, start: int, aborted: Sequence[Aborted], window_ms: int
-) -> Windows:
+) -> Counts:
     if header.is_control or not header.records_count or _is_aborted(header, aborted):
         return {}
     if header.base_offset >= start:
@@ -83,7 +120,7 @@ def _windows_of(
         is_of_one_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME
         first_ms = last_ms if is_of_one_time else header.base_timestamp
         if window_of(first_ms, window_ms) == window_of(last_ms, window_ms):
-            tally = Tally(header.records_count, header.size_bytes, 0, header.base_offset, header.last_offset)
+            tally = [header.records_count, header.size_bytes, header.base_offset, header.last_offset]
             return {window_of(last_ms, window_ms): tally}
     return _looked_into(batches, at, header, start, window_ms)
 
@@ -95,24 +132,19 @@ def _is_aborted(header: BatchHeader, aborted: Sequence[Aborted]) -> bool:
     )
 
 
-def _looked_into(batches: bytes, at: int, header: BatchHeader, start: int, window_ms: int) -> Windows:
+def _looked_into(batches: bytes, at: int, header: BatchHeader, start: int, window_ms: int) -> Counts:
     """The bytes of a batch are shared among its windows by records."""
     check_records_count(header)
-    counts: dict[int, list[int]] = {}
+    counts: Counts = {}
     for offset, timestamp_ms in times_of(batches, at, header):
-        if offset < start:
-            continue
-        place = counts.setdefault(window_of(timestamp_ms, window_ms), [0, offset, offset])
-        place[0] += 1
-        place[2] = offset
-    size = header.size_bytes
-    return {
-        window: Tally(count, size * count // header.records_count, 0, first, last)
-        for window, (count, first, last) in counts.items()
-    }
+        if offset >= start:
+            _added(counts, window_of(timestamp_ms, window_ms), [1, 0, offset, offset])
+    for tally in counts.values():
+        tally[1] = header.size_bytes * tally[0] // header.records_count
+    return counts
 
 
-def times_of(batches: bytes, at: int, header: BatchHeader) -> Iterator[Place]:
+def times_of(batches: bytes, at: int, header: BatchHeader) -> Iterator[tuple[int, int]]:
     """(offset, timestamp) of each record of the batch at `at`. Raises ApiError, IndexError."""
     stored = memoryview(batches)[at + HEADER_BYTES : at + header.size_bytes]
     payload = decompress(header.compression, stored, _UNPACKED_BYTES_MAX)
