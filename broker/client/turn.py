@@ -28,6 +28,8 @@ class Turn:
             cluster, group, _PROTOCOL_TYPE, session_timeout_ms=int(SESSION_S * 1000), rebalance_timeout_ms=5_000
         )
         self._leads = False
+        #: Why the turn is not known, as it was last logged.
+        self._trouble = ""
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._live, name=f"turn-{group}", daemon=True)
 
@@ -55,6 +57,7 @@ class Turn:
                 else:
                     self._join()
                     is_in = True
+                self._trouble = ""
             except ApiError as error:
                 is_in = is_in and error.code not in (
                     ErrorCode.REBALANCE_IN_PROGRESS,
@@ -62,11 +65,16 @@ class Turn:
                     ErrorCode.ILLEGAL_GENERATION,
                 )
                 if error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
-                    _log.warning("turn not told", reason=str(error))
-                    self._stopping.wait(_PAUSE_S)
+                    self._try_again(error)
             except (BrokerUnreachable, ProtocolError) as error:
-                _log.warning("turn not told", reason=str(error))
-                self._stopping.wait(_PAUSE_S)
+                self._try_again(error)
+
+    def _try_again(self, error: BarnabasError) -> None:
+        """An hour's outage is a line of the log, not one for each try."""
+        if str(error) != self._trouble:
+            self._trouble = str(error)
+            _log.warning("turn not told", reason=self._trouble)
+        self._stopping.wait(_PAUSE_S)
 
     def _join(self) -> None:
         joined = self._member.join([(_PROTOCOL, b"")])

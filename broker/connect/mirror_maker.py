@@ -53,6 +53,8 @@ def _herder(flow: MirrorFlow) -> Herder:
         "key.converter": _BYTES,
         "value.converter": _BYTES,
         "offset.storage.file.filename": "none",
+        # Nothing is produced by it: mirrors write by themselves, and tell what is away.
+        "producer.log_level": "0",
     }
     settings = read_settings(worker, STANDALONE)
     configurations, states, offsets = Configurations(), States(), Offsets()
