@@ -107,6 +107,12 @@ _ALL = (
         path=("name", "partition", "offset"),
     ),
     Action(
+        "abort-transaction",
+        "topic-abort",
+        "End a transaction that no coordinator will, in one partition: the `offset` where it began",
+        path=("name", "partition", "offset"),
+    ),
+    Action(
         "change-topic",
         "topic-settings",
         "Change settings of a topic: `setting` and `value`, as often as wanted",

@@ -40,6 +40,7 @@ from console.gateway.groups import KafkaGroups
 from console.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
 from console.gateway.membership import ConsoleMembership
 from console.gateway.moves import KafkaMoves
+from console.gateway.producers import KafkaProducers
 from console.gateway.quotas import KafkaQuotas
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
@@ -85,6 +86,7 @@ class KafkaGateway:
         self.brokers = KafkaBrokers(client, self._broker_addresses, membership, request_timeout_seconds)
         self.groups = KafkaGroups(client, self._wait, self._broker_addresses, request_timeout_seconds)
         self.moves = KafkaMoves(client, self.brokers, self._administration, request_timeout_seconds)
+        self.producers = KafkaProducers(client, membership, request_timeout_seconds)
         self.credentials = KafkaCredentials(client)
         self.quotas = KafkaQuotas(client)
         self.acls = KafkaAcls(client, self.brokers, membership)

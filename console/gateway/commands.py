@@ -10,15 +10,18 @@ from console.gateway.connect import client_config_in_use
 _CONFIG_OPTIONS = ("command-config", "admin.config")
 
 
-def shell_command(name: str, bootstrap_servers: str, options: Mapping[str, object]) -> str:
+def shell_command(name: str, bootstrap_servers: str, options: Mapping[str, object], subcommand: str = "") -> str:
     """`name` with its options, values quoted; a flag is True, and one that is False or None is left out.
 
-    KeyError for a command or an option that does not exist. Its name ends as in Kafka's own bin/.
+    With a `subcommand` they are its options. KeyError for a command or an option that does not exist. Its name ends as
+    in Kafka's own bin/.
     """
     command = load(name)
     given = {option: value for option, value in options.items() if value is not None and value is not False}
     connection = {"bootstrap-server": bootstrap_servers, **_client_config(command)}
-    line = command_line(command, {**connection, **given})
+    line = command_line(command, connection if subcommand else {**connection, **given})
+    if subcommand:
+        line = f"{line} {command_line({each.name: each for each in command.subcommands}[subcommand], given)}"
     return f"{name}.sh{line.removeprefix(name)}"
 
 

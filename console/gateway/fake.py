@@ -16,6 +16,7 @@ from console.gateway.fake_brokers import FakeBrokers
 from console.gateway.fake_credentials import FakeCredentials
 from console.gateway.fake_groups import FakeGroups
 from console.gateway.fake_moves import FakeMoves
+from console.gateway.fake_producers import FakeProducers
 from console.gateway.fake_quotas import FakeQuotas
 from console.gateway.fake_records import FakeRecordStream
 from console.gateway.fake_retention import FakeSegment, FakeTopicState
@@ -49,6 +50,7 @@ class FakeGateway:
         self.groups = FakeGroups(self)
         self.brokers = FakeBrokers(self, self._brokers)
         self.moves = FakeMoves(self)
+        self.producers = FakeProducers(self)
         self.credentials = FakeCredentials(self)
         self.quotas = FakeQuotas(self)
         self.acls = FakeAcls(self)

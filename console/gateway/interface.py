@@ -15,6 +15,7 @@ from console.gateway.broker_views import BrokerGateway
 from console.gateway.credential_views import CredentialGateway
 from console.gateway.group_views import GroupGateway
 from console.gateway.move_views import MoveGateway
+from console.gateway.producer_views import ProducerGateway
 from console.gateway.quota_views import QuotaGateway
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
@@ -88,6 +89,7 @@ class ClusterGateway(Protocol):
     groups: GroupGateway
     brokers: BrokerGateway
     moves: MoveGateway
+    producers: ProducerGateway
     credentials: CredentialGateway
     quotas: QuotaGateway
     acls: AclGateway

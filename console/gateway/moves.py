@@ -5,11 +5,9 @@ Their throttles are settings of brokers and topics like any others.
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import contextmanager
 
 from broker.client.cluster import Cluster
-from broker.client.errors import ApiNotServed, BrokerUnreachable
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -17,6 +15,7 @@ from broker.protocol.messages.alter_partition_reassignments import (
 )
 from broker.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 from broker.protocol.schema import Message
+from console.gateway.asked import asked
 from console.gateway.broker_views import BrokerGateway, ReplicaSizes, replica_sizes
 from console.gateway.client import ClusterClient
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
@@ -30,6 +29,7 @@ ALTER_TIMEOUT_SECONDS = 10.0
 #: The controller is asked for again when it has just become another.
 TRIES = 3
 TOPICS_PER_REQUEST = 500
+_NOT_SERVED = "These brokers cannot move partitions while they run."
 
 
 class KafkaMoves:
@@ -106,20 +106,8 @@ class KafkaMoves:
         own = {each.name: each.value for each in self._topics.settings(topic) if each.source == "topic"}
         return {key: own.get(key) for key in REPLICA_KEYS}
 
-    @contextmanager
     def _cluster(self, timeout_seconds: float | None = None):
-        """Whatever goes wrong on the wire inside is a GatewayError outside."""
-        try:
-            with self._client.cluster(timeout_seconds or self._timeout) as cluster:
-                yield cluster
-        except ApiError as error:
-            raise refusal(error.code, error.message or "") from error
-        except BrokerUnreachable as error:
-            raise ClusterUnreachableError("No broker answered in time.") from error
-        except ApiNotServed as error:
-            raise GatewayError("These brokers cannot move partitions while they run.") from error
-        except BarnabasError as error:
-            raise GatewayError(str(error)) from error
+        return asked(self._client, timeout_seconds or self._timeout, _NOT_SERVED)
 
 
 def _ask_controller(cluster: Cluster, request: Message) -> Message:

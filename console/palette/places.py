@@ -84,6 +84,7 @@ ACTIONS = (
 TABS = (
     ("records", "topic-records", Right.RECORDS),
     ("consumers", "topic-consumers", Right.VIEW),
+    ("producers", "topic-producers", Right.VIEW),
     ("settings", "topic-settings", Right.VIEW),
     ("retention", "topic-retention", Right.VIEW),
     ("charts", "topic-charts", Right.VIEW),

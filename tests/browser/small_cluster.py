@@ -1,8 +1,9 @@
-"""What pages are looked at with: short names and long ones, a group that lags, records."""
+"""What pages are looked at with: short names and long ones, a group that lags, records, a transaction that hangs."""
 
 from console.gateway.acl_views import AclRule, Denials
 from console.gateway.fake import FakeGateway, wall_ms
 from console.gateway.fake_zookeeper import FakeZooKeeper
+from console.gateway.producer_views import ProducerView, TransactionView
 
 TOPICS = ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5)
 GROUPS = ("readers", "a.group.with.a.name.that.is.quite.long." * 5)
@@ -18,6 +19,7 @@ def small_cluster() -> FakeGateway:
         cluster.commit(group, "orders", 0, 2)
     cluster.credentials.set_password("alice", "correct-horse", {"SCRAM-SHA-256": 4_096, "SCRAM-SHA-512": 8_192})
     guard(cluster)
+    write_in_transactions(cluster)
     return cluster
 
 
@@ -44,6 +46,17 @@ def guard(cluster: FakeGateway) -> None:
         Denials("User:bob", 1_234, at_ms, "User:bob", "10.0.0.1", "WRITE", "TOPIC", "orders"),
         Denials(long, 3, at_ms, long, "10.0.0.2", "DESCRIBE", "TOPIC", TOPICS[1]),
     )
+
+
+def write_in_transactions(cluster: FakeGateway) -> None:
+    """One of an hour ago that no coordinator knows of, and one that goes on."""
+    now_ms, producers = wall_ms(), cluster.producers
+    producers.write("orders", ProducerView(0, 7_777, 3, 12, now_ms - 3_600_000, 1, 0))
+    producers.write("orders", ProducerView(0, 9_001, 0, 4, now_ms - 2_000, -1, 3))
+    producers.write("orders", ProducerView(0, 9_002, 12, -1, None, 0, None))
+    places = frozenset({("orders", 0)})
+    long = "payments-with-a-transactional-id-that-is-quite-long-" * 4
+    producers.coordinate(TransactionView(long, 2, 9_001, 0, "Ongoing", 60_000, now_ms - 5_000, places))
 
 
 def small_ensemble() -> FakeZooKeeper:

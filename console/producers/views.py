@@ -1,0 +1,54 @@
+"""The tab of who writes to a topic, and the end of a transaction that hangs: the plan first, then the marker.
+
+It asks the brokers while it is drawn, as the retention tab does: who writes changes with every record.
+"""
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from console.access.rights import Right, sees_all_names
+from console.clusters.access import access_topic
+from console.common.csv_table import csv_response, wants_csv
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import GatewayError
+from console.plans.plan import Confirmation, MovedOnError
+from console.plans.views import refusable
+from console.producers.actions import do_abort
+from console.producers.plan import abort_plan
+from console.producers.queries import OPEN_SHOWN, TITLES, export_rows, writers_of
+
+
+@require_safe
+def producers(request: HttpRequest, name: str) -> HttpResponse:
+    """Names of transactions are those of programs: they are for people from whom no name is hidden."""
+    topic = access_topic(request.user, name, Right.VIEW)
+    shows_ids = sees_all_names(request.user)
+    context: dict[str, object] = {"topic": topic, "shows_ids": shows_ids}
+    try:
+        writers = writers_of(cluster_gateway(), topic)
+    except GatewayError as error:
+        return render(request, "producers/page.html", context | {"error": str(error)})
+    if wants_csv(request):
+        return csv_response(request, f"producers-{topic.name}", TITLES, export_rows(writers, shows_ids=shows_ids))
+    return render(request, "producers/page.html", context | {"writers": writers, "open": writers.open[:OPEN_SHOWN]})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def abort(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
+    """Of the transaction that began at `offset` of `partition`, as its partition and the coordinators say now."""
+    topic = access_topic(request.user, name, Right.OPERATE)
+    context: dict[str, object] = {"topic": topic, "partition": partition, "offset": offset, "address": request.path}
+    with refusable() as answer:
+        found = writers_of(cluster_gateway(), topic, [partition]).one(partition, offset)
+        if found is None:
+            raise MovedOnError(f"No transaction is open in {topic.name}-{partition} that began at offset {offset}.")
+        plan = abort_plan(topic.name, found, settings.BOOTSTRAP_SERVERS, settings.ZOOKEEPER)
+        context |= {"plan": plan, "open": found}
+        if request.method == "POST":
+            do_abort(request.user, plan, found.producer, Confirmation.parse(request.POST))
+            messages.success(request, f"The transaction was aborted in {topic.name}-{partition}.")
+            return redirect("topic-producers", topic.name)
+    return render(request, "producers/abort.html", context | {"error": answer.error}, status=answer.status)
