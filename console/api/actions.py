@@ -129,6 +129,13 @@ _ALL = (
         confirms="topic-configure",
     ),
     Action(
+        "delete-records",
+        "topic-purge",
+        "Delete records up to the `end`, a `time` (`at`) or an `offset` of one of the `partitions`",
+        path=("name",),
+        query=("to", "partitions", "offset", "at"),
+    ),
+    Action(
         "change-broker",
         "broker-settings",
         "Change a setting of a broker, or of all with `scope` all",

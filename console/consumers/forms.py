@@ -1,11 +1,11 @@
 """What a person may type about a reset."""
 
-import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 from django import forms
 
+from console.common.partition_numbers import parse_partitions
 from console.consumers.reset import Aim, Kind
 
 _LABELS = {
@@ -16,8 +16,6 @@ _LABELS = {
     Kind.SHIFT: "a shift by records",
 }
 _OFFSET_MAX = 2**63 - 1
-_PARTITIONS_MAX = 10_000
-_PART = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
 
 class ResetForm(forms.Form):
@@ -41,14 +39,10 @@ class ResetForm(forms.Form):
         return topic
 
     def clean_partitions(self) -> frozenset[int]:
-        found: set[int] = set()
-        for part in filter(None, (each.strip() for each in self.cleaned_data["partitions"].split(","))):
-            match = _PART.fullmatch(part)
-            first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-            if not first <= last or last - first > _PARTITIONS_MAX:
-                raise forms.ValidationError("Numbers and ranges with commas, as 0,3-5; blank for all.")
-            found.update(range(first, last + 1))
-        return frozenset(found)
+        try:
+            return parse_partitions(self.cleaned_data["partitions"])
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
 
     def clean_at(self) -> int | None:
         text = self.cleaned_data["at"].strip()

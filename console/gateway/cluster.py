@@ -42,6 +42,7 @@ from console.gateway.membership import ConsoleMembership
 from console.gateway.moves import KafkaMoves
 from console.gateway.producers import KafkaProducers
 from console.gateway.quotas import KafkaQuotas
+from console.gateway.record_deletion import ask_to_delete
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
 from console.gateway.retention import ask_outlook, ask_retention
@@ -170,6 +171,9 @@ class KafkaGateway:
                 except GatewayError as error:
                     logger.debug("no time of a record of %s-%s: %s", partition.topic, partition.partition, error)
         return found
+
+    def delete_records(self, topic: str, before: Mapping[int, int]) -> dict[int, str]:
+        return ask_to_delete(self._client, topic, before, CHANGE_TIMEOUT_SECONDS)
 
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
         return self._administration.settings(topic)

@@ -126,6 +126,20 @@ class FakeGateway:
             if partition in spans.get(topic, ())
         }
 
+    def delete_records(self, topic: str, before: Mapping[int, int]) -> dict[int, str]:
+        state, refused = self._state(topic), {}
+        spans = self.record_spans(topic, False)
+        for partition, offset in before.items():
+            if partition not in spans:
+                refused[partition] = str(refusal(ErrorCode.LEADER_NOT_AVAILABLE))
+            elif "delete" not in state.configs.get("cleanup.policy", "delete"):
+                refused[partition] = str(refusal(ErrorCode.POLICY_VIOLATION))
+            elif not 0 <= offset <= spans[partition].next:
+                refused[partition] = str(refusal(ErrorCode.OFFSET_OUT_OF_RANGE))
+            else:
+                self._begin_log_at(topic, partition, max(offset, spans[partition].first))
+        return refused
+
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
         return self._state(topic).settings()
 
@@ -187,6 +201,14 @@ class FakeGateway:
             for each in topic.partitions
         ]
         self._topics[name] = replace(topic, partitions=tuple(grown))
+
+    def _begin_log_at(self, name: str, partition: int, offset: int) -> None:
+        topic, segments = self._topics[name], self._states[name].segments.get(partition, [])
+        segments[:] = [
+            replace(s, first_offset=max(s.first_offset, offset)) for s in segments if s.last_offset >= offset
+        ]
+        moved = (replace(p, first_offset=offset) if p.partition == partition else p for p in topic.partitions)
+        self._topics[name] = replace(topic, partitions=tuple(moved))
 
     def join_segments(self, name: str, partition: int) -> None:
         """As if no segment had been begun between what was appended: all is one, as old as its newest record."""

@@ -148,6 +148,13 @@ class ClusterGateway(Protocol):
         """As `oldest_records`: the time of the record with the latest one."""
         ...
 
+    def delete_records(self, topic: str, before: Mapping[int, int]) -> dict[int, str]:
+        """Delete what lies before these offsets, partition by partition; what was refused, with a sentence why.
+
+        Returns when no living replica can show it any more.
+        """
+        ...
+
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
         """Every setting of the topic as it counts, sorted by name."""
         ...

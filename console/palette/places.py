@@ -87,6 +87,7 @@ TABS = (
     ("producers", "topic-producers", Right.VIEW),
     ("settings", "topic-settings", Right.VIEW),
     ("retention", "topic-retention", Right.VIEW),
+    ("purge", "topic-purge", Right.OPERATE),
     ("charts", "topic-charts", Right.VIEW),
     ("history", "topic-history", Right.VIEW),
     ("delete", "topic-delete", Right.OPERATE),

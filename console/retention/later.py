@@ -77,4 +77,6 @@ def _later(
     committed: CommittedView,
 ) -> Later:
     records = sum(starts[each.partition] - each.new_first_offset for each in partitions)
-    return Later(cause, records, losses_below(starts, view, committed))
+    return Later(
+        cause, records, losses_below(starts, {each.partition: each.first_offset for each in view.partitions}, committed)
+    )

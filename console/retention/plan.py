@@ -136,12 +136,11 @@ def losses(view: RetentionView, committed: CommittedView) -> tuple[Loss, ...]:
     What lies below the log start of now is lost already and not counted.
     """
     starts = {each.partition: each.new_first_offset for each in view.partitions if not each.error}
-    return losses_below(starts, view, committed)
+    return losses_below(starts, {each.partition: each.first_offset for each in view.partitions}, committed)
 
 
-def losses_below(starts: Mapping[int, int], view: RetentionView, committed: CommittedView) -> tuple[Loss, ...]:
-    """As `losses`, if the log of each partition in `starts` began there."""
-    first = {each.partition: each.first_offset for each in view.partitions}
+def losses_below(starts: Mapping[int, int], first: Mapping[int, int], committed: CommittedView) -> tuple[Loss, ...]:
+    """As `losses`, if the log of each partition in `starts` began there; `first`: where it begins now."""
     found = []
     for group, offsets in committed.offsets.items():
         lost = [start - max(offsets[each], first[each]) for each, start in starts.items() if each in offsets]

@@ -1,10 +1,11 @@
-"""/topics/<name>/+retention/"""
+"""/topics/<name>/+retention/ and what lies beside it"""
 
 from django.urls import path
 
-from console.retention import views
+from console.retention import purge_views, views
 
 urlpatterns = [
     path("<str:name>/+retention/", views.retention, name="topic-retention"),
     path("<str:name>/+configure/", views.configure, name="topic-configure"),
+    path("<str:name>/+purge/", purge_views.purge, name="topic-purge"),
 ]

@@ -133,3 +133,20 @@ def test_reading_leaves_no_group_and_no_commit_behind(gateway, topic, append, re
 def test_a_topic_nobody_knows_has_no_spans(gateway):
     with pytest.raises(RefusedError):
         gateway.record_spans("no-such-topic", committed_only=True)
+
+
+def test_records_are_deleted_up_to_an_offset_and_what_cannot_be_is_told(gateway, topic, append):
+    append(topic, 0, 5)
+    refused = gateway.delete_records(topic, {0: 3, 1: 7, 9: 0})
+    assert refused.keys() == {1, 9}
+    assert all(refused.values())
+    spans = eventually(lambda: gateway.record_spans(topic, False), lambda found: found[0].first == 3)
+    assert (spans[0].next, spans[1].first, spans[1].next) == (5, 0, 0)
+    assert gateway.delete_records(topic, {0: 1}) == {}
+    assert gateway.record_spans(topic, False)[0].first == 3
+
+
+def test_records_of_a_topic_that_is_compacted_only_are_not_deleted_so(gateway, topic, append):
+    append(topic, 0, 5)
+    gateway.change_topic_settings(topic, {"cleanup.policy": "compact"})
+    eventually(lambda: gateway.delete_records(topic, {0: 3}), lambda refused: refused.keys() == {0})
