@@ -84,7 +84,12 @@ _AMOUNTS = (
 )
 
 _ALL = (
-    Action("create-topic", "topic-create", "Create a topic", form=("name", "partition_count", "replication_factor")),
+    Action(
+        "create-topic",
+        "topic-create",
+        "Create a topic",
+        form=("name", "partition_count", "replication_factor", "configs"),
+    ),
     Action("delete-topic", "topic-delete", "Delete a topic", path=("name",), query=("undo",)),
     Action(
         "add-partitions",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from django import forms
 
@@ -24,7 +25,7 @@ class PurgeForm(forms.Form):
     offset = forms.IntegerField(label="First offset that stays", required=False, min_value=0, max_value=_OFFSET_MAX)
     at = forms.CharField(label="Moment", required=False, max_length=40)
 
-    def __init__(self, partition_count: int, *args, **kwargs):
+    def __init__(self, partition_count: int, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self._partition_count = partition_count
 
@@ -44,7 +45,7 @@ class PurgeForm(forms.Form):
             raise forms.ValidationError("A moment as 2026-11-21T06:30:00Z.")
         return max(0, round(moment.timestamp() * 1_000)) if moment else None
 
-    def clean(self):
+    def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         upto = cleaned.get("to")
         if upto == Upto.TIME and "at" in cleaned and cleaned["at"] is None:
@@ -59,7 +60,7 @@ class PurgeForm(forms.Form):
 
 def parse_places(texts: Iterable[str]) -> dict[int, int]:
     """`partition:offset` each, as a plan's form sends them. Raises ValueError."""
-    found = {}
+    found: dict[int, int] = {}
     for text in texts:
         match = _PLACE.fullmatch(text)
         if match is None or int(match[2]) > _OFFSET_MAX or len(found) == PARTITIONS_MAX:

@@ -4,6 +4,7 @@ It asks the brokers while it is drawn: where logs begin and end moves with every
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
@@ -36,7 +37,7 @@ def purge(request: HttpRequest, name: str) -> HttpResponse:
     """`before`, as partition:offset and as often as wanted, is what a plan that was shown is confirmed by."""
     topic = access_topic(request.user, name, Right.OPERATE)
     form = PurgeForm(topic.partition_count, request.GET if "to" in request.GET else None)
-    context: dict[str, object] = {"topic": topic, "form": form, "address": request.path}
+    context: dict[str, Any] = {"topic": topic, "form": form, "address": request.path}
     with refusable() as answer:
         if request.method == "POST":
             return _apply(request, topic, context)
@@ -47,7 +48,7 @@ def purge(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "retention/purge.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _apply(request: HttpRequest, topic: Topic, context: dict[str, object]) -> HttpResponse:
+def _apply(request: HttpRequest, topic: Topic, context: dict[str, Any]) -> HttpResponse:
     try:
         _show(request, topic, parse_places(request.POST.getlist("before")), context)
     except ValueError as error:
@@ -61,7 +62,7 @@ def _apply(request: HttpRequest, topic: Topic, context: dict[str, object]) -> Ht
     return redirect("topic-retention", topic.name)
 
 
-def _show(request: HttpRequest, topic: Topic, before: Mapping[int, int], context: dict[str, object]) -> None:
+def _show(request: HttpRequest, topic: Topic, before: Mapping[int, int], context: dict[str, Any]) -> None:
     """Raises GatewayError."""
     gateway = cluster_gateway()
     doomed = _doomed(request, gateway, topic, before)

@@ -12,11 +12,13 @@ from console.plans.setting import DEFAULT
 def do_create_topic(actor, plan: Plan, confirmation: Confirmation) -> KeptInverse | None:
     """Create a topic as planned; what takes it back. Raises NotConfirmedError, GatewayError; it is all in the audit."""
     kept: list[KeptInverse] = []
+    partitions, replicas = (line.new for line in plan.lines[:2])
+    configs = {line.name: line.new for line in plan.lines[2:]}
 
     def create() -> None:
         kept.append(keep_inverse(actor, plan, {}))
         try:
-            cluster_gateway().create_topic(plan.object_name, **plan.after)
+            cluster_gateway().create_topic(plan.object_name, partitions, replicas, configs)
         except RefusedError:
             kept.pop().delete()
             raise

@@ -1,5 +1,7 @@
 """Creating and deleting a topic, and adding partitions: the plan first, then the change."""
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,18 +12,20 @@ from django.views.decorators.http import require_http_methods
 
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require_somewhere
-from console.clusters.access import access_topic
+from console.clusters.access import access_topic, topics_within
 from console.clusters.models import Broker, Topic
 from console.gateway.connect import cluster_gateway
+from console.gateway.errors import RefusedError
 from console.plans.inverse import find_inverse
 from console.plans.plan import Confirmation, Plan
 from console.plans.views import is_confirmed, refusable
 from console.processes.dependents import users_of
 from console.topics.actions import do_add_partitions, do_create_topic, do_delete_topic
-from console.topics.creation import CREATE, creation_plan
+from console.topics.creation import CREATE, Wish, creation_plan
 from console.topics.deletion import DoomedTopic, deletion_plan, undo_creation_plan
 from console.topics.enlargement import enlargement_plan
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
+from console.topics.own_settings import TEMPLATES, lines_of, own_of, template_named
 from console.topics.queries import groups_of
 
 #: Survives the loss of any two brokers; more copies cost more than they add.
@@ -34,12 +38,16 @@ def topic_create(request: HttpRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     brokers = list(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
     replicas = max(1, min(_REPLICAS_WISE, len(brokers)))
-    form = CreateTopicForm(
-        request.user, request.POST or None, initial={"replication_factor": replicas} | _asked_for(request)
-    )
+    context: dict[str, Any] = {"templates": TEMPLATES}
+    with refusable(200) as begun:
+        context |= _begun_with(request)
+    initial = {"replication_factor": replicas} | context.get("initial", {}) | _asked_for(request)
+    form = CreateTopicForm(request.user, request.POST or None, initial=initial)
+    context |= {"form": form, "error": begun.error}
     if request.method != "POST" or not form.is_valid():
-        return render(request, "topics/create.html", {"form": form}, status=422 if form.errors else 200)
-    plan = creation_plan(**form.cleaned_data, brokers=brokers, bootstrap_servers=settings.BOOTSTRAP_SERVERS)
+        return render(request, "topics/create.html", context, status=422 if form.errors else 200)
+    wish = Wish(**form.cleaned_data)
+    plan = creation_plan(wish, brokers, settings.BOOTSTRAP_SERVERS)
     with refusable() as answer:
         if is_confirmed(request):
             kept = do_create_topic(request.user, plan, Confirmation.parse(request.POST))
@@ -47,8 +55,23 @@ def topic_create(request: HttpRequest) -> HttpResponse:
             undo = format_html(' <a href="{}?undo={}">Plan the undo…</a>', address, kept.pk) if kept else ""
             messages.success(request, format_html("Topic {} was created.{}", plan.object_name, undo))
             return redirect("topics")
-    context = {"form": form, "plan": plan, "fields": form.cleaned_data.items(), "error": answer.error}
+    fields = form.cleaned_data | {"configs": lines_of(wish.configs)}
+    context |= {"plan": plan, "fields": fields.items(), "error": answer.error}
     return render(request, "topics/create.html", context, status=answer.status)
+
+
+def _begun_with(request: HttpRequest) -> dict[str, Any]:
+    """A template, or another topic (`like`) with its partitions and the settings of its own. Raises GatewayError."""
+    if template := template_named(request.GET.get("template", "")):
+        return {"begun_with": template, "initial": {"configs": lines_of(template.configs)}}
+    if not request.GET.get("like"):
+        return {}
+    like = topics_within(reach_of(request.user)).filter(name=request.GET["like"]).first()
+    if like is None:
+        raise RefusedError("UNKNOWN_TOPIC_OR_PARTITION", "There is no such topic that you may see.")
+    own = own_of(cluster_gateway().topic_settings(like.name))
+    same = {"partition_count": like.partition_count, "replication_factor": like.replication_factor}
+    return {"like": like.name, "initial": same | {"configs": lines_of(own)}}
 
 
 def _asked_for(request: HttpRequest) -> dict[str, str]:

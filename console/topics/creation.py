@@ -1,37 +1,67 @@
 """Creating a topic as a plan. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from console.gateway.commands import shell_command
 from console.plans.plan import Line, Plan
+from console.plans.setting import Target
+from console.topics.settings_plan import with_cautions
 
 CREATE = "create topic"
 
 
-def creation_plan(
-    name: str, partition_count: int, replication_factor: int, brokers: Sequence[int], bootstrap_servers: str
-) -> Plan:
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The topic that is to be; `configs`: the settings of its own."""
+
+    name: str
+    partition_count: int
+    replication_factor: int
+    configs: Mapping[str, str] = field(default_factory=dict)
+
+
+def creation_plan(wish: Wish, brokers: Sequence[int], bootstrap_servers: str) -> Plan:
     """`brokers` are the registered ones; none: nobody has seen the cluster, and it has the last word alone."""
-    replicas = partition_count * replication_factor
+    replicas = wish.partition_count * wish.replication_factor
+    settings = sorted(wish.configs.items())
+    target = Target("topic", wish.name, "the topic", {})
+    for name, value in settings:
+        target = with_cautions(target, name, value, wish.replication_factor)
     return Plan(
         action=CREATE,
         object_type="topic",
-        object_name=name,
-        lines=(Line("partition_count", None, partition_count), Line("replication_factor", None, replication_factor)),
-        read=(f"name={name}", f"partitions={partition_count}", f"factor={replication_factor}", f"brokers={brokers}"),
-        touches=(_spread(replicas, len(brokers)), *_warnings(replication_factor)),
+        object_name=wish.name,
+        lines=(
+            Line("partition_count", None, wish.partition_count),
+            Line("replication_factor", None, wish.replication_factor),
+            *(Line(name, None, value) for name, value in settings),
+        ),
+        read=(
+            f"name={wish.name}",
+            f"partitions={wish.partition_count}",
+            f"factor={wish.replication_factor}",
+            f"brokers={brokers}",
+        ),
+        touches=(
+            _spread(replicas, len(brokers)),
+            *_warnings(wish.replication_factor),
+            *target.touches,
+            *target.losses,
+        ),
         undo="it is deleted again, as long as nothing was written to it.",
         command=shell_command(
             "kafka-topics",
             bootstrap_servers,
             {
                 "create": True,
-                "topic": name,
-                "partitions": partition_count,
-                "replication-factor": replication_factor,
+                "topic": wish.name,
+                "partitions": wish.partition_count,
+                "replication-factor": wish.replication_factor,
+                "config": [f"{name}={value}" for name, value in settings] or None,
             },
         ),
-        obstacle=_obstacle(replication_factor, len(brokers)),
+        obstacle=_obstacle(wish.replication_factor, len(brokers)),
     )
 
 

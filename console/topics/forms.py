@@ -8,6 +8,7 @@ from console.access.reach import Resource
 from console.access.rights import Right, reach_of
 from console.clusters.models import Topic
 from console.gateway.interface import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+from console.topics.own_settings import parse_settings
 
 LEGAL_NAME = RegexValidator(
     r"^(?!\.{1,2}$)[a-zA-Z0-9._-]+$", "Letters, digits, '.', '_' and '-' only, and not just '.' or '..'."
@@ -18,6 +19,12 @@ class CreateTopicForm(forms.Form):
     name = forms.CharField(max_length=TOPIC_NAME_LENGTH_MAX, validators=[LEGAL_NAME])
     partition_count = forms.IntegerField(label="Partitions", min_value=1, max_value=PARTITIONS_PER_TOPIC_MAX, initial=3)
     replication_factor = forms.IntegerField(min_value=1, max_value=100, initial=1)
+    configs = forms.CharField(
+        label="Settings of its own",
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "class": "mono"}),
+    )
 
     def __init__(self, user: User, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -37,6 +44,12 @@ class CreateTopicForm(forms.Form):
         is_seen = Right.VIEW in self._reach.rights_on(Resource.TOPIC, twin.name)
         known_as = twin.name if is_seen else "that of another topic"
         raise forms.ValidationError(f"Kafka cannot tell this name from {known_as} ('.' and '_' collide in metrics).")
+
+    def clean_configs(self) -> dict[str, str]:
+        try:
+            return parse_settings(self.cleaned_data["configs"])
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
 
 
 class AddPartitionsForm(forms.Form):
