@@ -24,6 +24,10 @@ COMMANDS = {
     "stream-ledger": "tell which batches stream jobs have written",
     "dump-log": "print a segment of a log",
     "retention-preview": "tell what would be deleted from a topic",
+    "diff": "show what differs between files that declare topics, rules, quotas, connectors and the cluster",
+    "apply": "make the cluster as files declare it: the plan is shown, and asked about",
+    "drift": "end with status 1 if the cluster is not as files declare it, for cron and CI",
+    "export": "write today's cluster as a file that declares it",
     "api": "ask a console over its HTTP API, plan changes there and have them carried out",
     "certificates": "make an authority and certificates for brokers and clients",
 }

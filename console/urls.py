@@ -36,6 +36,7 @@ pages = [
     path("completeness/", include("console.completeness.urls")),
     path("probe/", include("console.probe.urls")),
     path("connectors/", include("console.connectors.urls")),
+    path("declaration/", include("console.declared.urls")),
     path("streams/", include("console.streams.urls")),
 ]
 urlpatterns = [path(settings.PATH_PREFIX, include(pages))]

@@ -27,7 +27,7 @@ _FILE_BYTES_MAX = 1024 * 1024
 def main(argv: list[str]) -> int:
     """0 when it was done, 1 when it was refused or not confirmed."""
     arguments = _parser().parse_args(argv)
-    client = ApiClient(arguments.url, _token(arguments.token_file), arguments.ca_file)
+    client = ApiClient(arguments.url, token_in(arguments.token_file), arguments.ca_file)
     try:
         return int(arguments.run(client, arguments))
     except Refused as refusal:
@@ -68,24 +68,25 @@ def _apply(client: ApiClient, arguments: argparse.Namespace) -> int:
     body = {"action": arguments.action, "parameters": _parameters(arguments.parameters)}
     known = {each["name"]: each for each in client.get("actions", {})}
     if not known.get(arguments.action, {"needs_plan": True})["needs_plan"]:
-        return _told(client.post("plans/apply", body))
+        return told(client.post("plans/apply", body))
     plan = client.post("plans", body)
     print("\n".join(plan_lines(plan)), file=sys.stderr)
     if plan["obstacle"]:
         return 1
-    typed = arguments.typed if arguments.yes else _asked(plan)
+    typed = arguments.typed if arguments.yes else asked(plan)
     if typed is None:
         print("Nothing was changed.", file=sys.stderr)
         return 1
-    return _told(client.post("plans/apply", {**plan["apply"], "digest": plan["digest"], "typed_name": typed}))
+    return told(client.post("plans/apply", {**plan["apply"], "digest": plan["digest"], "typed_name": typed}))
 
 
-def _told(answer: Mapping[str, Any]) -> int:
+def told(answer: Mapping[str, Any]) -> int:
+    """Of what was done; the exit status."""
     print("\n".join(answer["messages"]) or "Done.")
     return 0
 
 
-def _asked(plan: Mapping[str, Any]) -> str | None:
+def asked(plan: Mapping[str, Any]) -> str | None:
     """What was typed to confirm it; None: nothing that does."""
     wanted = plan["typed_name"]
     question = f"Type {wanted} to go on: " if wanted else "Go on? [y/N] "
@@ -144,11 +145,12 @@ def _parameters(words: Iterable[str]) -> dict[str, str | list[str]]:
         name, separator, value = word.partition("=")
         if not separator or not name:
             raise StartupError(f"{word} is not NAME=VALUE.")
-        found.setdefault(name, []).append(_contents(Path(value[1:])) if value.startswith("@") else value)
+        found.setdefault(name, []).append(contents(Path(value[1:])) if value.startswith("@") else value)
     return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
-def _contents(path: Path) -> str:
+def contents(path: Path) -> str:
+    """Raises StartupError."""
     try:
         if path.stat().st_size > _FILE_BYTES_MAX:
             raise StartupError(f"{path} is larger than {_FILE_BYTES_MAX} bytes.")
@@ -157,7 +159,8 @@ def _contents(path: Path) -> str:
         raise StartupError(f"{path} cannot be read: {error}.") from None
 
 
-def _token(path: str) -> str:
+def token_in(path: str) -> str:
+    """Raises StartupError, also for a file that others can read."""
     if not path:
         raise StartupError("name the file of your token: --token-file FILE, or BARNABAS_TOKEN_FILE; /tokens/ makes one")
     try:
@@ -168,8 +171,9 @@ def _token(path: str) -> str:
         raise StartupError(f"{path} cannot be read: {error}") from None
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="barnabas api", description="Ask a console over its HTTP API.")
+def console_parser(program: str, description: str) -> argparse.ArgumentParser:
+    """With the options that say which console is asked, and as whom."""
+    parser = argparse.ArgumentParser(prog=program, description=description)
     parser.add_argument(
         "--url", default=os.environ.get("BARNABAS_URL", USUAL_URL), help="of the console (BARNABAS_URL, %(default)s)"
     )
@@ -180,6 +184,11 @@ def _parser() -> argparse.ArgumentParser:
         help="of mode 600 (BARNABAS_TOKEN_FILE)",
     )
     parser.add_argument("--ca-file", metavar="FILE", help="authority of the console's certificate, if it is your own")
+    return parser
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = console_parser("barnabas api", "Ask a console over its HTTP API.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     get = _command(commands, "get", _get, "read a table, as topics, brokers, groups, topics/NAME/partitions")
     get.add_argument("path")

@@ -30,7 +30,7 @@ class _StayHere(HTTPRedirectHandler):
 class ApiClient:
     """Raises StartupError for a URL the token must not be sent to in plain text."""
 
-    def __init__(self, url: str, token: str, ca_file: str | None = None):
+    def __init__(self, url: str, token: str, ca_file: str | None = None, timeout_s: float = _TIMEOUT_S):
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
             raise StartupError(f"{url} is no address of a console, as https://console.example/")
@@ -40,7 +40,7 @@ class ApiClient:
             raise StartupError("the file of the token holds none")
         self._base = f"{url.rstrip('/')}/api/v1/"
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-        self._opener = _opener(ca_file)
+        self._opener, self._timeout_s = _opener(ca_file), timeout_s
 
     def get(self, path: str, query: Mapping[str, Any]) -> Any:
         """Raises Refused, as all of these."""
@@ -75,7 +75,7 @@ class ApiClient:
 
     def _open(self, request: Request) -> Any:
         try:
-            return self._opener.open(request, timeout=_TIMEOUT_S)
+            return self._opener.open(request, timeout=self._timeout_s)
         except HTTPError as error:
             raise Refused(_said(error)) from None
         except (URLError, OSError, HTTPException) as error:

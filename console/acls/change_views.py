@@ -1,9 +1,7 @@
 """Changing access lists: what comes and goes, who gains and loses by it, and then the change."""
 
 import json
-from dataclasses import dataclass
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,18 +12,17 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.access.rights import Right
 from console.acls.access import require_acls
 from console.acls.actions import do_change_rules
-from console.acls.effects import Change, Effects, concerned, effects
+from console.acls.effects import Change
 from console.acls.forms import RuleForm
-from console.acls.kept import as_text, change_of
-from console.acls.plan import OBJECT_NAME, OBJECT_TYPE, RULES_MAX, change_plan
+from console.acls.kept import change_of
+from console.acls.plan import OBJECT_NAME, OBJECT_TYPE
+from console.acls.planning import planned
 from console.acls.queries import (
     OFFERED_MAX,
     RuleFilter,
-    known_names,
     known_principals,
     look,
     rules_by_id,
-    seen_principals,
 )
 from console.gateway.acl_views import AclView
 from console.gateway.errors import GatewayError
@@ -35,8 +32,6 @@ from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation, Plan
 from console.plans.views import refusable
 
-#: Rules, and effects, shown one by one on a plan.
-SHOWN_MAX = 100
 _REFUSALS_SHOWN = 5
 
 
@@ -51,7 +46,7 @@ def create(request: HttpRequest) -> HttpResponse:
         view = look()
         context["principals"] = sorted(known_principals(view))[:OFFERED_MAX]
         if is_asked and form.is_valid():
-            context |= _planned(view, Change(form.cleaned_data["rules"])).shown
+            context |= planned(view, Change(form.cleaned_data["rules"])).shown
     status = 422 if is_asked and form.errors else answer.status
     return render(request, "acls/create.html", context | {"error": answer.error}, status=status)
 
@@ -64,13 +59,11 @@ def change(request: HttpRequest) -> HttpResponse:
     with refusable(422 if request.method == "POST" else 200) as answer:
         view = look()
         if request.method == "POST":
-            planned = _planned(view, _posted(request))
-            context |= planned.shown
-            refused, kept = do_change_rules(
-                request.user, planned.plan, planned.change, Confirmation.parse(request.POST)
-            )
-            return _told(request, planned.plan, refused, kept)
-        context |= _planned(view, _asked(request, view, context)).shown
+            found = planned(view, _posted(request))
+            context |= found.shown
+            refused, kept = do_change_rules(request.user, found.plan, found.change, Confirmation.parse(request.POST))
+            return _told(request, found.plan, refused, kept)
+        context |= planned(view, _asked(request, view, context)).shown
     return render(request, "acls/change.html", context | {"error": answer.error}, status=answer.status)
 
 
@@ -90,42 +83,6 @@ def _posted(request: HttpRequest) -> Change:
         return change_of(json.loads(request.POST.get("change", "")))
     except (ValueError, RecursionError) as error:
         raise GatewayError(f"The plan could not be read: {error}.") from error
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A change with what comes of it."""
-
-    change: Change
-    effects: Effects
-    plan: Plan
-
-    @property
-    def shown(self) -> dict[str, object]:
-        found, lines = self.effects.found, self.plan.lines
-        return {
-            "plan": self.plan,
-            "effects": found[:SHOWN_MAX],
-            "hidden_effects": max(0, len(found) - SHOWN_MAX),
-            "lines": lines[:SHOWN_MAX],
-            "hidden_lines": max(0, len(lines) - SHOWN_MAX),
-            "fields": [("change", as_text(self.change))],
-            "verb": _verb(self.change),
-        }
-
-
-def _planned(view: AclView, wanted: Change) -> Planned:
-    change = Change.real(view, wanted.added, wanted.removed)
-    is_too_much = len(change.rules) > RULES_MAX
-    asked = concerned(view, change, seen_principals(view)) if change.rules and not is_too_much else ()
-    found = effects(view, change, asked, lambda resource: known_names(view, resource))
-    return Planned(change, found, change_plan(view, change, found, settings.BOOTSTRAP_SERVERS))
-
-
-def _verb(change: Change) -> str:
-    count = len(change.rules)
-    does = "Change" if change.added and change.removed else "Delete" if change.removed else "Create"
-    return f"{does} {count:,} rule{'' if count == 1 else 's'}"
 
 
 def _told(request: HttpRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None) -> HttpResponse:

@@ -157,6 +157,13 @@ _ALL = (
     ),
     Action("delete-group", "group-delete", "Delete a consumer group", path=("group",)),
     Action("forget-offsets", "group-forget", "Forget a group's offsets in a topic", path=("group",), query=("topic",)),
+    Action(
+        "apply-declaration",
+        "declaration",
+        "Make the cluster as files declare it: `text` and the name of its `file`, as often as wanted; `prune` takes "
+        "away what they do not declare within their scope",
+        form=("text", "file", "prune"),
+    ),
     Action("elect-leaders", "elect-leaders", "Let the preferred replicas lead"),
     Action(
         "move-partitions",

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from console.access.api_tokens import SCOPES
 from console.access.rights import rights_of
-from console.api import plans, tables
+from console.api import door, plans, tables
 from console.api.access import NoToken, admitted
 from console.api.actions import ACTIONS, BadParameter, action_named, texts
 from console.api.health import health_of
@@ -137,6 +137,22 @@ def token(request: HttpRequest) -> dict[str, Any]:
     rights = sorted(map(str, rights_of(held.user)))
     names = {"user": held.user.get_username(), "token": held.name}
     return names | {"rights": rights, "scopes": held.scopes, "ends_at": held.ends_at}
+
+
+class DeclarationView(Schema):
+    """YAML that `apply-declaration` takes."""
+
+    text: str
+
+
+@api.get(
+    "/declaration", auth=Scope("read"), response=DeclarationView, summary="Today's cluster as a file that declares it",
+    description="`only` kinds, as often as wanted; `names`: a pattern. Scope: read.", tags=["read"],
+)  # fmt: skip
+def declaration(request: HttpRequest) -> dict[str, Any]:
+    chosen = [(name, each) for name, found in request.GET.lists() for each in found]
+    answer = door.ask(request.user, reverse("declaration-export"), chosen)
+    return {"text": answer.response.content.decode()}
 
 
 # -- planning and applying

@@ -19,14 +19,13 @@ from console.gateway.errors import RefusedError
 from console.plans.inverse import find_inverse
 from console.plans.plan import Confirmation, Plan
 from console.plans.views import is_confirmed, refusable
-from console.processes.dependents import users_of
 from console.topics.actions import do_add_partitions, do_create_topic, do_delete_topic
 from console.topics.creation import CREATE, Wish, creation_plan
-from console.topics.deletion import DoomedTopic, deletion_plan, undo_creation_plan
+from console.topics.deletion import deletion_plan, undo_creation_plan
 from console.topics.enlargement import enlargement_plan
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
 from console.topics.own_settings import TEMPLATES, lines_of, own_of, template_named
-from console.topics.queries import groups_of
+from console.topics.queries import doomed, groups_of
 
 #: Survives the loss of any two brokers; more copies cost more than they add.
 _REPLICAS_WISE = 3
@@ -127,9 +126,7 @@ def _check_creation(name: str, number: str) -> None:
 
 def _deletion(topic: Topic, reach: Reach, *, is_undo: bool) -> Plan:
     """Raises GatewayError if it hangs on how much is written now and nobody says."""
-    named = {field: getattr(topic, field) for field in DoomedTopic.__slots__ if field not in ("groups", "users")}
-    doomed = DoomedTopic(**named, groups=groups_of(topic.name, reach), users=users_of(topic.name, reach))
     if not is_undo:
-        return deletion_plan(doomed, settings.BOOTSTRAP_SERVERS)
+        return deletion_plan(doomed(topic, reach), settings.BOOTSTRAP_SERVERS)
     spans = cluster_gateway().record_spans(topic.name, committed_only=False)
-    return undo_creation_plan(doomed, spans, settings.BOOTSTRAP_SERVERS)
+    return undo_creation_plan(doomed(topic, reach), spans, settings.BOOTSTRAP_SERVERS)

@@ -8,11 +8,10 @@ from console.access.reach import Resource
 from console.access.rights import Right, reach_of
 from console.clusters.models import Topic
 from console.gateway.interface import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+from console.topics.names import LEGAL
 from console.topics.own_settings import parse_settings
 
-LEGAL_NAME = RegexValidator(
-    r"^(?!\.{1,2}$)[a-zA-Z0-9._-]+$", "Letters, digits, '.', '_' and '-' only, and not just '.' or '..'."
-)
+LEGAL_NAME = RegexValidator(LEGAL, "Letters, digits, '.', '_' and '-' only, and not just '.' or '..'.")
 
 
 class CreateTopicForm(forms.Form):

@@ -11,6 +11,8 @@ from console.access.reach import EVERYTHING, Reach
 from console.clusters.access import topics_within
 from console.clusters.models import Partition, Topic
 from console.consumers.access import partitions_within
+from console.processes.dependents import users_of
+from console.topics.deletion import DoomedTopic
 
 TOPICS_PER_PAGE = 50
 PARTITIONS_PER_PAGE = 100
@@ -102,3 +104,9 @@ def groups_of(topic: str, reach: Reach) -> list[str]:
 
 def partition_page(topic: Topic, page: str) -> Page:
     return Paginator(Partition.objects.filter(topic=topic).select_related("topic"), PARTITIONS_PER_PAGE).get_page(page)
+
+
+def doomed(topic: Topic, reach: Reach) -> DoomedTopic:
+    """What a plan to delete it hangs on, as far as `reach` may be told."""
+    named = {field: getattr(topic, field) for field in DoomedTopic.__slots__ if field not in ("groups", "users")}
+    return DoomedTopic(**named, groups=groups_of(topic.name, reach), users=users_of(topic.name, reach))

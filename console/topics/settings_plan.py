@@ -3,11 +3,12 @@
 What decides which records are deleted is changed on the retention tab, where the loss is worked out first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from console.gateway.retention_views import SettingView
-from console.plans.setting import Target
+from console.plans.plan import Plan
+from console.plans.setting import Change, Target, change_plan
 
 #: The settings that decide what is deleted, in the order they are shown.
 RETENTION_KEYS = ("cleanup.policy", "retention.ms", "retention.bytes")
@@ -26,6 +27,25 @@ def topic_target(topic: str) -> Target:
 def changeable(settings: Iterable[SettingView]) -> dict[str, SettingView]:
     """By name, those that the tab of a topic changes."""
     return {each.name: each for each in settings if each.name not in RETENTION_KEYS}
+
+
+def settings_plan(
+    topic: str,
+    replication_factor: int,
+    settings: Iterable[SettingView],
+    wanted: Sequence[tuple[str, str]],
+    bootstrap_servers: str,
+) -> Plan | None:
+    """`wanted`: names with their new values; None where one is no setting to change here."""
+    known = changeable(settings)
+    if any(name not in known for name, _ in wanted):
+        return None
+    target, changes = topic_target(topic), []
+    for name, value in wanted:
+        setting = known[name]
+        changes.append(Change(setting, (setting.value or "") if setting.source == "topic" else None, value))
+        target = with_cautions(target, name, value, replication_factor)
+    return change_plan(target, changes, bootstrap_servers)
 
 
 def with_cautions(target: Target, name: str, value: str, replication_factor: int) -> Target:

@@ -18,11 +18,10 @@ from console.common.csv_table import csv_response, wants_csv
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.plans.plan import Confirmation, Plan
-from console.plans.setting import Change, change_plan
 from console.plans.views import refusable
 from console.topics.actions import do_change_settings
 from console.topics.edits import Edit, address_of, chosen_edits, read_edits
-from console.topics.settings_plan import RETENTION_KEYS, changeable, topic_target, with_cautions
+from console.topics.settings_plan import RETENTION_KEYS, changeable, settings_plan
 
 TITLES = ("setting", "value", "source", "kafkas_default", "meaning")
 
@@ -84,15 +83,10 @@ def _page(
 
 def _plan(topic: Topic, found, edits: Sequence[Edit]) -> Plan | None:
     """None while a value is missing, and where a setting is none to change here."""
-    known = changeable(found)
-    if not edits or any(not each.value or each.name not in known for each in edits):
+    if not edits or any(not each.value for each in edits):
         return None
-    target, changes = topic_target(topic.name), []
-    for each in edits:
-        setting = known[each.name]
-        changes.append(Change(setting, (setting.value or "") if setting.source == "topic" else None, each.value))
-        target = with_cautions(target, each.name, each.value, topic.replication_factor)
-    return change_plan(target, changes, django_settings.BOOTSTRAP_SERVERS)
+    wanted = [(each.name, each.value) for each in edits]
+    return settings_plan(topic.name, topic.replication_factor, found, wanted, django_settings.BOOTSTRAP_SERVERS)
 
 
 def _are_refused(edits: Sequence[Edit]) -> bool:

@@ -1,48 +1,12 @@
 """`barnabas api` against the console it is for, and against one that lies."""
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from django.test import Client
 
 from broker.cli.api import main
 from broker.common.errors import StartupError
-
-
-class _Passing(BaseHTTPRequestHandler):
-    """Passes what is asked to the console, and its answer back; `answers` are given instead, by path."""
-
-    answers: dict = {}
-    heard: list = []
-
-    def do_GET(self):
-        self._answer(None)
-
-    def do_POST(self):
-        self._answer(self.rfile.read(int(self.headers["Content-Length"])))
-
-    def _answer(self, body):
-        self.heard.append((self.path, self.headers.get("Authorization")))
-        if self.path in self.answers:
-            status, headers, content = self.answers[self.path]
-        else:
-            client = Client(headers={"Authorization": self.headers["Authorization"]})
-            if body is None:
-                response = client.get(self.path)
-            else:
-                response = client.post(self.path, body, content_type="application/json")
-            status, headers, content = response.status_code, {}, response.content
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_arguments):
-        pass
+from tests.console.api.passing import Passing, passing_console
 
 
 @pytest.fixture
@@ -52,24 +16,19 @@ def console(program, operator, cluster, collect, tmp_path, transactional_db):
     secret = program(operator).secret
     (tmp_path / "token").write_text(secret)
     (tmp_path / "token").chmod(0o600)
-    handler = type("Handler", (_Passing,), {"answers": {}, "heard": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
+    handler = type("Handler", (Passing,), {"answers": {}, "heard": []})
+    with passing_console(handler) as address:
 
-    class Console:
-        gateway = cluster
-        token = tmp_path / "token"
-        url = f"http://127.0.0.1:{server.server_address[1]}"
-        answers, heard = handler.answers, handler.heard
+        class Console:
+            gateway = cluster
+            token = tmp_path / "token"
+            url = address
+            answers, heard = handler.answers, handler.heard
 
-        def run(self, *words):
-            return main(["--url", self.url, "--token-file", str(self.token), *words])
+            def run(self, *words):
+                return main(["--url", self.url, "--token-file", str(self.token), *words])
 
-    yield Console()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+        yield Console()
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def test_old_records_of_a_segment_that_is_written_to_are_told_of_though_nothing_
     cluster, viewer, client_of, clock, monkeypatch
 ):
     """A segment that holds records of an hour, its newest written just now: retention deletes none of it yet."""
-    monkeypatch.setattr("console.retention.views.now_ms", clock.now_ms)
+    monkeypatch.setattr("console.retention.outlook.now_ms", clock.now_ms)
     cluster.create_topic("clicks", 1, 1)
     cluster.produce_record("clicks", 0, None, b"old")
     clock.advance(3_600_000)

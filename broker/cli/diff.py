@@ -1,0 +1,5 @@
+"""`barnabas diff`: see `broker/cli/declared.py`."""
+
+from broker.cli.declared import diff as main
+
+__all__ = ["main"]

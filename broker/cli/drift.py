@@ -1,0 +1,5 @@
+"""`barnabas drift`: see `broker/cli/declared.py`."""
+
+from broker.cli.declared import drift as main
+
+__all__ = ["main"]

@@ -1,0 +1,5 @@
+"""`barnabas export`: see `broker/cli/declared.py`."""
+
+from broker.cli.declared import export as main
+
+__all__ = ["main"]
