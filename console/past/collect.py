@@ -23,7 +23,7 @@ class PastCollector:
     def __init__(self, clock_ms: Callable[[], int], looked_at_ms: int):
         """`looked_at_ms`: when topics were looked at last, by whoever; 0: never."""
         self._now_ms = clock_ms
-        self._known: dict[str, dict[str, int]] = {kind: store.load_now(kind) for kind in Kind.values}
+        self._known: dict[str, dict[str, int]] = {kind: store.load_now(kind) for kind in Kind}
         self._told: dict[str, OwnSettings] = {}
         self._looked_at_ms = looked_at_ms
         self._forgot_ms = 0

@@ -1,5 +1,7 @@
 """What was true of an object, and from when until when; and the times at which nobody looked."""
 
+from enum import StrEnum
+
 from django.db import models
 
 from console.consumers.rows import GROUP_NAME_LENGTH_MAX
@@ -10,18 +12,18 @@ KEPT_MS = 31 * 24 * 3_600_000
 ROWS_MAX = 200_000
 
 
-class Kind(models.TextChoices):
-    TOPIC = "topic", "topic"
-    SETTINGS = "settings", "settings of a topic"
-    GROUP = "group", "group"
-    BROKER = "broker", "broker"
-    CONTROLLER = "controller", "controller"
+class Kind(StrEnum):
+    TOPIC = "topic"
+    SETTINGS = "settings"  #: of a topic, its own
+    GROUP = "group"
+    BROKER = "broker"
+    CONTROLLER = "controller"
 
 
 class Was(models.Model):
     """`states` says what is packed in `state`. Moments in ms since the epoch; `until_ms` None: it is so now."""
 
-    kind = models.CharField(max_length=10, choices=Kind)
+    kind = models.CharField(max_length=10)
     name = models.CharField(max_length=GROUP_NAME_LENGTH_MAX)
     from_ms = models.BigIntegerField()
     until_ms = models.BigIntegerField(null=True)
