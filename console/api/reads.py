@@ -69,6 +69,7 @@ READS = (
     Read("streams/{name}/charts", "stream-charts", "What is charted of a stream job"),
     Read("connectors/{path:name}/charts", "connector-charts", "What is charted of a connector"),
     Read("mirrors/{int:number}/charts", "mirror-charts", "What is charted of a mirrored topic"),
+    Read("topics/{name}/leaders", "past-bands", "Who led a topic's partitions, and who was in sync, over a span"),
     Read("history", "history", "What has happened in the cluster"),
     Read("past/topics", "past", "Topics as they were at the moment `at`"),
     Read("past/groups", "past", "Consumer groups as they were at the moment `at`", (("table", "groups"),)),

@@ -15,10 +15,13 @@ from console.charts.measures import CLUSTER, GROUP
 from console.charts.queries import Past
 from console.clusters.models import Partition, Topic
 from console.common.clock import moment_of
+from console.past.bands import Known
 from console.past.models import Kind, Unseen, Was
 from console.past.states import BrokerThen, GroupThen, PartitionThen, TopicThen, unpack_settings
 
 ROWS_PER_PAGE = 50
+#: Of a topic within a span: what is drawn.
+CHANGES_MAX = 1_000
 _HOUR_MS = 3_600_000
 #: How far before the moment a charted value may be.
 _CHARTED_BACK_MS = 15 * 60_000
@@ -241,6 +244,19 @@ def topic_pair(name: str, query: PastQuery) -> TopicPair:
 def _settings(name: str, at_ms: int) -> dict[str, str] | None:
     row = was(Kind.SETTINGS, at_ms).filter(name=name).first()
     return None if row is None else unpack_settings(bytes(row.state))
+
+
+def known_of(name: str, from_ms: int, to_ms: int) -> list[Known]:
+    """What a topic was within the span, the oldest first; of very many changes the newest."""
+    rows = Was.objects.filter(
+        Q(until_ms=None) | Q(until_ms__gt=from_ms), kind=Kind.TOPIC, name=name, from_ms__lte=to_ms
+    )
+    newest = rows.order_by("-from_ms")[:CHANGES_MAX]
+    return [Known(row.from_ms, row.until_ms or to_ms, TopicThen.unpack(bytes(row.state))) for row in reversed(newest)]
+
+
+def unseen_within(from_ms: int, to_ms: int) -> list[Unseen]:
+    return list(Unseen.objects.filter(until_ms__gt=from_ms, from_ms__lt=to_ms))
 
 
 def topic_cells(rows: QuerySet[Was]) -> Iterator[tuple[object, ...]]:

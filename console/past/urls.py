@@ -2,9 +2,10 @@
 
 from django.urls import path
 
-from console.past import views
+from console.past import band_views, views
 
 urlpatterns = [
     path("", views.past, name="past"),
     path("topics/<str:name>/", views.past_topic, name="past-topic"),
+    path("topics/<str:name>/bands/", band_views.bands_of_topic, name="past-bands"),
 ]
