@@ -146,6 +146,7 @@ INSTALLED_APPS = [
     "console.consumers",
     "console.quotas",
     "console.credentials",
+    "console.records",
     "console.connectors",
     "console.processes",
     "console.history",

@@ -15,6 +15,7 @@ from console.access.filters import within
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require, require_on, require_somewhere
 from console.connectors.models import Connector
+from console.records.masked_source import hides_of
 
 NAMES_BEYOND = "This connector concerns topics that your rights do not reach, so its offsets are not yours to see."
 
@@ -52,9 +53,11 @@ def connectors_within(reach: Reach) -> QuerySet[Connector]:
 
 
 def may_read_traces(reach: Reach, topics: Iterable[str]) -> bool:
-    """A trace quotes records, and names what it likes: for who may read everything it is likely to be of."""
+    """A trace quotes records, and names what it likes: for who may read everything it is likely to be of, all of it."""
+    topics = list(topics)
+    if hides_of(reach, topics):
+        return False
     if not reach.is_limited(Resource.TOPIC, Right.RECORDS):
         return True
-    named = list(topics)
-    is_reader = all(Right.RECORDS in reach.rights_on(Resource.TOPIC, each) for each in named)
-    return bool(named) and is_reader and not reach.is_limited(Resource.TOPIC)
+    is_reader = all(Right.RECORDS in reach.rights_on(Resource.TOPIC, each) for each in topics)
+    return bool(topics) and is_reader and not reach.is_limited(Resource.TOPIC)

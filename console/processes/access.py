@@ -1,6 +1,6 @@
 """The one door through which a view gets a process."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -8,13 +8,18 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from console.access.filters import within
-from console.access.reach import Resource
+from console.access.reach import Reach, Resource
 from console.access.rights import NOT_EVERYTHING, Right, has_right, reach_of, require_on, require_somewhere
 from console.processes.dependents import wiring_of
 from console.processes.models import ManagedProcess, WithdrawnProcess
 
 NO_RECORDS = "The log of a stream job quotes records: it is for who may read those of all its topics."
+MASKED = "Such a log quotes records, of which parts are hidden from you by rules."
 BEYOND = "This concerns processes that your rights do not reach, so it is not yours to do."
+
+#: Told by the feature that knows what is hidden of records, which stands above this one: whether anything is from a
+#: reach, in these topics, or without one in any there may be.
+HIDES: list[Callable[[Reach, Collection[str]], bool]] = []
 
 
 def access_processes(user: User) -> QuerySet[ManagedProcess]:
@@ -41,10 +46,14 @@ def why_no_log(user: User, process: ManagedProcess) -> str:
     sees the job may know; but what Spark complains of it quotes, and that is what is in records.
     """
     reach = reach_of(user)
+    if process.kind == ManagedProcess.Kind.CONNECT and any(hides(reach, ()) for hides in HIDES):
+        return MASKED  # of whatever connectors it has had
     if process.kind != ManagedProcess.Kind.STREAM:
         return NOT_EVERYTHING if reach.is_limited_somewhere else ""
     wiring = wiring_of(process)
     topics = wiring.reads | wiring.writes
+    if any(hides(reach, topics) for hides in HIDES):
+        return MASKED
     if topics and all(Right.RECORDS in reach.rights_on(Resource.TOPIC, name) for name in topics):
         return ""
     return NO_RECORDS if reach.is_limited(Resource.TOPIC, Right.RECORDS) else ""

@@ -1,11 +1,11 @@
 """Records as a person may see them: a gateway's, without what the rules of `masking.toml` hide from that person."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from django.conf import settings
 from django.contrib.auth.models import User
 
-from console.access.reach import Resource
+from console.access.reach import Reach, Resource
 from console.access.rights import reach_of
 from console.clusters.models import Topic
 from console.common.owned_files import FileError, read_private_text
@@ -25,6 +25,18 @@ def source_for(person: User, topic: Topic) -> RecordSource:
     """Where the records of `topic` are read from for this person. Raises RefusedError."""
     gateway, paths = cluster_gateway(), hidden_from(person, topic.name)
     return MaskedSource(gateway, Masker(topic.name, paths)) if paths else gateway
+
+
+def hides_of(reach: Reach, topics: Collection[str]) -> bool:
+    """Whether parts of some record of these topics are hidden from who has this reach; without a topic, of any there
+    may be. While the rules cannot be read they are."""
+    try:
+        rules = _rules()
+    except RefusedError:
+        return True
+    if topics:
+        return any(hidden_paths(rules, each, reach.rights_on(Resource.TOPIC, each)) for each in topics)
+    return any(each.seen_by is None or not reach.holds_by_role(Resource.TOPIC, each.seen_by) for each in rules)
 
 
 def _rules() -> tuple[Rule, ...]:
