@@ -53,6 +53,8 @@ from console.processes.queries import removed_brokers
 from console.quotas.collect import QuotaCollector
 from console.retention.announce import RetentionAnnouncer
 from console.retention.collect import RetentionSweep
+from console.schemas.collect import INTERVAL_SECONDS as SCHEMAS_INTERVAL_SECONDS
+from console.schemas.collect import SchemaWatch
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +103,7 @@ class Collector:
         self._moves = MoveWatch(gateway, clock_ms)
         self._retention, self._retention_pages = RetentionSweep(gateway, clock_ms), RetentionAnnouncer()
         self._credentials, self._quotas = CredentialCollector(gateway, clock_ms), QuotaCollector(gateway, clock_ms)
-        self._connectors = ConnectorCollector(clock_ms)
+        self._connectors, self._schemas = ConnectorCollector(clock_ms), SchemaWatch(gateway)
         self._charts = ChartCollector(clock_ms, SOURCES)
         self._probe, self._mirrors = ProbeCollector(clock_ms), MirrorCollector(gateway, clock_ms)
         self._mirrors_elsewhere = OtherClusters(mirror_gateways(), clock_ms)
@@ -203,6 +205,9 @@ class Collector:
     def collect_connectors(self) -> None:
         if self._connectors.look():
             self.attention.pay()
+
+    def collect_schemas(self) -> None:
+        self._schemas.look(self._topics.keys())
 
     def collect_probe(self) -> None:
         if self._probe.look():
@@ -360,6 +365,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
             ("users", CREDENTIALS_INTERVAL_SECONDS, collector.collect_credentials, None),
             ("quotas", QUOTAS_INTERVAL_SECONDS, collector.collect_quotas, None),
             ("connectors", CONNECTORS_INTERVAL_SECONDS, collector.collect_connectors, None),
+            ("schemas", SCHEMAS_INTERVAL_SECONDS, collector.collect_schemas, None),
             ("probe", PROBE_INTERVAL_SECONDS, collector.collect_probe, None),
             ("mirrors", MIRRORS_INTERVAL_SECONDS, collector.collect_mirrors, None),
             ("mirrors elsewhere", MIRRORS_INTERVAL_SECONDS, collector.collect_mirrors_elsewhere, None),

@@ -28,6 +28,8 @@ CREDENTIALS = "credentials"
 QUOTAS = "quotas"
 #: Pages of connectors, told that somebody changed one here.
 CONNECTORS = "connectors"
+#: Pages of schemas, told again and again which state of the registry is the newest.
+SCHEMAS = "schemas"
 
 
 def topic(name: str) -> str:

@@ -37,13 +37,14 @@ class SubjectQuery:
         return cls(search, parameters.get("deleted") == "on", parameters.get("page", "1")[:9])
 
 
-def subject_page_of(query: SubjectQuery, reach: Reach) -> Page:
-    """Names are chosen among all, and only those of the page are looked at. Raises GatewayError."""
+def subject_page_of(query: SubjectQuery, reach: Reach, *, fresh: bool = False) -> Page:
+    """Names are chosen among all, and only those of the page are looked at; `fresh`: not those kept for who types.
+    Raises GatewayError."""
     client = registry_client()
     words = query.search.lower().split()
     names = [
         each
-        for each in NAMES.names(client, deleted=query.deleted)
+        for each in NAMES.names(client, deleted=query.deleted, fresh=fresh)
         if all(word in each.lower() for word in words) and is_within(reach, each)
     ]
     page = Paginator(names, ROWS_PER_PAGE).get_page(query.page)

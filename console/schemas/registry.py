@@ -158,9 +158,10 @@ class KeptNames:
         self._now_s = now_s
         self._kept: dict[tuple[int, bool], tuple[float, list[str]]] = {}
 
-    def names(self, client: RegistryClient, *, deleted: bool) -> list[str]:
+    def names(self, client: RegistryClient, *, deleted: bool, fresh: bool = False) -> list[str]:
+        """`fresh`: whoever asks has heard that there are others."""
         at, names = self._kept.get((id(client), deleted), (0.0, []))
-        if not at or self._now_s() - at > NAMES_KEPT_S:
+        if fresh or not at or self._now_s() - at > NAMES_KEPT_S:
             names = Registry(client).subjects(deleted=deleted)
             self._kept[id(client), deleted] = self._now_s(), names
         return names

@@ -20,13 +20,13 @@ ABSENT = ("40401", "40402", "40403")
 def subject_list(request: HttpRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     query = SubjectQuery.parse(request.GET)
+    is_part = request.htmx.target == "subject-table"
     context: dict[str, object] = {"query": query}
     try:
-        context["page"] = subject_page_of(query, reach_of(request.user))
+        context["page"] = subject_page_of(query, reach_of(request.user), fresh=not is_part)
         context["level"], context["mode"] = registry().level(), registry().mode()
     except GatewayError as error:
         context["error"] = str(error)
-    is_part = request.htmx.target == "subject-table"
     return render(request, "schemas/partials/subject-table.html" if is_part else "schemas/list.html", context)
 
 

@@ -30,6 +30,9 @@ HINT_SECONDS = 2
 #: A process's name, which is safe in a group's.
 STREAM_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
+#: Of what is pushed there, nobody learns more than that there is news.
+_SAYS_NOTHING = (groups.HEARTBEAT, groups.SCHEMAS)
+
 KEEPALIVE = '<span id="live-keepalive" hidden></span>'
 
 
@@ -58,6 +61,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "quotas": [groups.QUOTAS],
         "connectors": [groups.CONNECTORS],
         "connector-pages": [groups.CONNECTORS],
+        "schemas": [groups.SCHEMAS],
         "streams": [groups.STREAMS],
         "processes": [groups.processes(Right.OPERATE in rights)],
         "acls": [groups.ACLS],
@@ -81,7 +85,7 @@ def may_show(page: str, reach: Reach) -> bool:
 class PageConsumer(PersonSocket):
     """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
     consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, charts, mirrors, probe, processes,
-    streams, stream:<name>, zookeeper, or other."""
+    schemas, streams, stream:<name>, zookeeper, or other."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None
@@ -118,7 +122,7 @@ class PageConsumer(PersonSocket):
         if names is None:
             return [], CLOSE_UNKNOWN_PAGE
         if reach.is_limited_somewhere:
-            self.open_groups = frozenset(names if page.startswith("topic:") else [groups.HEARTBEAT])
+            self.open_groups = frozenset(names if page.startswith("topic:") else _SAYS_NOTHING)
         return [*names, groups.person(self.scope["user"].pk)], None
 
     async def release(self) -> None:
