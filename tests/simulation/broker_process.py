@@ -265,6 +265,13 @@ class BrokerProcess:
         begin = hosted.log.log_start_offset
         return begin, _read(hosted, begin, hosted.partition.high_watermark)
 
+    def high_watermark_of(self, partition: TopicPartition) -> int:
+        return self._replicas.get(*partition).partition.high_watermark
+
+    def waiting_to_be_told(self) -> list[TopicPartition]:
+        """What it has counted and not told the audit of."""
+        return self.broker._parts.auditor.appends.waiting()
+
     def unsettled(self, assigned: dict[TopicPartition, UUID]) -> list[str]:
         """What waits though no client asks anything any more, and replicas that are not as they should be: those that
         are `assigned` and no others, committed to their end.

@@ -15,6 +15,7 @@ from unittest import mock
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.log import Log
 from broker.net import turns
+from broker.runtime.audit import append_audit
 from tests.simulation.sockets import SimulatedSocket
 from tests.simulation.syscalls import Syscalls
 
@@ -33,6 +34,7 @@ def simulated_kernel(seed: int, syscalls: Syscalls, appended: Callable, cleaned:
         mock.patch.object(os, "urandom", entropy.randbytes),
         syscalls.simulated(),
         mock.patch.object(turns, "monotonic", _Stopwatch(seed).read),
+        mock.patch.object(append_audit, "thread_time", _Stopwatch(seed).read),
         mock.patch.object(Log, "append", _watched(Log.append, appended, by_leader=True)),
         mock.patch.object(Log, "append_as_follower", _watched(Log.append_as_follower, appended, by_leader=False)),
         mock.patch.object(LogCleaner, "clean", _watched_pass(LogCleaner.clean, cleaned)),

@@ -12,12 +12,13 @@ from pathlib import Path
 from random import Random
 from uuid import UUID
 
+from broker.audit.increment import AUDIT_TOPIC
 from broker.common.cluster import LeaderAndIsr
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC, TRANSACTION_TOPIC
 from broker.zookeeper import znodes
-from tests.simulation import checkers
+from tests.simulation import checkers, counted
 from tests.simulation.broker_process import BrokerProcess
 from tests.simulation.committed import Committed
 from tests.simulation.committed_reads import committed_records, whole_batches
@@ -51,6 +52,8 @@ _CHAOS_US_MAX = 20 * _S
 CALM_US = 2 * _S
 #: By then every ISR must be full again and every client answered.
 HEALED_WITHIN_US = 40 * _S
+#: Until then all that was counted is to be told.
+_TOLD_WITHIN_US = 30 * _S
 _LOOK_EVERY_US = 200 * _MS
 #: What a broker may need, after it was disturbed, to answer as fast as before.
 _RECOVERED_US = 500 * _MS
@@ -63,6 +66,9 @@ class World:
     def __init__(self, seed: int, directory: Path, disk: Disk, syscalls: Syscalls):
         self._random = Random(f"world {seed}")
         self.settings = draw_settings(self._fork())
+        self._is_counted = counted.is_asked_for()
+        if self._is_counted:
+            self.settings |= counted.SETTINGS
         self.timeline = Timeline()
         self.history = History(self.timeline)
         self.committed = Committed(self.history)
@@ -110,6 +116,9 @@ class World:
         self._heal()
         self._run_for(CALM_US)
         self._finish_work()
+        if self._is_counted:
+            self._run_until(self._is_all_told, _TOLD_WITHIN_US)
+            self._run_for(CALM_US)
         self._check()
         return self.history
 
@@ -269,16 +278,26 @@ class World:
 
     # -- the end
 
+    def _is_all_told(self) -> bool:
+        """Every leader has told the audit what it has counted."""
+        waiting = [each for process in self.running for each in process.waiting_to_be_told()]
+        return not waiting
+
     def _check(self) -> None:
         for process in self.running:
             self.look_into(process)
-        readable, committed, begins = {}, {}, {}
+        readable, committed, begins, ends = {}, {}, {}, {}
         for assignment in self._assignments():
             for number in sorted(assignment.partitions):
                 partition = TopicPartition(assignment.topic, number)
                 logs = {p.name: p.log_below_high_watermark(partition) for p in self.running if p.hosts(partition)}
                 checkers.check_replicas_agree(self.history, partition, logs)
                 begins[partition], data = max(logs.values(), default=(0, b""), key=lambda log: (log[0], len(log[1])))
+                ends[partition] = max(
+                    (p.high_watermark_of(partition) for p in self.running if p.hosts(partition)), default=0
+                )
+                if self._is_counted and assignment.topic == AUDIT_TOPIC:
+                    committed[partition] = self._committed_records(partition, data)
                 if assignment.topic in BY_NAME:
                     readable[partition] = self._values(data)
                     committed[partition] = self._committed_records(partition, data)
@@ -286,6 +305,9 @@ class World:
         checkers.check_exactly_once(self.history, readable)
         checkers.check_only_what_was_sent(self.history, readable)
         checkers.check_copies(self.history, committed)
+        if self._is_counted:
+            counted.check_counts(self.history, counted.ledger_of(committed), committed, ends)
+        committed = {where: records for where, records in committed.items() if where.topic in BY_NAME}
         values = {where: [record.value.decode() for record in records] for where, records in committed.items()}
         self.load.transactions.check(values)
         self._summarize(readable, self.load.transactions.interleaved(values))

@@ -7,10 +7,10 @@ quarter of an hour leaves a gap in what is told, which the verdict calls UNKNOWN
 
 import asyncio
 import re
-import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
+from time import thread_time
 
 from broker.audit.increment import BROKER, Increment, Tier
 from broker.audit.reporter import Reporter
@@ -82,6 +82,10 @@ class AppendAudit:
 
     def __len__(self) -> int:
         return len(self._counted)
+
+    def waiting(self) -> list[TopicPartition]:
+        """Those of which not all is told."""
+        return [each.partition for each in self._counted.values() if not each.count.is_all_told]
 
     @property
     def is_asked_for(self) -> bool:
@@ -219,8 +223,8 @@ class AppendAudit:
         aborted = log.aborted_in(start, found)
 
         def work() -> tuple[Walked, float]:
-            began = time.thread_time()
-            return walk(found.read(), start, end, aborted), time.thread_time() - began
+            began = thread_time()
+            return walk(found.read(), start, end, aborted), thread_time() - began
 
         return await asyncio.to_thread(work)
 

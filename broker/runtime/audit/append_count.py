@@ -134,6 +134,10 @@ class AppendCount:
         self._clear()
         self._is_plain, self._open_start = True, self.end
 
+    @property
+    def is_all_told(self) -> bool:
+        return self.is_placed and not self.pieces and self.end == self._open_start
+
     def to_tell(self, high_watermark: int) -> Piece | None:
         """The oldest piece, if it is counted and committed."""
         piece = self.pieces[0] if self.is_placed and self.pieces else None

@@ -42,7 +42,7 @@ class Auditor:
     ):
         self._peers = peers
         self._topic = topic
-        self._appends = appends
+        self.appends = appends
         self._groups = groups
         self._config = config
         self._clock = clock
@@ -59,24 +59,24 @@ class Auditor:
         self._peers.close()
 
     async def _tell(self) -> None:
-        rounds_ = max(1.0, len(self._appends) / _PARTITIONS_PER_ROUND)
+        rounds_ = max(1.0, len(self.appends) / _PARTITIONS_PER_ROUND)
         await asyncio.sleep(self._config.barnabas_audit_interval_ms / 1000 * rounds_)
-        if self._config.barnabas_audit_enable or self._appends.is_asked_for:
+        if self._config.barnabas_audit_enable or self.appends.is_asked_for:
             self._groups.follow()
             await self._unless("groups", self._tell_of_groups)
         else:
             self._groups.cease()
-        if self._appends:
-            await self._unless("places", self._appends.place)
-            for some in _by(_AT_ONCE, self._appends.increments()):
+        if self.appends:
+            await self._unless("places", self.appends.place)
+            for some in _by(_AT_ONCE, self.appends.increments()):
                 await self._tell_of_appends(some)
                 await asyncio.sleep(0)
-            self._appends.seal()
+            self.appends.seal()
 
     async def _tell_of_appends(self, increments: list[Increment]) -> None:
         told = await self._topic.tell(increments, self._clock.now_ms())
-        self._appends.told(told)
-        await self._unless("positions", lambda: self._appends.commit(told))
+        self.appends.told(told)
+        await self._unless("positions", lambda: self.appends.commit(told))
 
     async def _tell_of_groups(self) -> None:
         for some in _by(_AT_ONCE, iter(await self._groups.increments())):
@@ -94,8 +94,8 @@ class Auditor:
             self._troubles.is_over(what)
 
     async def _walk(self) -> None:
-        await self._appends.is_at_work.wait()
-        if not await self._appends.walk_some():
+        await self.appends.is_at_work.wait()
+        if not await self.appends.walk_some():
             await asyncio.sleep(_LOOK_S)
 
 

@@ -1,0 +1,54 @@
+"""Runs in which brokers count what they append: at the end every record that readers of committed records find is
+counted once, in its window, unless the log was shortened or compacted. `SIMULATE_AUDIT=1` in the environment asks for
+it.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+
+from broker.audit.increment import AUDIT_TOPIC, BROKER, BadIncrement, Chain, Increment, Tier
+from broker.audit.ledger import Ledger
+from broker.audit.tally import window_of
+from broker.common.types import TopicPartition
+from broker.records.record import Record
+from tests.simulation.history import History
+from tests.simulation.topics import BY_NAME, COMPACTED, SHORTENED
+
+SETTINGS = {"barnabas.audit.enable": "true", "barnabas.audit.interval.ms": 300}
+
+
+def is_asked_for() -> bool:
+    return os.environ.get("SIMULATE_AUDIT", "") not in ("", "0")
+
+
+def ledger_of(told: Mapping[TopicPartition, list[Record]]) -> Ledger:
+    """`told`: what is committed in each partition of the audit topic."""
+    ledger = Ledger()
+    for where in sorted(told):
+        for record in told[where] if where.topic == AUDIT_TOPIC else ():
+            try:
+                ledger.add(Increment.from_bytes(record.value))
+            except BadIncrement:
+                continue
+    return ledger
+
+
+def check_counts(
+    history: History,
+    ledger: Ledger,
+    committed: Mapping[TopicPartition, list[Record]],
+    ends: Mapping[TopicPartition, int],
+) -> None:
+    """`ends`: of the logs, as far as they are committed."""
+    for where, records in sorted(committed.items()):
+        if where.topic not in BY_NAME or where.topic in COMPACTED | SHORTENED or not ends[where]:
+            continue
+        story = ledger.stories.get(Chain(Tier.APPENDED, BROKER, *where))
+        if story is None or story.end != ends[where] or story.start != 0 or story.gaps:
+            told = (story.start, story.end, story.gaps) if story else None
+            history.violate(f"{where} ends at {ends[where]} and is counted so: {told}")
+            continue
+        counted = {window: tally.count for window, tally in ((each, story.tally(each)) for each in story.windows())}
+        if counted != dict(Counter(window_of(record.timestamp_ms) for record in records)):
+            history.violate(f"{where} has {len(records)} records and is counted so: {counted}")
