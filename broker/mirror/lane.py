@@ -17,6 +17,7 @@ from uuid import UUID
 
 from broker.common.errors import ApiError, BarnabasError
 from broker.common.types import TopicPartition
+from broker.mirror.audit import MirrorAudit
 from broker.mirror.batches import Copy, Run
 from broker.mirror.ledger import LEDGER, Ledger
 from broker.mirror.producer import Written
@@ -113,8 +114,10 @@ class Lane:
         ledger: Ledger,
         make_producer: Callable[[str | None], Producer],
         clock: Callable[[], float] = time.monotonic,
+        audit: MirrorAudit | None = None,
     ):
         self._flow, self._ledger, self._make, self._clock = flow, ledger, make_producer, clock
+        self._audit = audit
         self.copies = {copied.source: copied for copied in copies}
         self._own: Clusters = (flow.source_id,)
         self._producers: dict[Clusters, Producer] = {}
@@ -192,6 +195,7 @@ class Lane:
             for copied, those in heads.values():
                 for copy in those:
                     copied.skipped += copy.size
+                    self._count(copied, copy, is_returning=True)
                     copied.pass_by(copy)
             return []
         if self._flow.exactly_once and self._open not in (None, clusters):
@@ -204,9 +208,14 @@ class Lane:
             offsets, refusal = answers[target]
             for copy, offset in zip(those, offsets, strict=False):
                 copied.take(copy, offset)
+                self._count(copied, copy)
             if refusal is not None:
                 refused.append(Refusal(copied, refusal))
         return refused
+
+    def _count(self, copied: Copied, copy: Copy, *, is_returning: bool = False) -> None:
+        if self._audit is not None:
+            self._audit.took(copied.source, copy, is_returning=is_returning)
 
     @property
     def is_saved(self) -> bool:
@@ -218,6 +227,8 @@ class Lane:
         if not moved and self._open is None:
             return
         producer = self._producer(self._open or self._own)
+        if self._audit is not None:
+            self._audit.tell({copied.source: copied.next_offset for copied in moved})
         said: list[Said] = []
         for copied in moved:
             for run in copied.fresh:

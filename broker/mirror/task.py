@@ -17,6 +17,7 @@ from broker.client.leaders import Leaders
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
+from broker.mirror.audit import MirrorAudit
 from broker.mirror.lane import Copied, Flow, Lane
 from broker.mirror.ledger import Ledger
 from broker.mirror.place import look, resume
@@ -48,11 +49,18 @@ class TaskSettings:
 
 
 class MirrorTask:
-    """On one thread, but for its reader."""
+    """On one thread, but for its reader. `audit`: who is told what was copied, if anybody is."""
 
-    def __init__(self, settings: TaskSettings, source: Connect, target: Connect, is_stopped: Callable[[], bool]):
+    def __init__(
+        self,
+        settings: TaskSettings,
+        source: Connect,
+        target: Connect,
+        is_stopped: Callable[[], bool],
+        audit: MirrorAudit | None = None,
+    ):
         self._settings, self._connect_source, self._connect_target = settings, source, target
-        self._is_stopped = is_stopped
+        self._is_stopped, self._audit = is_stopped, audit
         self.copies = {
             partition: Copied(partition, TopicPartition(topic, partition.partition))
             for partition, topic in settings.assigned.items()
@@ -126,7 +134,7 @@ class MirrorTask:
     def _lanes_of(self, copies: Iterable[Copied]) -> list[Lane]:
         flow = self._settings.flow
         parts = [[copied] for copied in copies] if flow.exactly_once else [list(copies)]
-        return [Lane(flow, part, self._ledger, self._make_producer) for part in parts]
+        return [Lane(flow, part, self._ledger, self._make_producer, audit=self._audit) for part in parts]
 
     def _begin(self, lanes: list[Lane]) -> None:
         for lane in lanes:
@@ -166,6 +174,8 @@ class MirrorTask:
         copied.error = None
         copied.topic_id, copied.next_offset = source.topic_id, resumed.offset
         copied.leader_epoch = position.leader_epoch if position and resumed.offset == position.next_offset else -1
+        if self._audit is not None:
+            self._audit.began(copied.source, resumed.offset)
         copied.runs = self._ledger.runs(*key)
         copied.turn = self._reader.seek(copied.source, resumed.offset, source.topic_id)
 

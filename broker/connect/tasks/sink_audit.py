@@ -5,24 +5,20 @@ replaces this. That the audit is in trouble is never the sink's: what cannot be 
 what cannot be kept until then is unknown to the verdict, and not lost.
 """
 
-import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from confluent_kafka import KafkaException, Producer
-
 from broker.audit.hook import counted, now_ms
-from broker.audit.increment import AUDIT_TOPIC, DEAD, FILTERED, LEFT_OUT, Increment, Tier
+from broker.audit.increment import DEAD, FILTERED, LEFT_OUT, Tier
 from broker.audit.pending import ARRIVED, Pending
 from broker.audit.reporter import Reporter
+from broker.audit.sender import IncrementSender
 from broker.audit.tally import WINDOW_MS
-from broker.common.logs import logger
 from broker.common.types import TopicPartition as CountedPartition
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, Importance, TopicPartition
 from broker.connect.tasks.tolerance import Failure
 
-_log = logger("broker.connect")
 ENABLED = "audit.enable"
 KEYS = ConfigDef(
     ConfigKey(
@@ -33,10 +29,6 @@ KEYS = ConfigDef(
         "Whether what is put and flushed is told to the message audit; as the worker says.",
     ),
 )
-#: Increments that wait for their acknowledgement; each has 100 bytes for a window of its records.
-_UNSENT_MAX = 500
-_FLUSH_S = 5.0
-_WARN_EVERY_S = 60.0
 
 
 class SinkAudit:
@@ -46,11 +38,9 @@ class SinkAudit:
         self._reporter = Reporter(Tier.SUNK, connector, uuid.uuid4().hex, WINDOW_MS)
         self._pending = Pending()
         self._given_up = DEAD if has_dead_letters else LEFT_OUT
-        self._producer = Producer({**producer, "message.timeout.ms": 60_000})
+        self._sender = IncrementSender(producer)
         #: Where the next increment of a partition begins.
         self._starts: dict[TopicPartition, int] = {}
-        self._unsent: dict[bytes, Increment] = {}
-        self._warn_at = 0.0
 
     def assigned(self, committed: Mapping[TopicPartition, int]) -> None:
         """Where the group is, of partitions that have come."""
@@ -75,7 +65,7 @@ class SinkAudit:
 
     def tell(self, safe: Mapping[TopicPartition, int]) -> None:
         """All before these offsets has come to its end."""
-        at_ms = now_ms()
+        at_ms, increments = now_ms(), []
         for partition, offset in safe.items():
             told = self._pending.take(CountedPartition(*partition), offset, at_ms)
             if told is not None:
@@ -88,36 +78,12 @@ class SinkAudit:
                     latencies=told.latencies,
                 )
                 self._starts[partition] = told.end
-                self._unsent[increment.to_bytes()] = increment
-        self._send()
+                increments.append(increment)
+        self._sender.send(increments)
 
     def gone(self, partition: TopicPartition) -> None:
         self._pending.forget(CountedPartition(*partition))
         self._starts.pop(partition, None)
 
     def close(self) -> None:
-        self._producer.flush(_FLUSH_S)
-
-    def _send(self) -> None:
-        while len(self._unsent) > _UNSENT_MAX:
-            del self._unsent[next(iter(self._unsent))]
-        try:
-            for data, increment in list(self._unsent.items()):
-                self._producer.produce(AUDIT_TOPIC, data, increment.key(), on_delivery=self._settling(data))
-            self._producer.flush(_FLUSH_S)
-        except (BufferError, KafkaException) as error:
-            self._warn(str(error))
-        if self._unsent:
-            self._warn(f"{len(self._unsent)} increments are not acknowledged")
-
-    def _settling(self, data: bytes) -> Callable[[Any, Any], None]:
-        def settle(error: Any, _message: Any) -> None:
-            if error is None:
-                self._unsent.pop(data, None)
-
-        return settle
-
-    def _warn(self, reason: str) -> None:
-        if time.monotonic() >= self._warn_at:
-            self._warn_at = time.monotonic() + _WARN_EVERY_S
-            _log.warning("audit not told", reason=reason)
+        self._sender.close()

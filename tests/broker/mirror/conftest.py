@@ -85,7 +85,7 @@ def flow(source, target, *, exactly_once=False):
 
 
 @contextmanager
-def mirroring(source, target, topics, *, exactly_once=False, prefix="", commit_interval_s=0.2):
+def mirroring(source, target, topics, *, exactly_once=False, prefix="", commit_interval_s=0.2, audit=None):
     """Copies while the block runs; `step` is called on a thread of its own, as a worker would."""
     stopping = threading.Event()
     assigned = {
@@ -96,7 +96,7 @@ def mirroring(source, target, topics, *, exactly_once=False, prefix="", commit_i
     settings = TaskSettings(
         flow(source, target, exactly_once=exactly_once), assigned, commit_interval_s, from_end=False
     )
-    task = MirrorTask(settings, source.connect, target.connect, stopping.is_set)
+    task = MirrorTask(settings, source.connect, target.connect, stopping.is_set, audit)
     failures = []
 
     def run():

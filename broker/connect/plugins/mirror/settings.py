@@ -86,6 +86,10 @@ SOURCE = COMMON + ConfigDef(
         "consumer.auto.offset.reset", ConfigType.STRING, "earliest", _M, "Where a topic begins: earliest or latest.",
         OneOf("earliest", "latest"), recommender=OneOf("earliest", "latest"),
     ),
+    ConfigKey(
+        "audit.enable", ConfigType.BOOLEAN, False, _L,
+        "Whether what is copied is counted, and told to the message audit of the source. It costs unpacking.",
+    ),
     ConfigKey("refresh.topics.interval.seconds", ConfigType.INT, 60, _L, "Between looks for new ones.", between(1)),
     ConfigKey("sync.topic.configs.enabled", ConfigType.BOOLEAN, True, _L, "Whether settings of copies follow."),
     ConfigKey("sync.topic.acls.enabled", ConfigType.BOOLEAN, True, _L, "Whether rules of who may read follow."),

@@ -9,12 +9,14 @@ import threading
 
 from confluent_kafka import KafkaException, Producer
 
+from broker.audit.sender import IncrementSender
 from broker.common.errors import BarnabasError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.connect.api import ConfigValue, ConnectError, SourceConnector, SourceRecord, SourceTask, SourceTaskContext
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.plugins.mirror import settings
+from broker.mirror.audit import MirrorAudit
 from broker.mirror.lane import Flow
 from broker.mirror.naming import copied_topics
 from broker.mirror.producer import Fenced
@@ -34,6 +36,7 @@ class MirrorSourceTask(SourceTask):
         self._stopped = threading.Event()
         self._working = threading.Lock()
         self._task: MirrorTask | None = None
+        self._sender: IncrementSender | None = None
 
     def start(self, props: Props, context: SourceTaskContext) -> None:
         values = settings.SOURCE.parse(props)
@@ -47,7 +50,9 @@ class MirrorSourceTask(SourceTask):
         from_end = values["consumer.auto.offset.reset"].lower() == "latest"
         task = TaskSettings(flow, assigned, values["commit.interval.ms"] / 1000, from_end=from_end)
         self._teller = StatusTeller(name, Producer({**target.client(), "linger.ms": 50}))
-        self._task = MirrorTask(task, source.connect, target.connect, self._stopped.is_set)
+        self._sender = IncrementSender(source.client()) if values["audit.enable"] else None
+        audit = MirrorAudit(name, self._sender.send) if self._sender is not None else None
+        self._task = MirrorTask(task, source.connect, target.connect, self._stopped.is_set, audit)
 
     def poll(self) -> list[SourceRecord]:
         try:
@@ -77,6 +82,8 @@ class MirrorSourceTask(SourceTask):
                 if self._task is not None:
                     self._task.close()
                     self._task = None
+                    if self._sender is not None:
+                        self._sender.close()
             finally:
                 self._working.release()
 
