@@ -82,7 +82,9 @@ def bins(
 
 
 class Summary(NamedTuple):
-    """`delivered` in percent; percentiles in ms. None where nothing can be said."""
+    """Of what can be compared, or of all where nothing can; latencies are of all. `delivered` in percent, percentiles
+    in ms; None where nothing can be said.
+    """
 
     expected: int | None
     received: int
@@ -96,15 +98,15 @@ class Summary(NamedTuple):
 def summary(found: Sequence[Bin]) -> Summary:
     """Of bins that are settled."""
     settled = [each for each in found if each.is_settled]
-    whole = merged(each.point for each in settled)
-    known = [each.expected for each in settled if each.expected is not None]
-    expected = sum(known) if known else None
-    missing = sum(each.missing for each in settled)
+    compared = [each for each in settled if each.expected is not None]
+    expected = sum(each.expected or 0 for each in compared) if compared else None
+    missing = sum(each.missing for each in compared)
+    shown, whole = merged(each.point for each in compared or settled), merged(each.point for each in settled)
     return Summary(
         expected,
-        whole.count,
-        sum(each.over for each in settled),
-        whole.put_aside,
+        shown.count,
+        sum(each.over for each in compared or settled),
+        shown.put_aside,
         None if not expected else 100.0 * (expected - missing) / expected,
         latencies(whole),
         whole.latency.early,

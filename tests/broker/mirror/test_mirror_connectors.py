@@ -6,6 +6,8 @@ import uuid
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from broker.audit.increment import Tier
+from broker.audit.topic import ensure_topic, read_ledger
 from tests.barnabas_cluster import await_true
 from tests.broker.connect.workers import start_worker
 
@@ -123,3 +125,17 @@ def test_what_is_wrong_with_a_mirror_is_said_key_by_key(worker):
     answer = worker.ask("PUT", "/connector-plugins/MirrorSourceConnector/config/validate", body, status=200)
     wrong = {each["value"]["name"] for each in answer["configs"] if each["value"]["errors"]}
     assert wrong >= {"source.cluster.alias", "target.cluster.bootstrap.servers", "topics", "replication.policy.class"}
+
+
+def test_what_is_copied_is_told_to_the_audit_of_the_source(north, worker, start, topic):
+    where = {"bootstrap.servers": north.bootstrap}
+    ensure_topic(where)
+    north.create(topic, 2)
+    start("Source", topics=topic, audit_enable="true")
+    north.write(topic, [f"{number}" for number in range(30)], partition=1)
+
+    def told():
+        stories = read_ledger(where).of(topic, Tier.MIRRORED)
+        return {(chain.source, chain.partition): story.end for chain, story in stories.items()}
+
+    await_true(lambda: told().get(("north->south", 1)) == 30, "all is told", 60)
