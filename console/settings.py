@@ -156,6 +156,7 @@ INSTALLED_APPS = [
     "console.mirrors",
     "console.completeness",
     "console.alerts",
+    "console.changes.apps.ChangesConfig",
     "console.operations",
     "console.rolling_restart",
     "console.decommission",
@@ -182,6 +183,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "console.web.wrong_method.WrongMethodMiddleware",
+    "console.changes.middleware.PostedMiddleware",
 ]
 
 TEMPLATES = [
@@ -197,6 +199,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "console.access.context.rights",
                 "console.clusters.context.cluster",
+                "console.changes.context.waiting",
             ],
             "loaders": [("django.template.loaders.cached.Loader", ["django.template.loaders.filesystem.Loader"])],
             "libraries": {

@@ -37,6 +37,7 @@ pages = [
     path("probe/", include("console.probe.urls")),
     path("connectors/", include("console.connectors.urls")),
     path("declaration/", include("console.declared.urls")),
+    path("changes/", include("console.changes.urls")),
     path("streams/", include("console.streams.urls")),
 ]
 urlpatterns = [path(settings.PATH_PREFIX, include(pages))]

@@ -20,12 +20,14 @@ from typing import Any
 from broker.cli.api_client import ApiClient, Refused
 from broker.common.errors import StartupError
 
+#: The exit status of a change that is not made, but waits for a second person or for its time.
+WAITS = 3
 USUAL_URL = "http://127.0.0.1:8080"
 _FILE_BYTES_MAX = 1024 * 1024
 
 
 def main(argv: list[str]) -> int:
-    """0 when it was done, 1 when it was refused or not confirmed."""
+    """0 when it was done, 1 when it was refused or not confirmed, 3 when it waits for somebody else, or its time."""
     arguments = _parser().parse_args(argv)
     client = ApiClient(arguments.url, token_in(arguments.token_file), arguments.ca_file)
     try:
@@ -77,13 +79,24 @@ def _apply(client: ApiClient, arguments: argparse.Namespace) -> int:
     if typed is None:
         print("Nothing was changed.", file=sys.stderr)
         return 1
-    return told(client.post("plans/apply", {**plan["apply"], "digest": plan["digest"], "typed_name": typed}))
+    confirmed = {"digest": plan["digest"], "typed_name": typed, **words_of(arguments)}
+    return told(client.post("plans/apply", {**plan["apply"], **confirmed}))
+
+
+def add_words(parser: argparse.ArgumentParser) -> None:
+    """What is said with a confirmation."""
+    parser.add_argument("--reason", default="", help="for who decides about it, if it has to wait")
+    parser.add_argument("--emergency", default="", metavar="WHY", help="of an administrator: it cannot wait its time")
+
+
+def words_of(arguments: argparse.Namespace) -> Mapping[str, str]:
+    return {"reason": arguments.reason, "emergency": arguments.emergency}
 
 
 def told(answer: Mapping[str, Any]) -> int:
-    """Of what was done; the exit status."""
+    """Of what was done, or waits from now on; the exit status."""
     print("\n".join(answer["messages"]) or "Done.")
-    return 0
+    return 0 if answer.get("applied", True) else WAITS
 
 
 def asked(plan: Mapping[str, Any]) -> str | None:
@@ -113,6 +126,8 @@ def plan_lines(plan: Mapping[str, Any]) -> Iterable[str]:
     yield from (f"  ! {each}" for each in plan["losses"])
     yield from (f"  {each}" for each in plan["touches"])
     yield f"  Undo: {plan['undo']}" if plan["undo"] else "  It cannot be undone."
+    if plan.get("waits"):
+        yield f"  {plan['waits']}"
     if plan["obstacle"]:
         yield f"  Not now: {plan['obstacle']}"
 
@@ -201,6 +216,7 @@ def _parser() -> argparse.ArgumentParser:
         each.add_argument("parameters", nargs="*", metavar="NAME=VALUE", help="again for a list; NAME=@FILE")
         each.add_argument("--output", choices=("text", "json"), default="text")
     apply.add_argument("--yes", action="store_true", help="do not ask")
+    add_words(apply)
     apply.add_argument("--typed", default="", metavar="NAME", help="with --yes: the name that has to be typed")
     _command(commands, "events", _events, "what happens in the cluster, a line of JSON each")
     return parser

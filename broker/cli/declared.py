@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from broker.cli.api import asked, console_parser, contents, plan_lines, token_in, told
+from broker.cli.api import add_words, asked, console_parser, contents, plan_lines, token_in, told, words_of
 from broker.cli.api_client import ApiClient, Refused
 
 ACTION = "apply-declaration"
@@ -33,8 +33,9 @@ def diff(argv: list[str]) -> int:
 
 
 def apply(argv: list[str]) -> int:
-    """0 when it was done, or nothing was to be done; 1 when it was refused or not confirmed."""
+    """0 when it was done, or nothing was to be done; 1 when it was refused or not confirmed; 3 when it waits."""
     parser = _parser("apply", "Make the cluster as files declare it; the plan is shown first, and asked about.")
+    add_words(parser)
     parser.add_argument("--digest", default="", help="of a diff that was reviewed: nothing is done if it is another")
     parser.add_argument("--yes", action="store_true", help="do not ask; needs --digest")
     parser.add_argument("--typed", default="", metavar="NAME", help="with --yes: what has to be typed")
@@ -80,7 +81,8 @@ def _apply(client: ApiClient, arguments: argparse.Namespace) -> int:
     if typed is None:
         print("Nothing was changed.", file=sys.stderr)
         return 1
-    return told(client.post("plans/apply", {**plan["apply"], "digest": plan["digest"], "typed_name": typed}))
+    confirmed = {"digest": plan["digest"], "typed_name": typed, **words_of(arguments)}
+    return told(client.post("plans/apply", {**plan["apply"], **confirmed}))
 
 
 def _drift(client: ApiClient, arguments: argparse.Namespace) -> int:

@@ -44,6 +44,7 @@ def change_plan(view: AclView, change: Change, found: Effects, bootstrap_servers
         losses=losses,
         undo="" if not change.rules else "the rules as they were are kept, and can be put back from the page of rules.",
         command="\n".join(commands(change, bootstrap_servers)),
+        about=tuple(sorted({_about(each) for each in change.rules})),
         typed_name=LOCK_OUT if losses else "",
         obstacle=f"A plan has at most {RULES_MAX:,} rules: choose fewer." if len(change.rules) > RULES_MAX else "",
     )
@@ -80,6 +81,10 @@ def _touches(view: AclView, found: Effects) -> tuple[str, ...]:
 def _in_short(effect: Effect) -> str:
     done = ",".join(effect.operations)
     return f"{effect.principal} {'+' if effect.gains else '-'} {effect.resource} {done} {effect.host}"
+
+
+def _about(rule: AclRule) -> str:
+    return f"{rule.name}*" if rule.is_prefixed else rule.name
 
 
 def _action(change: Change) -> str:

@@ -164,6 +164,21 @@ _ALL = (
         "away what they do not declare within their scope",
         form=("text", "file", "prune"),
     ),
+    Action(
+        "approve-change",
+        "change",
+        "Approve a change that waits, and have it carried out",
+        path=("number",),
+        confirms="change-approve",
+    ),
+    Action(
+        "discard-change",
+        "change-discard",
+        "Discard a change that waits",
+        path=("number",),
+        form=("why",),
+        is_at_once=True,
+    ),
     Action("elect-leaders", "elect-leaders", "Let the preferred replicas lead"),
     Action(
         "move-partitions",

@@ -11,11 +11,14 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.contrib.messages.storage.base import BaseStorage
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import resolve
 from django.utils.html import strip_tags
 from django.utils.safestring import SafeData
 from django_htmx.middleware import HtmxDetails
+
+from console.plans.posted import Posted, posting
 
 Pairs = Iterable[tuple[str, str]]
 _LINK = re.compile(r"<a .*?</a>", re.DOTALL)
@@ -28,6 +31,7 @@ class Answer:
     response: HttpResponse
     shown: Mapping[str, Any] = field(default_factory=dict)
     told: tuple[str, ...] = ()
+    posted: Posted | None = None
 
     @property
     def has_led_on(self) -> bool:
@@ -50,8 +54,10 @@ class _Messages(BaseStorage):
         return []
 
 
-def ask(person: User, path: str, query: Pairs = (), form: Pairs | None = None) -> Answer:
+def ask(person: User, path: str, query: Pairs = (), form: Pairs | None = None, posted: Posted | None = None) -> Answer:
     """The page at `path`, without a prefix of the console's; posted to if there is a `form`.
+
+    `posted`: what a plan that is carried out is told of the request; without one, that it is this one.
 
     Raises what views raise: Http404, PermissionDenied, GatewayError where a page has no place for it.
     """
@@ -64,8 +70,20 @@ def ask(person: User, path: str, query: Pairs = (), form: Pairs | None = None) -
     request.user, request.session, request.shown = person, {}, {}
     request.htmx = HtmxDetails(request)
     request._messages = _Messages(request)
-    response = match.func(request, *match.args, **match.kwargs)
-    return Answer(response, request.shown, tuple(_in_words(each.message) for each in request._messages))
+    with posting(posted or Posted.of(request)) as said:
+        response = match.func(request, *match.args, **match.kwargs)
+    return Answer(response, request.shown, tuple(_in_words(each.message) for each in request._messages), said)
+
+
+def why_of(answer: Answer) -> str:
+    """What the page would have said stands against it."""
+    said = [str(answer.shown.get("error") or ""), str(answer.shown.get("sentence") or "")]
+    form = answer.shown.get("form")
+    if isinstance(form, BaseForm) and form.is_bound:
+        for name, errors in form.errors.items():
+            place = "" if name == "__all__" else f"{name}: "
+            said += [f"{place}{each}" for each in errors]
+    return " ".join(each for each in said if each)
 
 
 def _in_words(message: object) -> str:

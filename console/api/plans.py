@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.forms import BaseForm
 from django.urls import NoReverseMatch, reverse
 
 from console.access.read_only import read_only_now
 from console.api import door
 from console.api.actions import Action, BadParameter, Parameters
 from console.plans.digest import digest_of
+from console.plans.gate import NotNowError, the_gate
 from console.plans.plan import Plan
+from console.plans.posted import Posted
 
 _NO_PLAN = "There is no plan for this, as things are."
 #: A page that was posted to and is to be looked at again: what stood against it.
@@ -29,14 +30,17 @@ class NotDone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What is sent to have a plan carried out."""
+    """What is sent to have a plan carried out; `reason`: for who decides about it, if it has to wait."""
 
     digest: str
     typed_name: str = ""
+    reason: str = ""
+    emergency: str = ""
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
         said = {"digest": self.digest, "typed_name": self.typed_name}
+        said |= {"reason_to_change": self.reason, "emergency": self.emergency}
         return [(name, value) for name, value in said.items() if value]
 
 
@@ -49,7 +53,7 @@ def show(person: User, action: Action, parameters: Parameters) -> dict[str, Any]
     answer = door.ask(person, path, action.pairs(parameters, action.query), form)
     plan = _plan_of(answer, person, action, parameters)
     if plan is None:
-        raise NotDone(_why(answer) or _NO_PLAN, _status(answer))
+        raise NotDone(door.why_of(answer) or _NO_PLAN, _status(answer))
     _refuse_left_out(parameters, plan["apply"]["parameters"], action)
     return plan
 
@@ -63,10 +67,21 @@ def carry_out(person: User, action: Action, parameters: Parameters, confirmed: C
     path = _path(action.route, action.path_of(named))
     form = [pair for name, value in parameters.items() if name not in action.path for pair in _pairs(name, value)]
     answer = door.ask(person, path, (), form + confirmed.pairs)
+    if answer.posted and answer.posted.held:
+        return _proposed(person, answer.posted)
     if answer.has_led_on:
         return {"applied": True, "messages": list(answer.told)}
     plan = _plan_of(answer, person, action, parameters)
-    raise NotDone(_why(answer) or "Nothing was changed.", _status(answer), plan)
+    raise NotDone(door.why_of(answer) or "Nothing was changed.", _status(answer), plan)
+
+
+def _proposed(person: User, posted: Posted) -> dict[str, Any]:
+    """Raises NotDone if it cannot wait."""
+    try:
+        kept = the_gate().propose(person, posted)
+    except NotNowError as error:
+        raise NotDone(str(error), error.status) from None
+    return {"applied": False, "messages": [kept.sentence], "change": kept.number, "address": kept.address}
 
 
 def _status(answer: door.Answer) -> int:
@@ -110,6 +125,7 @@ def _plan_of(answer: door.Answer, person: User, action: Action, parameters: Para
         "command": plan.command,
         "obstacle": plan.obstacle,
         "typed_name": plan.typed_name,
+        "waits": held.sentence if (held := the_gate().outlook(plan)) else "",
         "digest": digest_of(plan, person),
         "apply": {"action": action.name, "parameters": again},
     }
@@ -128,17 +144,6 @@ def _pairs(name: str, value: str | list[str]) -> list[tuple[str, str]]:
 
 def _listed(value: str | list[str]) -> list[str]:
     return value if isinstance(value, list) else [value]
-
-
-def _why(answer: door.Answer) -> str:
-    """What the page would have said."""
-    said = [str(answer.shown.get("error") or ""), str(answer.shown.get("sentence") or "")]
-    form = answer.shown.get("form")
-    if isinstance(form, BaseForm) and form.is_bound:
-        for name, errors in form.errors.items():
-            place = "" if name == "__all__" else f"{name}: "
-            said += [f"{place}{each}" for each in errors]
-    return " ".join(each for each in said if each)
 
 
 def _plain(value: object) -> object:

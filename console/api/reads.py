@@ -79,6 +79,7 @@ READS = (
         "past-topic",
         "Leaders, replicas and ISR of a topic at the moment `at`, and now",
     ),
+    Read("changes", "changes", "Changes that wait for a second person or for their time, and those that did"),
     Read("audit", "audit", "What people did"),
     Read("users", "users", "People and their roles"),
     Read("kafka-users", "credentials", "Users of the cluster that log in by SCRAM"),

@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLResolver, reverse
 from django.urls.resolvers import RegexPattern
-from ninja import NinjaAPI, Query, Schema
+from ninja import NinjaAPI, Query, Schema, Status
 from ninja.errors import HttpError, ValidationError
 from ninja.security import HttpBearer
 from pydantic import Field
@@ -169,6 +169,10 @@ class PlanBody(Schema):
 class ApplyBody(PlanBody):
     digest: str = Field("", max_length=64)
     typed_name: str = Field("", max_length=1_024)
+    #: For who decides about it, if it has to wait.
+    reason: str = Field("", max_length=500)
+    #: Of an administrator: why it is made although it may not be made now.
+    emergency: str = Field("", max_length=500)
 
 
 class ChangeView(Schema):
@@ -178,7 +182,10 @@ class ChangeView(Schema):
 
 
 class PlanView(Schema):
-    """`obstacle`: why it cannot be done now. `typed_name`: what has to be sent with the digest, if anything."""
+    """`obstacle`: why it cannot be done now. `typed_name`: what has to be sent with the digest, if anything.
+
+    `waits`: why it would wait for a second person, or for its time, if it were applied now.
+    """
 
     action: str
     object_type: str
@@ -190,6 +197,7 @@ class PlanView(Schema):
     command: str
     obstacle: str
     typed_name: str
+    waits: str
     digest: str
     apply: dict[str, Any]
 
@@ -197,6 +205,13 @@ class PlanView(Schema):
 class Applied(Schema):
     applied: bool
     messages: list[str]
+
+
+class Waiting(Applied):
+    """It is not done: it waits for somebody else, or for its time, as the change of this number."""
+
+    change: int
+    address: str
 
 
 class ActionView(Schema):
@@ -216,11 +231,15 @@ def plan(request: HttpRequest, body: PlanBody) -> dict[str, Any]:
     return plans.show(request.user, action_named(body.action), texts(body.parameters))
 
 
-@api.post("/plans/apply", auth=Scope("apply"), response=Applied, summary="Carry a plan out", tags=["change"])
-def apply(request: HttpRequest, body: ApplyBody) -> dict[str, Any]:
+@api.post(
+    "/plans/apply", auth=Scope("apply"), response={200: Applied, 202: Waiting}, summary="Carry a plan out",
+    tags=["change"],
+)  # fmt: skip
+def apply(request: HttpRequest, body: ApplyBody) -> Status[dict[str, Any]]:
     """`action` and `parameters` as the plan has them under `apply`, with its `digest`."""
-    confirmed = plans.Confirmed(body.digest, body.typed_name)
-    return plans.carry_out(request.user, action_named(body.action), texts(body.parameters), confirmed)
+    confirmed = plans.Confirmed(body.digest, body.typed_name, body.reason, body.emergency)
+    done = plans.carry_out(request.user, action_named(body.action), texts(body.parameters), confirmed)
+    return Status(200 if done["applied"] else 202, done)
 
 
 # -- what is refused

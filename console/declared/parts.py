@@ -83,6 +83,7 @@ def whole_plan(made: Made, files: Sequence[str], prunes: bool) -> Plan:
         if any(plan.undo for plan in plans)
         else "",
         command=_command(files, prunes),
+        parts=tuple(plans),
         typed_name=_typed_name(plans),
         obstacle=_obstacle(made.reasons),
     )

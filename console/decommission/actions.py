@@ -8,6 +8,7 @@ from console.placement.actions import do_move
 from console.placement.move import MovePlan
 from console.plans.digest import digest_of
 from console.plans.plan import Confirmation, Plan
+from console.plans.posted import goes_on
 from console.processes.consequences import broker_id_of
 from console.processes.models import ManagedProcess
 
@@ -31,4 +32,5 @@ def do_drain(decommission: Decommission, move: MovePlan, bootstrap_servers: str)
     if not Decommission.objects.filter(pk=decommission.pk, state=Decommission.State.RUNNING).exists():
         return
     actor, plan = decommission.actor, move.as_plan(bootstrap_servers)
-    do_move(actor, plan, move, Confirmation(digest_of(plan, actor), plan.typed_name))
+    with goes_on():
+        do_move(actor, plan, move, Confirmation(digest_of(plan, actor), plan.typed_name))

@@ -23,6 +23,9 @@ MIRRORS = "mirrors"
 #: The message audit's pages, told that a topic was judged otherwise.
 COMPLETENESS = "completeness"
 ALERTS = "alerts"
+#: Every page: how many changes wait for somebody; and the pages that list them.
+WAITING_CHANGES = "changes.waiting"
+CHANGES_OF_RULES = "changes.list"
 #: The lists of Kafka's users and of quotas, told that somebody changed them here.
 CREDENTIALS = "credentials"
 QUOTAS = "quotas"

@@ -49,6 +49,7 @@ PAGES = (
     Place("Mirrors", "mirrors", "copies clusters", _TOPIC),
     Place("Completeness", "completeness", "audit loss duplicates windows", _TOPIC),
     Place("Delivery", "delivery", "expected received latency control center audit", _TOPIC),
+    Place("Changes", "changes", "approve second person waiting windows freeze rules", right=Right.OPERATE),
     Place("Declaration", "declaration", "files yaml gitops apply diff drift export"),
     Place("Alerts", "alerts", "rules silence", names_all=True),
     Place("Charts", "charts", "rates requests latency", names_all=True),

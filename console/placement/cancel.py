@@ -44,6 +44,7 @@ class CancelPlan:
                 f"{move.name} {move.view.replicas}+{move.view.adding}-{move.view.removing}" for move in self.moves
             ),
             touches=_touches(self.moves),
+            about=tuple(topics),
             undo="plan the move again.",
             command=shell_command(
                 "kafka-reassign-partitions",

@@ -134,6 +134,7 @@ class MovePlan:
                 bootstrap_servers,
                 {"reassignment-json-file": "moves.json", "execute": True, "throttle": self.rate or None},
             ),
+            about=self.topics,
             obstacle=self.obstacle,
         )
 

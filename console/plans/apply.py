@@ -7,7 +7,9 @@ from django.contrib.auth.models import User
 from console.audit.record import record_event
 from console.gateway.errors import GatewayError, RefusedError
 from console.plans.digest import digest_of
+from console.plans.gate import HeldError, confirmation_of, pass_gate
 from console.plans.plan import Confirmation, NameNotTypedError, NotConfirmedError, Plan, check
+from console.plans.posted import goes_on, posted_now
 
 #: What an audit row has room for; the name of a group may be longer.
 OBJECT_NAME_LENGTH_MAX = 255
@@ -19,15 +21,19 @@ Refusals = Mapping[str, str]
 def carry_out(actor: User, plan: Plan, confirmation: Confirmation, do: Callable[[], Refusals | None]) -> Refusals:
     """Do `plan`, which was made a moment ago from what is true now; what was refused of it, by name.
 
-    An empty plan is done by doing nothing. Raises NotConfirmedError before anything is done, and GatewayError if
-    nothing could be done. Whatever else `do` raises may have come in the middle of it.
+    An empty plan is done by doing nothing. Raises NotConfirmedError before anything is done, HeldError among them
+    where rules have it wait, and GatewayError if nothing could be done. Whatever else `do` raises may have come in the
+    middle of it.
     """
+    confirmation = confirmation_of(plan, actor, confirmation)
     try:
         check(plan, confirmation, digest_of(plan, actor))
         if plan.is_empty:
             return {}
-        refused = do() or {}
-    except NameNotTypedError:
+        pass_gate(plan, actor)
+        with goes_on():
+            refused = do() or {}
+    except (NameNotTypedError, HeldError):
         raise
     except (NotConfirmedError, GatewayError) as error:
         is_refused = isinstance(error, NotConfirmedError | RefusedError)
@@ -36,9 +42,11 @@ def carry_out(actor: User, plan: Plan, confirmation: Confirmation, do: Callable[
     except Exception as error:
         _record(actor, plan, "failed", f"{type(error).__name__}: {error}")
         raise
-    detail = "; ".join(f"{name}: {why}" for name, why in sorted(refused.items()))
+    posted = posted_now()
+    note = f"{posted.note} " if posted and posted.note and posted.plan is plan else ""
+    detail = note + "; ".join(f"{name}: {why}" for name, why in sorted(refused.items()))
     is_all_refused = bool(refused) and len(refused) >= len(plan.lines)
-    _record(actor, plan, "refused" if is_all_refused else "done", detail)
+    _record(actor, plan, "refused" if is_all_refused else "done", detail.strip())
     return refused
 
 

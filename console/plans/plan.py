@@ -51,6 +51,11 @@ class Plan:
     command: str = field(default="", metadata=_TOLD)
     #: What has to be typed to confirm it; empty: nothing.
     typed_name: str = ""
+    #: Names of what it is about, where that is more, or another, than `object_name`; one that ends with * stands for
+    #: all that begin so.
+    about: tuple[str, ...] = field(default=(), metadata=_TOLD)
+    #: The plans it is made of.
+    parts: tuple["Plan", ...] = field(default=(), metadata=_TOLD)
     #: Why it cannot be done now; empty: it can. Looked at again when it is confirmed.
     obstacle: str = field(default="", metadata=_TOLD)
 

@@ -57,6 +57,7 @@ def quota_plan(
         losses=(f"No connection from {words} is served any more: clients there are cut off as they connect.",)
         if blocks
         else (),
+        about=tuple(name for _, name in entity.parts if name),
         undo=_undo(own, changes),
         command=_command(entity, changes, bootstrap_servers),
         typed_name=words if blocks else "",

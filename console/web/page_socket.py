@@ -70,6 +70,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "mirrors": [groups.MIRRORS],
         "completeness": [groups.COMPLETENESS],
         "alerts": [groups.ALERTS],
+        "changes": [groups.CHANGES_OF_RULES],
         "other": [],
     }
     return [groups.HEARTBEAT, *by_page[kind]] if kind in by_page else None
@@ -84,8 +85,8 @@ def may_show(page: str, reach: Reach) -> bool:
 
 class PageConsumer(PersonSocket):
     """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
-    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, charts, mirrors, probe, processes,
-    schemas, streams, stream:<name>, zookeeper, or other."""
+    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, changes, charts, mirrors, probe,
+    processes, schemas, streams, stream:<name>, zookeeper, or other."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None
@@ -123,7 +124,7 @@ class PageConsumer(PersonSocket):
             return [], CLOSE_UNKNOWN_PAGE
         if reach.is_limited_somewhere:
             self.open_groups = frozenset(names if page.startswith("topic:") else _SAYS_NOTHING)
-        return [*names, groups.person(self.scope["user"].pk)], None
+        return [*names, groups.WAITING_CHANGES, groups.person(self.scope["user"].pk)], None
 
     async def release(self) -> None:
         if self.hint_timer is not None:

@@ -1,0 +1,47 @@
+"""Reading changes that wait and those that are over, as far as somebody may see them."""
+
+from collections.abc import Iterator
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from console.access.rights import reach_of
+from console.changes.access import may_see
+from console.changes.models import ProposedChange
+
+OVER_SHOWN = 50
+State = ProposedChange.State
+TITLES = ("change", "state", "at", "by", "action", "object_type", "object", "why", "reason", "expires", "decided_by")
+
+
+def waiting() -> QuerySet[ProposedChange]:
+    return ProposedChange.objects.filter(state__in=(State.WAITING, State.DOING), expires_at__gt=timezone.now())
+
+
+def waiting_count() -> int:
+    return waiting().count()
+
+
+def waiting_for(user: User) -> list[ProposedChange]:
+    return [each for each in waiting().defer("form", "lines") if may_see(user, each)]
+
+
+def count_for(user: User) -> int:
+    return len(waiting_for(user)) if reach_of(user).is_limited_somewhere else waiting_count()
+
+
+def over_for(user: User) -> list[ProposedChange]:
+    found = ProposedChange.objects.exclude(pk__in=waiting().values("pk")).defer("form", "lines")[: 4 * OVER_SHOWN]
+    return [each for each in found if may_see(user, each)][:OVER_SHOWN]
+
+
+def csv_rows(user: User) -> Iterator[tuple[object, ...]]:
+    for each in [*waiting_for(user), *over_for(user)]:
+        what = (each.action, each.object_type, each.object_name, each.sentence, each.reason)
+        yield (each.pk, shown_state(each), each.at, each.actor_name, *what, each.expires_at, each.decided_by)
+
+
+def shown_state(change: ProposedChange) -> str:
+    """One that nobody decided in time is expired, whether or not it was written down yet."""
+    return str(State.EXPIRED if change.is_over_at(timezone.now()) else change.state)
