@@ -139,6 +139,7 @@ INSTALLED_APPS = [
     "console.collector",
     "console.clusters",
     "console.brokers",
+    "console.notes",
     "console.topics",
     "console.placement",
     "console.retention",

@@ -15,6 +15,7 @@ pages = [
     path("topics/", include("console.records.urls")),
     path("topics/", include("console.consumers.topic_urls")),
     path("topics/", include("console.producers.urls")),
+    path("topics/", include("console.notes.urls")),
     path("consumers/", include("console.consumers.urls")),
     path("brokers/", include("console.brokers.urls")),
     path("retention/", include("console.retention.cluster_urls")),

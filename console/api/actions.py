@@ -134,6 +134,13 @@ _ALL = (
         confirms="topic-configure",
     ),
     Action(
+        "describe-topic",
+        "topic-about",
+        "Say whose a topic is: `labels` with spaces, `links` one on a line; what is left out is taken away",
+        path=("name",),
+        form=("owner", "labels", "links", "description"),
+    ),
+    Action(
         "delete-records",
         "topic-purge",
         "Delete records up to the `end`, a `time` (`at`) or an `offset` of one of the `partitions`",

@@ -90,6 +90,7 @@ TABS = (
     ("settings", "topic-settings", Right.VIEW),
     ("retention", "topic-retention", Right.VIEW),
     ("purge", "topic-purge", Right.OPERATE),
+    ("about", "topic-about", Right.OPERATE),
     ("charts", "topic-charts", Right.VIEW),
     ("history", "topic-history", Right.VIEW),
     ("delete", "topic-delete", Right.OPERATE),

@@ -29,6 +29,8 @@ TOPIC_TITLES = (
     "lag_records",
     "retention_ms",
     "cleanup_policy",
+    "owner",
+    "labels",
 )
 PARTITION_TITLES = (
     "topic",
@@ -66,6 +68,8 @@ def topic_rows(topics: Iterable[Topic], reach: Reach) -> Iterator[tuple[object, 
             topic.lag,
             topic.retention_ms,
             topic.cleanup_policy,
+            topic.owner,
+            topic.labels,
         )
 
 

@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.http import QueryDict
 
 from console.access.reach import EVERYTHING, Reach
 from console.clusters.access import topics_within
 from console.clusters.models import Partition, Topic
 from console.consumers.access import partitions_within
+from console.notes.queries import topics_said_to_be, with_notes
 from console.processes.dependents import users_of
 from console.topics.deletion import DoomedTopic
 
@@ -65,19 +66,19 @@ class TopicListQuery:
 
 
 def chosen_topics(query: TopicListQuery, reach: Reach) -> QuerySet[Topic]:
-    """All that the search and the switch choose of what is in reach, in the order asked for."""
+    """All that the search and the switch choose of what is in reach, with notes, in the order asked for."""
     topics = topics_within(reach)
     if not query.shows_internal:
         topics = topics.filter(is_internal=False)
     if query.search:
-        topics = topics.filter(name__icontains=query.search)
+        topics = topics.filter(Q(name__icontains=query.search) | Q(name__in=topics_said_to_be(query.search)))
     if query.sort in _COUNTED:
         ((name, figure),) = _COUNTED[query.sort].items()
         places = partitions_within(reach).filter(topic=OuterRef("name")).order_by().values("topic")
         topics = topics.annotate(**{name: Subquery(places.annotate(figure=figure).values("figure"))})
     field = F(SORTS[query.sort])
     order = field.desc(nulls_last=True) if query.is_descending else field.asc(nulls_last=True)
-    return topics.order_by(order, "name")
+    return with_notes(topics).order_by(order, "name")
 
 
 def topic_page(query: TopicListQuery, reach: Reach) -> Page:

@@ -9,6 +9,7 @@ from console.access.rights import Right, reach_of, require_somewhere
 from console.clusters.access import access_topic
 from console.clusters.models import Partition
 from console.common.csv_table import csv_response, wants_csv
+from console.notes.queries import note_of
 from console.topics.export import PARTITION_TITLES, TOPIC_TITLES, partition_rows, topic_rows
 from console.topics.queries import TopicListQuery, chosen_topics, partition_page, topic_page
 
@@ -30,5 +31,6 @@ def topic_detail(request: HttpRequest, name: str) -> HttpResponse:
     if wants_csv(request):
         partitions = Partition.objects.filter(topic=topic).select_related("topic").iterator()
         return csv_response(request, f"partitions-{topic.name}", PARTITION_TITLES, partition_rows(partitions))
-    context = {"topic": topic, "page": partition_page(topic, request.GET.get("page", "1"))}
+    page = partition_page(topic, request.GET.get("page", "1"))
+    context = {"topic": topic, "page": page, "note": note_of(topic.name)}
     return render(request, "topics/detail.html", context)
