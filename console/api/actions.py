@@ -92,6 +92,12 @@ _ALL = (
     ),
     Action("delete-topic", "topic-delete", "Delete a topic", path=("name",), query=("undo",)),
     Action(
+        "change-many-topics",
+        "topics-many",
+        "`do` delete or set, to each `topic`: a `setting` and its `value`; `undo` takes such a change back",
+        query=("topic", "do", "setting", "value", "undo"),
+    ),
+    Action(
         "add-partitions",
         "topic-add-partitions",
         "Give a topic more partitions",

@@ -67,6 +67,7 @@ PAGES = (
 )
 ACTIONS = (
     Place("Create a topic", "topic-create", "new add", _TOPIC, Right.OPERATE),
+    Place("Change many topics", "topics-many", "bulk delete settings", _TOPIC, Right.OPERATE),
     Place("Size a topic", "topic-size", "partitions throughput", _TOPIC),
     Place("Prepare a consumer group", "group-prepare", "offsets new", _GROUP, Right.OPERATE),
     Place("Move partitions", "move-partitions", "reassign replicas", right=Right.OPERATE),

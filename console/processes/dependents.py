@@ -113,10 +113,10 @@ def dependents_sentences(dependents: Dependents, reach: Reach = EVERYTHING) -> I
         yield f"{_listed(dependents.groups, Resource.GROUP, 'consumer group', reach)} {verb} what it writes."
 
 
-def users_of(topic: str, reach: Reach = EVERYTHING) -> tuple[str, ...]:
-    """What the running processes do with `topic`, a clause each: `stream job clicks reads it`."""
+def users_of(topic: str, reach: Reach = EVERYTHING, wired: Sequence[Wiring] | None = None) -> tuple[str, ...]:
+    """What the running processes do with `topic`, a clause each: `stream job clicks reads it`. `wired`: looked up."""
     found = []
-    for each in wirings():
+    for each in wirings() if wired is None else wired:
         does = _verbs(topic, each)
         if each.runs and does:
             may_name = Right.VIEW in reach.rights_on(Resource.PROCESS, each.name)

@@ -1,11 +1,15 @@
 """Changing topics as planned: every answer of the cluster is in the audit. The collector pushes the result."""
 
+from collections.abc import Callable
+
+from django.contrib.auth.models import User
+
 from console.gateway.connect import cluster_gateway
-from console.gateway.errors import RefusedError
-from console.plans.apply import carry_out
+from console.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError
+from console.plans.apply import Refusals, carry_out
 from console.plans.inverse import keep_inverse
 from console.plans.models import KeptInverse
-from console.plans.plan import Confirmation, Plan
+from console.plans.plan import Confirmation, Line, Plan
 from console.plans.setting import DEFAULT
 
 
@@ -42,3 +46,43 @@ def do_change_settings(actor, plan: Plan, confirmation: Confirmation) -> None:
     """Change settings. Raises NotConfirmedError, GatewayError; whatever happens is in the audit."""
     wanted = {line.name: None if line.new == DEFAULT else line.new for line in plan.lines}
     carry_out(actor, plan, confirmation, lambda: cluster_gateway().change_topic_settings(plan.object_name, wanted))
+
+
+def do_delete_many(actor: User, plan: Plan, confirmation: Confirmation) -> Refusals:
+    """Delete each of the topics; what was refused, by name. Raises NotConfirmedError; it is all in the audit."""
+    return carry_out(actor, plan, confirmation, lambda: _each(plan, lambda line: _delete(line.name)))
+
+
+def do_set_many(actor: User, plan: Plan, confirmation: Confirmation) -> tuple[Refusals, KeptInverse | None]:
+    """Change the setting of each; what was refused, by name, and what takes the rest back."""
+    kept: list[KeptInverse] = []
+
+    def change() -> Refusals:
+        kept.append(keep_inverse(actor, plan, {line.name: line.old for line in plan.lines}))
+        return _each(plan, lambda line: _set(line, plan.object_name))
+
+    refused = carry_out(actor, plan, confirmation, change)
+    return refused, kept[0] if kept else None
+
+
+def _each(plan: Plan, do: Callable[[Line], None]) -> Refusals:
+    """One that fails keeps no other from its change; a cluster that is away is not asked for each."""
+    refused: dict[str, str] = {}
+    for line in plan.lines:
+        try:
+            do(line)
+        except ClusterUnreachableError as error:
+            left = plan.lines[plan.lines.index(line) :]
+            return refused | {each.name: str(error) for each in left}
+        except GatewayError as error:
+            refused[line.name] = str(error)
+    return refused
+
+
+def _delete(topic: str) -> None:
+    cluster_gateway().delete_topic(topic)
+
+
+def _set(line: Line, setting: str) -> None:
+    value = None if line.new == DEFAULT else str(line.new)
+    cluster_gateway().change_topic_settings(line.name, {setting: value})
