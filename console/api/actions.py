@@ -201,6 +201,12 @@ _ALL = (
         form=("throttle", "replicas-*"),
     ),
     Action("drain-broker", "move-partitions", "Move all replicas away from a broker", query=("drain", "throttle")),
+    Action(
+        "balance-brokers",
+        "move-partitions",
+        "Even out what brokers hold, lead and serve by goals: replicas, leaders, disk, in, out, or all",
+        query=("balance", "changes", "throttle"),
+    ),
     Action("spread-replicas", "move-partitions", "Even out what brokers hold", query=("spread", "throttle")),
     Action(
         "change-replication",

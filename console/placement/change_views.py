@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -23,10 +23,12 @@ from console.gateway.group_views import TopicPartition
 from console.gateway.move_views import MoveView
 from console.placement.actions import do_call_off, do_move
 from console.placement.cancel import plan_cancel
-from console.placement.forms import MoveForm, ThrottleForm
+from console.placement.forms import CHANGES_WISE, GoalsForm, MoveForm, ThrottleForm
+from console.placement.goals import rows
 from console.placement.models import OngoingMove, Reassignment
-from console.placement.move import DRAIN, FACTOR, MOVE, SPREAD, UNDO, MovePlan, Targets, flat, parse_targets
-from console.placement.moving import drain_proposal, factor_proposal, planned, spread_proposal
+from console.placement.move import BALANCE, DRAIN, FACTOR, MOVE, SPREAD, UNDO, MovePlan, Targets, flat, parse_targets
+from console.placement.moving import balance_proposal, drain_proposal, factor_proposal, planned, spread_proposal
+from console.placement.optimise import GOALS
 from console.placement.propose import Proposal
 from console.plans.apply import Refusals
 from console.plans.plan import Confirmation, NotConfirmedError
@@ -37,7 +39,7 @@ MOVES_SHOWN = 200
 PARTITIONS_OFFERED = 100
 TOPICS_FOUND = 25
 #: What may be asked for in the address, and the audit's word for it.
-ACTIONS = {"": MOVE, "undo": UNDO, "drain": DRAIN, "spread": SPREAD, "factor": FACTOR}
+ACTIONS = {"": MOVE, "undo": UNDO, "drain": DRAIN, "spread": SPREAD, "balance": BALANCE, "factor": FACTOR}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -82,6 +84,7 @@ def _ask(request: HttpRequest, context: dict) -> int:
     if "topic" not in request.GET:
         context |= {
             "topics": _topics_found(request, context),
+            "goals_form": GoalsForm(initial={"goal": list(GOALS), "changes": CHANGES_WISE}),
             "brokers": with_words(Broker.objects.all(), reach_of(request.user)),
         }
         return 200
@@ -100,6 +103,8 @@ def _ask(request: HttpRequest, context: dict) -> int:
 
 def _propose(request: HttpRequest, context: dict) -> int:
     proposal = _proposal(request, context)
+    if proposal is None:
+        return 422
     context |= {"proposal": proposal, "stuck": _stuck_by_topic(request.user, proposal)}
     return _show(request, context, proposal.targets)
 
@@ -115,8 +120,8 @@ def _stuck_by_topic(user, proposal: Proposal) -> list[tuple[str, str, int]]:
     ][:MOVES_SHOWN]
 
 
-def _proposal(request: HttpRequest, context: dict) -> Proposal:
-    """Raises Http404 for a broker that was never seen, and for a topic that is not there."""
+def _proposal(request: HttpRequest, context: dict) -> Proposal | None:
+    """None where the form it is asked for with is wrong. Raises Http404 for a broker that was never seen, and for a topic that is not there."""
     match context["kind"]:
         case "drain":
             broker = get_object_or_404(Broker, broker_id=_number(request.GET.get("drain", "")))
@@ -126,8 +131,24 @@ def _proposal(request: HttpRequest, context: dict) -> Proposal:
             topic = access_topic(request.user, request.GET.get("topic", ""), Right.OPERATE)
             context["topic"] = topic
             return factor_proposal(topic.name, _number(request.GET["factor"]) or topic.replication_factor)
+        case "balance":
+            form = context["goals_form"] = GoalsForm(_goals_asked(request))
+            if not form.is_valid():
+                return None
+            proposal, found = balance_proposal(form.goals, form.cleaned_data["changes"] or CHANGES_WISE)
+            context["spreads"] = rows(found, form.goals)
+            return proposal
         case _:
             return spread_proposal()
+
+
+def _goals_asked(request: HttpRequest) -> QueryDict:
+    """As boxes that are ticked, or in one word as a command writes them: `replicas,disk`, `all`."""
+    asked = request.GET.copy()
+    words = asked.get("balance", "")
+    if "goal" not in asked and words != "goals":
+        asked.setlist("goal", list(GOALS) if words == "all" else words.split(","))
+    return asked
 
 
 def _show(request: HttpRequest, context: dict, targets: Targets) -> int:

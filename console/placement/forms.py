@@ -6,10 +6,15 @@ from decimal import Decimal
 from django import forms
 
 from console.clusters.models import Partition
+from console.placement.goals import GOAL_WORDS
+from console.placement.optimise import Goal
+from console.placement.propose import CHANGES_MAX
 from console.placement.sentences import ids
 
 _REPLICAS = re.compile(r"\d{1,9}(?:[ ,]+\d{1,9})*")
 _MEGABYTE = 1_000_000
+#: Partitions of one plan that somebody can still look through.
+CHANGES_WISE = 200
 
 
 class ThrottleForm(forms.Form):
@@ -27,6 +32,25 @@ class ThrottleForm(forms.Form):
         """Bytes per second; None: no throttle."""
         typed = self.cleaned_data.get("throttle")
         return None if typed is None else int(typed * _MEGABYTE)
+
+
+class GoalsForm(forms.Form):
+    goal = forms.MultipleChoiceField(
+        label="Alike in",
+        choices=[(str(goal), words) for goal, words in GOAL_WORDS.items()],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    changes = forms.IntegerField(
+        label="At most",
+        required=False,
+        min_value=1,
+        max_value=CHANGES_MAX,
+        widget=forms.NumberInput(attrs={"placeholder": CHANGES_WISE}),
+    )
+
+    @property
+    def goals(self) -> list[Goal]:
+        return [Goal(each) for each in self.cleaned_data["goal"]]
 
 
 class MoveForm(ThrottleForm):

@@ -10,6 +10,7 @@ from console.gateway.connect import cluster_gateway
 from console.gateway.group_views import TopicPartition
 from console.placement.models import OPEN, Reassignment
 from console.placement.move import MovePlan, Targets, World, plan_moves
+from console.placement.optimise import Goal, Spread, Weighed, propose_balance, spreads
 from console.placement.propose import Held, Proposal, propose_drain, propose_factor, propose_spread
 
 
@@ -26,6 +27,16 @@ def drain_proposal(*leaving: int) -> Proposal:
 def spread_proposal() -> Proposal:
     """Everything evenly over the brokers that are registered. Raises GatewayError."""
     return _as_it_is(propose_spread)
+
+
+def balance_proposal(goals: Collection[Goal], changes_max: int) -> tuple[Proposal, list[Spread]]:
+    """Brokers as alike as `goals` ask, and how alike they are before and after. Raises GatewayError."""
+    weighed = _weighed(cluster_gateway().moves.under_way())
+    racks = _racks()
+    proposal = _sound(
+        propose_balance(weighed, racks, goals, changes_max), {each.place: each.replicas for each in weighed}
+    )
+    return proposal, spreads(weighed, racks, proposal.targets)
 
 
 def factor_proposal(topic: str, factor: int) -> Proposal:
@@ -73,8 +84,11 @@ def _as_it_is(propose: Callable[[list[Held], dict[int, str]], Proposal]) -> Prop
     The next proposal finds them. Raises GatewayError.
     """
     held = _held()
-    proposal = propose(held, _racks())
-    seen = {each.place: each.replicas for each in held}
+    return _sound(propose(held, _racks()), {each.place: each.replicas for each in held})
+
+
+def _sound(proposal: Proposal, seen: Targets) -> Proposal:
+    """Without what is no more as it was seen. Raises GatewayError."""
     places = {*proposal.targets, *proposal.stuck}
     present = cluster_gateway().moves.assignments({topic for topic, _ in places})
     sound = {place for place in places if present.get(place) == seen[place]}
@@ -94,6 +108,21 @@ def _held() -> list[Held]:
         for topic, partition, replicas, sizes in rows.order_by("topic__name", "partition").iterator(chunk_size=2_000)
         if (topic, partition) not in under_way
     ]
+
+
+def _weighed(under_way: Collection[TopicPartition]) -> list[Weighed]:
+    """As `_held`, with what comes and goes. Consumers of a topic are taken to read all of its partitions alike."""
+    rows = Partition.objects.select_related("topic").order_by("topic__name", "partition")
+    return [_weight_of(each) for each in rows.iterator() if (each.topic.name, each.partition) not in under_way]
+
+
+def _weight_of(row: Partition) -> Weighed:
+    size = max((size for _, size in row.sizes), default=0)
+    records = (row.next_offset or 0) - (row.first_offset or 0)
+    record_bytes = size / records if records > 0 else 0.0
+    read = (row.topic.read_per_second or 0.0) / max(1, row.topic.partition_count)
+    comes, goes = (rate * record_bytes for rate in (row.records_per_second or 0.0, read))
+    return Weighed((row.topic.name, row.partition), tuple(row.replicas), size, comes, goes)
 
 
 def _racks() -> dict[int, str]:

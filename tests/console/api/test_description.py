@@ -25,7 +25,7 @@ def test_the_description_is_for_who_is_logged_in_or_has_a_token(viewer, client_o
 def test_the_actions_say_what_they_take(program, viewer):
     found = {each["name"]: each for each in program(viewer).get("actions").json()}
     assert found.keys() == ACTIONS.keys()
-    assert found["create-topic"]["parameters"] == ["name", "partition_count", "replication_factor"]
+    assert found["create-topic"]["parameters"] == ["name", "partition_count", "replication_factor", "configs"]
 
 
 @pytest.mark.parametrize(

@@ -103,3 +103,31 @@ def test_what_is_on_the_move_is_left_out_of_a_proposal(cluster, operator, client
 
     assert "payments-" in text
     assert "orders-2" not in text
+
+
+def test_operator_balances_brokers_by_goals(cluster, collect, operator, client_of):
+    cluster.create_topic("heavy", 6, 1)
+    for partition in range(6):
+        cluster.place_replicas("heavy", partition, (1,))
+    collect()
+    client = client_of(operator)
+    assert b'name="goal"' in client.get(ADDRESS).content
+    shown = client.get(f"{ADDRESS}?balance=goals&goal=replicas&goal=leaders&changes=10&throttle=5")
+    text = shown.content.decode()
+    assert "<h1>Balance brokers</h1>" in text
+    assert "not a goal" in text
+    client.post(ADDRESS, confirmed(shown))
+    cluster.moves.arrive()
+    collect()
+    held = [
+        each for replicas in cluster.moves.assignments(["orders", "payments", "heavy"]).values() for each in replicas
+    ]
+    assert max(map(held.count, (1, 2, 3))) - min(map(held.count, (1, 2, 3))) <= 1
+    assert Reassignment.objects.get().action == "balance brokers"
+
+
+@pytest.mark.parametrize("asked", ["balance=goals&goal=beauty", "balance=beauty", "balance=all&changes=0", "balance=goals"])
+def test_goals_that_are_none_are_refused_with_a_reason(asked, operator, client_of):
+    answer = client_of(operator).get(f"{ADDRESS}?{asked}")
+    assert answer.status_code == 422
+    assert b'role="alert"' in answer.content
