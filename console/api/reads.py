@@ -44,6 +44,7 @@ READS = (
     Read("groups/{path:group}/offsets", "group", "What a group has committed, and its lag, by partition"),
     Read("groups/{path:group}/members", "group", "Members of a group", (("table", "members"),)),
     Read("placement", "placement", "Where replicas are, of all partitions"),
+    Read("what-if", "what-if", "What each broker would have if: `lost`, `rack`, `added`, `traffic`, `kept`"),
     Read("moves", "placement", "Moves of replicas that are under way", (("table", "moves"),)),
     Read("reassignments", "placement", "Moves that were made here", (("table", "reassignments"),)),
     Read("retention", "retention", "What retention keeps and deletes, by topic"),

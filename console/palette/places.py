@@ -40,6 +40,7 @@ PAGES = (
     Place("Consumers", "consumers", "groups lag", _GROUP),
     Place("Schemas", "schemas", "registry avro protobuf subjects", _TOPIC),
     Place("Placement", "placement", "replicas leaders racks"),
+    Place("What if", "what-if", "simulate lost broker rack added traffic capacity", names_all=True),
     Place("Retention", "retention", "deleted disk", _TOPIC),
     Place("Processes", "processes", "start stop restart", _PROCESS),
     Place("ZooKeeper", "zookeeper", "ensemble"),

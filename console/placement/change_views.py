@@ -121,7 +121,10 @@ def _stuck_by_topic(user, proposal: Proposal) -> list[tuple[str, str, int]]:
 
 
 def _proposal(request: HttpRequest, context: dict) -> Proposal | None:
-    """None where the form it is asked for with is wrong. Raises Http404 for a broker that was never seen, and for a topic that is not there."""
+    """None where the form it is asked for with is wrong.
+
+    Raises Http404 for a broker that was never seen, and for a topic that is not there.
+    """
     match context["kind"]:
         case "drain":
             broker = get_object_or_404(Broker, broker_id=_number(request.GET.get("drain", "")))

@@ -1,6 +1,7 @@
 """What a person may type about a move: replicas of each partition, and a throttle."""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 
 from django import forms
@@ -10,6 +11,7 @@ from console.placement.goals import GOAL_WORDS
 from console.placement.optimise import Goal
 from console.placement.propose import CHANGES_MAX
 from console.placement.sentences import ids
+from console.placement.what_if import ADDED_MAX, Scenario
 
 _REPLICAS = re.compile(r"\d{1,9}(?:[ ,]+\d{1,9})*")
 _MEGABYTE = 1_000_000
@@ -51,6 +53,32 @@ class GoalsForm(forms.Form):
     @property
     def goals(self) -> list[Goal]:
         return [Goal(each) for each in self.cleaned_data["goal"]]
+
+
+class WhatIfForm(forms.Form):
+    added = forms.IntegerField(label="Brokers added", required=False, min_value=0, max_value=ADDED_MAX)
+    traffic = forms.FloatField(label="Traffic, times", required=False, min_value=0.1, max_value=100)
+    kept = forms.FloatField(label="Kept on disk, times", required=False, min_value=0.1, max_value=100)
+    throttle = forms.FloatField(label="Throttle, MB/s", required=False, min_value=0.1, max_value=100_000)
+
+    def __init__(self, racks: Mapping[int, str], *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._racks = racks
+        brokers = [(str(each), f"broker {each}") for each in sorted(racks)]
+        self.fields["lost"] = forms.MultipleChoiceField(
+            label="Brokers lost", choices=brokers, required=False, widget=forms.CheckboxSelectMultiple
+        )
+        named = sorted({rack for rack in racks.values() if rack})
+        self.fields["rack"] = forms.ChoiceField(
+            label="Rack lost", choices=[("", "none"), *((each, each) for each in named)], required=False
+        )
+
+    @property
+    def scenario(self) -> Scenario:
+        said = self.cleaned_data
+        on_rack = {each for each, rack in self._racks.items() if said["rack"] and rack == said["rack"]}
+        lost = frozenset({*map(int, said["lost"])} | on_rack)
+        return Scenario(lost, said["added"] or 0, said["traffic"] or 1.0, said["kept"] or 1.0)
 
 
 class MoveForm(ThrottleForm):

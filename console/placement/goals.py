@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from console.common.figures import byte_size, grouped, size
-from console.placement.optimise import Goal, Spread
+from console.placement.optimise import GOALS, Goal, Spread
 
 GOAL_WORDS = {
     Goal.REPLICAS: "replicas",
@@ -28,6 +28,11 @@ def rows(spreads: Iterable[Spread], chosen: Collection[Goal]) -> list[tuple[str,
         )
         for each in spreads
     ]
+
+
+def figures(load: Iterable[float] | None) -> list[str]:
+    """Of one broker, in the order of GOALS; of none: dashes."""
+    return ["–"] * len(GOALS) if load is None else [_figure(goal, each) for goal, each in zip(GOALS, load, strict=True)]
 
 
 def _figure(goal: Goal, value: float) -> str:

@@ -12,6 +12,7 @@ from console.placement.models import OPEN, Reassignment
 from console.placement.move import MovePlan, Targets, World, plan_moves
 from console.placement.optimise import Goal, Spread, Weighed, propose_balance, spreads
 from console.placement.propose import Held, Proposal, propose_drain, propose_factor, propose_spread
+from console.placement.what_if import Seen
 
 
 def planned(targets: Targets, rate: int | None = None) -> MovePlan:
@@ -37,6 +38,16 @@ def balance_proposal(goals: Collection[Goal], changes_max: int) -> tuple[Proposa
         propose_balance(weighed, racks, goals, changes_max), {each.place: each.replicas for each in weighed}
     )
     return proposal, spreads(weighed, racks, proposal.targets)
+
+
+def seen_now() -> tuple[list[Seen], dict[int, str]]:
+    """Every partition as last seen, and the racks of the brokers that are registered."""
+    rows = Partition.objects.select_related("topic").order_by("topic__name", "partition")
+    seen = [
+        Seen(_weight_of(each), each.leader, tuple(each.isr), each.topic.min_insync_replicas or 1)
+        for each in rows.iterator()
+    ]
+    return seen, dict(Broker.objects.filter(is_registered=True).values_list("broker_id", "rack"))
 
 
 def factor_proposal(topic: str, factor: int) -> Proposal:

@@ -68,11 +68,16 @@ def propose_balance(
     return Proposal(balance.changed, is_cut=len(balance.changed) >= changes_max and balance.is_uneven)
 
 
+def loads_of(partitions: Iterable[Weighed], racks: Mapping[int, str]) -> dict[int, list[float]]:
+    """What each broker of `racks` has of each goal, in the order of GOALS."""
+    return _Balance(partitions, racks, GOALS).loads
+
+
 def spreads(
     partitions: Sequence[Weighed], racks: Mapping[int, str], targets: Mapping[TopicPartition, tuple[int, ...]]
 ) -> list[Spread]:
     """Of every goal, chosen or not."""
-    before = _Balance(partitions, racks, GOALS).loads
+    before = loads_of(partitions, racks)
     moved = [
         Weighed(
             each.place,
@@ -83,7 +88,7 @@ def spreads(
         )
         for each in partitions
     ]
-    after = _Balance(moved, racks, GOALS).loads
+    after = loads_of(moved, racks)
     return [Spread(goal, _ends(before, at), _ends(after, at)) for at, goal in enumerate(GOALS)]
 
 
