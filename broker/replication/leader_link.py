@@ -1,8 +1,9 @@
 """A follower's end of its session with one leader: what to ask, and which answers still count.
 
-While records come, several fetches are under way, so that one waits at the leader whenever more arrive; at rest one does
-so. Answers come in the order of the requests. A partition that is asked for from a certain offset (it is new, its leader epoch changed, its log
-was cut) takes no records from answers to requests sent before: they belong to what it was then.
+While records come, several fetches are under way, so that one waits at the leader whenever more arrive; at rest one
+does so. Answers come in the order of the requests. A partition that is asked for from a certain offset (it is new, its
+leader epoch changed, its log was cut) takes no records from answers to requests sent before: they belong to what it was
+then.
 """
 
 from collections import deque
@@ -20,8 +21,8 @@ T = TypeVar("T")
 #: Fetches under way to one leader. Two would do for one partition on an idle machine; the third is there while an
 #: answer is on its way and an acknowledgement too.
 FETCHES_UNDER_WAY = 3
-#: Records that come further apart find the fetch there that acknowledged those before. Each fetch more would be asked for
-#: again whenever its time is up: of brokers at rest that was half of all requests.
+#: Records that come further apart find the fetch there that acknowledged those before. Each fetch more would be asked
+#: for again whenever its time is up: of brokers at rest that was half of all requests.
 CLOSE_TOGETHER_MS = 100
 _EPOCH_MAX = 2**31 - 1
 NO_SESSION = 0
