@@ -75,7 +75,14 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
 def _log_of(settings: Settings, kind: str, partitions: int, apply: object) -> TopicLog:
     topic = getattr(settings, f"{kind}_storage_topic")
     replicas = getattr(settings, f"{kind}_storage_replication_factor")
-    return TopicLog(topic, partitions, replicas, settings.client(), apply)  # type: ignore[arg-type]
+    return TopicLog(
+        topic,
+        partitions,
+        replicas,
+        settings.client(),
+        apply,
+        has_transactions=settings.is_exactly_once,  # type: ignore[arg-type]
+    )
 
 
 def _publish(

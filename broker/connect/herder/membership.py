@@ -28,7 +28,8 @@ from broker.connect.herder.herder import Herder
 
 #: What is spoken, preferred first; which of them, all members of a round have in common.
 _SPOKEN = {"sessioned": ("sessioned", "compatible"), "compatible": ("compatible",)}
-_TICK_S = 0.05
+#: Between two looks whether the group has still to be believed to hold us.
+_TICK_S = 0.25
 _PAUSE_S = 0.2
 _log = logger("broker.connect")
 
@@ -64,6 +65,7 @@ class GroupWorker:
     def stop(self) -> None:
         """The work has stopped before; then the group is told, unless it keeps us waiting: it will notice."""
         self._stopping.set()
+        self._asked.set()  # wakes it
         self._thread.join(self._session_s)
         if self._thread.is_alive():
             return
@@ -95,7 +97,7 @@ class GroupWorker:
                 else:
                     self._beat()
                     self._tick()
-                    self._stopping.wait(_TICK_S)
+                    self._asked.wait(_TICK_S)
             except ApiError as error:
                 self._refused(error)
             except (BrokerUnreachable, ProtocolError) as error:

@@ -58,13 +58,19 @@ class Log(Protocol):
     def stop(self) -> None: ...
 
 
-_LEADER_MOVED = {
+#: The last: a topic that was just made, before all brokers have heard of it.
+_NOT_TRUE_YET = {
     KafkaError.FENCED_LEADER_EPOCH,
     KafkaError.UNKNOWN_LEADER_EPOCH,
     KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
 }
 #: Before it is asked again who leads.
 _PAUSE_S = 0.2
+#: Behind a marker the end is known when a fetch comes back empty: where transactions are the rule that must not take
+#: long. Else a marker is left of earlier days, and read at the start. Whatever is written ends a fetch at once, so
+#: the longer wait costs nothing but that; brokers that rest are asked a sixth as often.
+_FETCH_WAIT_MS, _FETCH_WAIT_OF_MARKERS_MS = 3_000, 500
 
 
 class MemoryLog:
@@ -135,8 +141,18 @@ def _text(data: bytes) -> str:
 class TopicLog:
     """A compacted topic, read from its beginning by a thread of its own as long as the worker lives."""
 
-    def __init__(self, topic: str, partitions: int, replicas: int, client: Mapping[str, Any], apply: Apply):
+    def __init__(
+        self,
+        topic: str,
+        partitions: int,
+        replicas: int,
+        client: Mapping[str, Any],
+        apply: Apply,
+        *,
+        has_transactions: bool = False,
+    ):
         self._topic = topic
+        self._fetch_wait_ms = _FETCH_WAIT_OF_MARKERS_MS if has_transactions else _FETCH_WAIT_MS
         self._partitions, self._replicas = partitions, replicas
         self._client = dict(client)
         self._apply = apply
@@ -168,9 +184,7 @@ class TopicLog:
                 "enable.partition.eof": True,
                 "isolation.level": "read_committed",
                 "auto.offset.reset": "earliest",
-                # Behind a marker the end is known when a fetch comes back empty. A shorter wait costs brokers that rest
-                # half of what they take.
-                "fetch.wait.max.ms": 500,
+                "fetch.wait.max.ms": self._fetch_wait_ms,
             }
         )
         self._consumer.assign([TopicPartition(self._topic, number, OFFSET_BEGINNING) for number in numbers])
@@ -252,7 +266,7 @@ class TopicLog:
                 return self._told_ends(isolation)
             except (KafkaException, TimeoutError) as error:
                 code = error.args[0].code() if isinstance(error, KafkaException) else None
-                if code not in _LEADER_MOVED or time.monotonic() >= deadline:
+                if code not in _NOT_TRUE_YET or time.monotonic() >= deadline:
                     told = error.args[0].str() if isinstance(error, KafkaException) else "no answer"
                     raise StorageError(f"where '{self._topic}' ends is not told: {told}") from None
             # librdkafka's admin goes on asking with the epoch it knows until its metadata are five minutes old.

@@ -9,9 +9,10 @@ from confluent_kafka import KafkaError, KafkaException
 from broker.connect.storage import logs
 
 
-@pytest.fixture
-def admins(monkeypatch):
-    """The first that is made knows an older epoch for ever, the next what is true."""
+@pytest.fixture(params=[KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_TOPIC_OR_PART])
+def admins(monkeypatch, request):
+    """The first that is made knows an older epoch, or asks a broker that has not heard of a new topic; the next knows
+    what is true."""
     made = []
 
     class Admin:
@@ -22,7 +23,7 @@ def admins(monkeypatch):
         def list_offsets(self, asked, **_options):
             told = Future()
             if self.is_stale:
-                told.set_exception(KafkaException(KafkaError(KafkaError.FENCED_LEADER_EPOCH)))
+                told.set_exception(KafkaException(KafkaError(request.param)))
             else:
                 told.set_result(SimpleNamespace(offset=0))
             return dict.fromkeys(asked, told)
@@ -31,7 +32,7 @@ def admins(monkeypatch):
     return made
 
 
-def test_an_admin_that_knows_an_older_epoch_is_made_anew(admins):
+def test_an_admin_that_does_not_know_what_is_true_is_made_anew(admins):
     log = logs.TopicLog("connect-configs", 1, 1, {}, lambda *_: None)
     log._reached = {0: 0}
     log._admin = logs.AdminClient({})
