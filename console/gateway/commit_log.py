@@ -24,6 +24,8 @@ PAST_RECORDS = 500
 #: librdkafka: the offset n before the end is this number minus n.
 _TAIL_BASE = -2_000
 RECORDS_PER_CALL = 20_000
+#: A commit ends a fetch at once; without one each leader is asked as seldom as this.
+FETCH_WAIT_MS = 5_000
 SECONDS_PER_CALL = 0.5
 #: After not finding the topic it is looked for again.
 LOOK_AGAIN_SECONDS = 5.0
@@ -74,6 +76,7 @@ class CommitLog:
                     "allow.auto.create.topics": False,
                     "queued.max.messages.kbytes": 4_096,
                     "fetch.queue.backoff.ms": 10,
+                    "fetch.wait.max.ms": FETCH_WAIT_MS,
                     "log_level": 0,
                 }
             )

@@ -39,7 +39,8 @@ def wanted_sources(setup: Setup, request_log: Path) -> dict[str, Config]:
             "value.converter": "org.apache.kafka.connect.json.JsonConverter",
             "value.converter.schemas.enable": "false",
         }
-        found["host-metrics"] = {**_EVERY, **json_values, "connector.class": _METRICS, "topic": METRICS_TOPIC}
+        often = {"interval.ms": "2000"}
+        found["host-metrics"] = {**_EVERY, **json_values, "connector.class": _METRICS, "topic": METRICS_TOPIC, **often}
         found["console-access"] = _lines_of(request_log, REQUESTS_TOPIC)
     for path in sorted(setup.documents):
         found[_free_name(path, found)] = _lines_of(path, DOCUMENTS_TOPIC) | _of_document(path)
