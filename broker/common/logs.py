@@ -9,13 +9,14 @@ import sys
 import unicodedata
 from collections.abc import Callable, MutableMapping
 from pathlib import Path
-from typing import Any
-
-import structlog
-from structlog.typing import Processor
+from typing import TYPE_CHECKING, Any
 
 from broker.common.errors import StartupError
 from broker.common.limits import LOGGED_TEXT_LENGTH_MAX, OWN_LOG_BYTES_MAX
+from broker.common.plain_structlog import structlog
+
+if TYPE_CHECKING:
+    from structlog.typing import Processor
 
 #: Kafka's names of levels, the most severe first. TRACE tells more than DEBUG if somebody ever does.
 LEVELS = {
@@ -34,7 +35,7 @@ on_levels: list[Callable[[], None]] = []
 #: Where structlog puts a traceback, and where we say what a thread is doing.
 _TRACEBACKS = ("exception", "stack")
 
-_SHARED: list[Processor] = [
+_SHARED: "list[Processor]" = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
