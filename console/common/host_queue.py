@@ -2,5 +2,5 @@
 
 
 def host_queue(host_name: str) -> str:
-    """The queue that the Celery worker of `host_name` consumes (`celery -A console worker -Q host.<name>`)."""
+    """The queue that the Celery worker of `host_name` consumes (`python -m console.launch.worker`)."""
     return f"host.{host_name}"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from django.conf import settings
 
-from console.common.host_queue import host_queue
 from console.gateway.installation import module_command
 from console.processes.embedded import BACKUP, CONNECT, REGISTRY, second_servers
 from console.processes.setup import Setup
@@ -38,14 +37,9 @@ class Service:
 
 def console_services() -> list[Service]:
     """In order of start."""
-    celery = module_command("celery", "-A", "console.celery:app")
-    worker = ["worker", "--concurrency=2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    # There is one worker that is given beat; workers of other hosts are not.
-    beat = ["--with-beat"]
-    queue = host_queue(settings.HOST_NAME)
-    named = [f"--queues={queue}", f"--hostname=barnabas@{settings.HOST_NAME}", "--loglevel=WARNING"]
     return [
-        Service("worker", [*celery, *worker, *named, *beat], grace_s=10),
+        # There is one worker that is given beat; workers of other hosts are not.
+        Service("worker", module_command("console.launch.worker", "--with-beat"), grace_s=10),
         Service("web", module_command("console.launch.web", str(settings.CONSOLE_PORT)), grace_s=6),
         Service("collector", module_command("console", "collect")),
     ]

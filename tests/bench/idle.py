@@ -34,7 +34,7 @@ NAMES = (
     ("broker connect-worker ", "Connect worker"),
     ("broker registry ", "schema registry"),
     ("console.launch.web", "web"),
-    ("console.celery:app", "worker with beat"),
+    ("console.launch.worker", "worker with beat"),
     ("console collect", "collector"),
     ("broker probe ", "probe"),
     ("redis-server", "Redis"),

@@ -1,8 +1,15 @@
 """The commands of the console's own services."""
 
+import subprocess
+import sys
+
 from django.conf import settings
 
+from console.common.host_queue import host_queue
+from console.gateway.installation import CODE_DIR
+from console.launch.beat import BeatThread
 from console.launch.services import console_services, service_environment
+from console.launch.worker import THREADS, make_worker
 from console.processes.setup import read_setup
 
 
@@ -29,3 +36,17 @@ def test_services_are_told_whole_paths(settings, monkeypatch, tmp_path):
     assert environment["BARNABAS_DATA"] == f"{tmp_path}/somewhere"
     assert environment["BARNABAS_JOBS"] == f"{tmp_path}/jobs"
     assert environment["BARNABAS_LOG_ROOTS"] == f"{tmp_path}/here,{tmp_path}/there"
+
+
+def test_the_worker_has_its_hosts_queue_and_beat(settings):
+    worker = make_worker(with_beat=True)
+    assert list(worker.app.amqp.queues.consume_from) == [host_queue(settings.HOST_NAME)]
+    assert worker.concurrency == THREADS
+    for is_given in (True, False):
+        steps = make_worker(with_beat=is_given).blueprint.order
+        assert any(isinstance(step, BeatThread) and step.enabled for step in steps) == is_given
+
+
+def test_a_worker_carries_nothing_of_celerys_command_line():
+    program = "import sys, console.launch.worker; sys.exit(bool({'prompt_toolkit', 'click_repl'} & sys.modules.keys()))"
+    subprocess.run([sys.executable, "-c", program], cwd=CODE_DIR, check=True)
