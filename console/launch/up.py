@@ -5,7 +5,6 @@ import time
 from dataclasses import dataclass, field
 
 from django.conf import settings
-from django.core.management import call_command
 from django.db import DatabaseError
 
 from console.connectors.client import ConnectClient
@@ -13,6 +12,7 @@ from console.connectors.configuration import ConnectSettings
 from console.gateway.errors import GatewayError
 from console.launch.first_user import PASSWORD_VARIABLE, Credentials, ensure_first_user
 from console.launch.interrupts import Interrupts
+from console.launch.migrating import migrate
 from console.launch.ports import needed_ports, port_complaints
 from console.launch.progress import Progress
 from console.launch.redis_server import is_embedded, redis_service, wait_for_redis
@@ -136,7 +136,7 @@ class Stack:
     def _open_database(self) -> None:
         with self.progress.doing("database", "migrating") as outcome:
             try:
-                call_command("migrate", interactive=False, verbosity=0)
+                migrate()
             except DatabaseError as error:
                 raise SetupError(f"The database cannot be used: {str(error).strip()}") from error
             outcome.detail = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]

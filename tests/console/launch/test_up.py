@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.db import OperationalError
 
-from console.launch import up
+from console.launch import migrating, up
 from console.launch.interrupts import Interrupts
 from console.launch.progress import Progress
 from console.launch.up import Stack, end_services
@@ -67,6 +67,6 @@ def run(name: str) -> os_process.Identity:
 
 
 def test_database_that_cannot_be_used_is_one_sentence(small_house, monkeypatch):
-    monkeypatch.setattr(up, "call_command", refuse)
+    monkeypatch.setattr(migrating, "call_command", refuse)
     with pytest.raises(SetupError, match="The database cannot be used: database or disk is full"):
         small_house.open()
