@@ -27,7 +27,8 @@ LINGERS_SECONDS = 15.0
 logger = logging.getLogger(__name__)
 
 
-def _is_any_page_open() -> bool:
+def is_any_page_open() -> bool:
+    """True also where that cannot be found out."""
     return bool(listened([groups.HEARTBEAT]))
 
 
@@ -35,7 +36,7 @@ class Attention:
     """`pay` and `pause` may be called from any thread, the others from one."""
 
     def __init__(
-        self, is_any_page_open: Callable[[], bool] = _is_any_page_open, clock_s: Callable[[], float] = time.monotonic
+        self, is_any_page_open: Callable[[], bool] = is_any_page_open, clock_s: Callable[[], float] = time.monotonic
     ):
         self._is_any_page_open = is_any_page_open
         self._clock_s = clock_s

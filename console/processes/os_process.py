@@ -78,6 +78,8 @@ class Measure:
 
 
 GONE = Sighting(alive=False)
+#: States of /proc/PID/stat: a zombie, dead, stopped by a signal or a debugger.
+_NOT_RUNNING = frozenset([b"Z", b"X", b"x", b"T", b"t"])
 
 #: Children of this very process, kept so that their status is read once and not lost.
 _children: dict[Identity, subprocess.Popen[bytes]] = {}
@@ -142,6 +144,16 @@ def look(identity: Identity) -> Sighting:
         return Sighting(alive=False, exit_status=_status_of_dead(identity))
     except psutil.NoSuchProcess:
         return GONE
+
+
+def runs(identity: Identity) -> bool:
+    """Whether it lives and is not suspended, by one short file: for looks in between, since another process may have
+    been given the pid of one that was not our child."""
+    try:
+        state = Path(f"/proc/{identity.pid}/stat").read_bytes().rpartition(b")")[2].split(maxsplit=1)[0]
+    except OSError:
+        return False
+    return state not in _NOT_RUNNING
 
 
 def _look_from_outside(identity: Identity) -> Sighting:

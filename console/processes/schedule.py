@@ -1,5 +1,6 @@
 """What beat runs for this feature."""
 
+from console.processes.rest import REST
 from console.processes.tasks import reconcile
 
 RECONCILE_EVERY_S = 1.0
@@ -12,3 +13,5 @@ BEAT_SCHEDULE = {
         "options": {"expires": RECONCILE_EVERY_S},
     },
 }
+
+ONLY_IF = {"reconcile-processes": REST.is_over}

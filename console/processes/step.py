@@ -106,8 +106,8 @@ def _look_at(name: str, identity: Identity | None) -> Sighting:
 def rests(process: ManagedProcess, look: ClusterLook) -> bool:
     """Whether a step would find a running process as the last one left it; most do.
 
-    Without the process's lock: a wish that comes meanwhile is pursued by its task, and by the next look. `process` is
-    not to be used any more.
+    Without the process's lock: a wish that comes meanwhile is pursued by its task, and by the next look. If it does not
+    rest, `process` is not to be used any more.
     """
     before, identity, now = _columns(process), identity_of(process), timezone.localtime()
     is_wanted_as_it_is = process.desired == Desired.RUNNING and process.request == Request.NONE

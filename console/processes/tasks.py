@@ -17,6 +17,7 @@ from console.processes.cluster_look import cluster_look, note_look
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity
 from console.processes.registry import HAS_LEFT, forget_process
+from console.processes.rest import REST, is_as_wanted
 from console.processes.step import alone_with, rests, settle, step
 
 logger = logging.getLogger(__name__)
@@ -73,21 +74,27 @@ def reconcile() -> None:
 
 def reconcile_host(host: str) -> None:
     """One row that cannot be stepped does not keep the others from it."""
-    look, stepped = cluster_look(), False
+    look, stepped, seen = cluster_look(), False, []
+    REST.ended()
     for process in ManagedProcess.objects.filter(host=host):
         try:
-            if not rests(process, look):
+            if rests(process, look):
+                seen.append(process)
+            else:
                 stepped = True
-                step(process.name, look)
+                seen.append(step(process.name, look))
         except ManagedProcess.DoesNotExist:
             continue  # removed meanwhile
         except Exception:
             logger.exception("%s could not be looked after", process.name)
+            seen.append(None)
     if stepped:
         forget_leaving(host)
         rows = ManagedProcess.objects.filter(host=host, pid__isnull=False)
         os_process.forget_ended({Identity(*row) for row in rows.values_list("pid", "create_time", "run_token")})
     note_look()
+    if all(each is not None and is_as_wanted(each) for each in seen):
+        REST.began(Identity(each.pid, each.create_time, each.run_token) for each in seen if each.pid is not None)
 
 
 def forget_leaving(host: str) -> None:

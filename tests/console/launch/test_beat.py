@@ -9,6 +9,13 @@ from django.db import OperationalError
 from console.celery import app
 from console.decommission.models import Decommission
 from console.launch import beat
+from console.processes.rest import REST
+
+
+@pytest.fixture(autouse=True)
+def nothing_rests():
+    """What looks of other tests in this process may have found is not known here."""
+    REST.ended()
 
 
 @pytest.fixture
