@@ -80,8 +80,8 @@ def _log_of(settings: Settings, kind: str, partitions: int, apply: object) -> To
         partitions,
         replicas,
         settings.client(),
-        apply,
-        has_transactions=settings.is_exactly_once,  # type: ignore[arg-type]
+        apply,  # type: ignore[arg-type]
+        has_transactions=settings.is_exactly_once,
     )
 
 

@@ -10,6 +10,7 @@ import uvicorn
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.logins import Logins
 from broker.common.errors import BarnabasError, StartupError
+from broker.common.http_server import RestingServer
 from broker.common.logs import logger
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import require_valid
@@ -98,7 +99,7 @@ class serving:
             lifespan="off",
             timeout_graceful_shutdown=2,
         )
-        self._server = uvicorn.Server(config)
+        self._server = RestingServer(config)
         self._listening = listening
         self._thread = threading.Thread(target=self._server.run, args=([listening],), name="rest", daemon=True)
 

@@ -13,6 +13,7 @@ import uvicorn
 
 from broker.client.logins import Logins, read_logins
 from broker.common.errors import NotNowError
+from broker.common.http_server import RestingServer
 from broker.common.logs import logger
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.config import RegistryConfig
@@ -31,7 +32,7 @@ _KEEP_ALIVE_S = 75
 _log = logger(__name__)
 
 
-class _Server(uvicorn.Server):
+class _Server(RestingServer):
     """Whoever is told to stop has stopped well: uvicorn would raise the signal again behind its end."""
 
     @contextlib.contextmanager

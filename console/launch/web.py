@@ -11,6 +11,8 @@ from asyncio import TimerHandle
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from console.gateway.http_server import RestingServer
+
 #: From the connection, or the first byte of a further request, to the end of its headers; browsers that connect ahead
 #: of need connect again.
 HEADERS_SECONDS = 10
@@ -87,4 +89,4 @@ def raise_descriptor_limit() -> None:
 
 if __name__ == "__main__":
     raise_descriptor_limit()
-    uvicorn.Server(web_config(int(sys.argv[1]))).run()
+    RestingServer(web_config(int(sys.argv[1]))).run()

@@ -31,7 +31,9 @@ def keep_present(status: Status, at_ms: int) -> bool:
     kept = state()
     told = {name: getattr(status, name) for name in ("topic", "brokers", "partitions", "troubled", "mirror")}
     is_news = bool(kept.error) or not kept.at_ms or _words(kept) != _words(status)
-    ProbeState.objects.update_or_create(pk=1, defaults=told | {"at_ms": at_ms, "error": "", "error_since_ms": 0})
+    told |= {"at_ms": at_ms, "error": "", "error_since_ms": 0}
+    if not ProbeState.objects.filter(pk=1).update(**told):
+        ProbeState.objects.update_or_create(pk=1, defaults=told)
     return is_news
 
 

@@ -1,0 +1,5 @@
+"""The server of the console's pages: the one that answers for registry and Connect."""
+
+from broker.common.http_server import RestingServer
+
+__all__ = ["RestingServer"]
