@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
-from typing import Any, Protocol
+from typing import Any
 
 from broker.common.logs import logger
 from broker.connect.api import SinkConnector
 from broker.connect.group.wire import CONNECTOR, Unit
 from broker.connect.herder.connector import RunningConnector
+from broker.connect.herder.beside import Alone, Fences, Membership, Signs
 from broker.connect.herder.errors import Conflict, NotFound, NotLeader, Refused
 from broker.connect.herder.validation import connector_class
 from broker.connect.levels import Levels
@@ -33,48 +34,6 @@ from broker.connect.tasks.unit import RunningUnit
 #: How long a request may take (A1).
 REQUEST_TIMEOUT_S = 90.0
 _log = logger("broker.connect")
-
-
-class Membership(Protocol):
-    """What a worker's group says; alone it leads and has everything."""
-
-    @property
-    def generation(self) -> int: ...
-    @property
-    def is_leader(self) -> bool: ...
-    @property
-    def leader_url(self) -> str: ...
-    @property
-    def is_sessioned(self) -> bool: ...
-    def holds(self) -> bool: ...
-    def rejoin(self) -> None: ...
-
-
-class Fences(Protocol):
-    """Needed where sources are exactly once."""
-
-    def ask(self, connector: str) -> None: ...
-    def round(self, connector: str) -> None: ...
-    def require_current(self, unit: Unit, generation: int) -> None: ...
-
-
-class Signs(Protocol):
-    """Whether a request is of a worker of the group."""
-
-    def require(self, headers: Mapping[str, str], body: bytes) -> None: ...
-
-
-class Alone:
-    generation = 0
-    is_leader = True
-    leader_url = ""
-    is_sessioned = False
-
-    def holds(self) -> bool:
-        return True
-
-    def rejoin(self) -> None:
-        return
 
 
 class Herder:
@@ -428,6 +387,3 @@ class Herder:
         except Exception as error:  # a plugin that this worker does not have, or cannot load
             _log.debug("plugin not loaded", connector_class=config.get("connector.class"), reason=str(error))
             return "unknown"
-
-
-__all__ = ["CONNECTOR", "Alone", "Herder", "Membership"]

@@ -239,7 +239,7 @@ class CountingCollector:
             for name in (
                 *("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat"),
                 *("credentials", "quotas", "connectors", "charts", "mirrors", "mirrors elsewhere", "probe", "alerts"),
-                *("deliveries", "completeness"),
+                *("deliveries", "completeness", "schemas"),
             )
         }
         self.attention = Attention(lambda: True)
@@ -260,6 +260,9 @@ class CountingCollector:
 
     def collect_requests(self) -> None:
         self.looked["requests"].set()
+
+    def collect_schemas(self) -> None:
+        self.looked["schemas"].set()
 
     def collect_mirrors_elsewhere(self) -> None:
         self.looked["mirrors elsewhere"].set()
