@@ -14,8 +14,8 @@ from typing import Any
 from broker.common.logs import logger
 from broker.connect.api import SinkConnector
 from broker.connect.group.wire import CONNECTOR, Unit
-from broker.connect.herder.connector import RunningConnector
 from broker.connect.herder.beside import Alone, Fences, Membership, Signs
+from broker.connect.herder.connector import RunningConnector
 from broker.connect.herder.errors import Conflict, NotFound, NotLeader, Refused
 from broker.connect.herder.validation import connector_class
 from broker.connect.levels import Levels
