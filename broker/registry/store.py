@@ -6,7 +6,9 @@ without its beginning: a version may be gone for good without a word of its soft
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from uuid import UUID
 
+from broker.registry.guid import guid_of
 from broker.registry.names import context_of, within
 from broker.registry.records import (
     ClearSubjectKey,
@@ -32,6 +34,7 @@ class _Known:
     """A schema of a context and every version that it is."""
 
     content: Content
+    guid: UUID | None
     places: dict[Place, None] = field(default_factory=dict)
 
 
@@ -50,6 +53,8 @@ class Store:
     def __init__(self) -> None:
         self._contexts: dict[str, _Context] = {}
         self._subjects: dict[str, dict[int, Version]] = {}
+        #: Contexts and ids of the schemas of a GUID.
+        self._guids: dict[UUID, dict[tuple[str, int], None]] = {}
         self._referrers: dict[Place, dict[Place, None]] = {}
         self._configs: dict[str, Value] = {}
         self._modes: dict[str, str] = {}
@@ -107,7 +112,9 @@ class Store:
         place = (version.subject, version.version)
         known = context.by_id.get(version.id)
         if known is None:
-            known = context.by_id[version.id] = _Known(version.content)
+            known = context.by_id[version.id] = _Known(version.content, guid_of(version.content))
+            if known.guid is not None:
+                self._guids.setdefault(known.guid, {})[context_of(version.subject), version.id] = None
             context.ids.setdefault(version.content, version.id)
         known.places[place] = None
         context.ids_max = max(context.ids_max, version.id)
@@ -133,6 +140,7 @@ class Store:
         known.places.pop(place, None)
         if not known.places:
             del context.by_id[version.id]
+            self._forget_guid(known.guid, (context_of(subject), version.id))
             if context.ids.get(known.content) == version.id:
                 del context.ids[known.content]
         for meant in _meant(version):
@@ -140,6 +148,12 @@ class Store:
             referrers.pop(place, None)
             if not referrers:
                 self._referrers.pop(meant, None)
+
+    def _forget_guid(self, guid: UUID | None, place: tuple[str, int]) -> None:
+        if guid is not None and (places := self._guids.get(guid)):
+            places.pop(place, None)
+            if not places:
+                del self._guids[guid]
 
     def _delete_softly(self, subject: str, value: Value | None) -> None:
         last = value.get("version") if value else None
@@ -185,6 +199,10 @@ class Store:
         found = self._contexts.get(context)
         known = found.by_id.get(schema_id) if found else None
         return [self._subjects[subject][number] for subject, number in known.places] if known else []
+
+    def ids_of_guid(self, guid: UUID) -> list[tuple[str, int]]:
+        """Contexts and ids under which it is known."""
+        return sorted(self._guids.get(guid, ()))
 
     def id_of(self, context: str, content: Content) -> int | None:
         found = self._contexts.get(context)

@@ -4,7 +4,12 @@ import json
 import uuid
 
 import pytest
-from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
+from confluent_kafka.schema_registry import (
+    Schema,
+    SchemaReference,
+    SchemaRegistryClient,
+    header_schema_id_serializer,
+)
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
@@ -64,6 +69,31 @@ def test_avro_there_and_back(client, other, name):
     data = AvroSerializer(client, ORDER)({"id": 7}, value_of(name))
     assert AvroDeserializer(other)(data, value_of(name)) == {"id": 7}
     assert client.get_latest_version(f"{name}-value").version == 1
+
+
+def test_a_schema_is_found_by_the_guid_in_a_records_header(registry, client, other, name):
+    """Framing of Confluent's clients of 8.0: nothing in front of the value, the GUID in a header."""
+    headers = []
+    value = SerializationContext(name, MessageField.VALUE, headers)
+    write = AvroSerializer(
+        client,
+        ORDER_WITH_NOTE,
+        conf={"auto.register.schemas": True, "schema.id.serializer": header_schema_id_serializer},
+    )
+    data = write({"id": 7, "note": "by its guid"}, value)
+    assert data[:2] == b"\x0e\x16"
+    ((header, framed),) = headers
+    assert (header, framed[:1]) == ("__value_schema_id", b"\1")
+    assert AvroDeserializer(other)(data, SerializationContext(name, MessageField.VALUE, headers))["id"] == 7
+    guid = str(uuid.UUID(bytes=framed[1:]))
+    version = registry.ask("GET", f"/subjects/{name}-value/versions/1").body
+    assert version["guid"] == guid
+    assert registry.ask("GET", f"/schemas/guids/{guid}").body["schema"] == version["schema"]
+    ids = registry.ask("GET", f"/schemas/guids/{guid}/ids").body
+    assert {"context": ".", "id": version["id"]} in ids
+    for wrong in (uuid.uuid4(), "no-guid"):
+        assert registry.ask("GET", f"/schemas/guids/{wrong}").body["error_code"] == 40403
+        assert registry.ask("GET", f"/schemas/guids/{wrong}/ids").status == 404
 
 
 def test_json_there_and_back(client, other, name):
@@ -189,6 +219,7 @@ def test_every_endpoint_answers_in_confluents_shape(registry, name):
     subject = f"/subjects/{name}%2Fx"
     assert ask("GET", f"{subject}/versions/latest").body == {
         "subject": f"{name}/x", "version": 1, "id": schema_id, "schema": ORDER,
+        "guid": "8d35211b-6b9c-2970-f363-f2eaf935eefc",
     }  # fmt: skip
     assert ask("GET", f"{subject}/versions/-1/schema").body == json.loads(ORDER)
     assert ask("GET", f"{subject}/versions/1/referencedby").body == []

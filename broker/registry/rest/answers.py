@@ -6,6 +6,7 @@ import orjson
 from starlette.responses import Response
 
 from broker.registry.errors import RegistryError
+from broker.registry.guid import guid_of
 from broker.registry.records import content_fields
 from broker.registry.schema import Version
 
@@ -25,6 +26,8 @@ def error_answer(error: RegistryError) -> Response:
 def version_fields(version: Version, text: str | None = None) -> dict[str, Any]:
     """`text` in another form than that which is stored."""
     fields: dict[str, Any] = {"subject": version.subject, "version": version.version, "id": version.id}
+    if (guid := guid_of(version.content)) is not None:
+        fields["guid"] = str(guid)
     fields |= content_fields(version.content)
     if text is not None:
         fields["schema"] = text

@@ -57,6 +57,8 @@ _ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
     ("GET", "/schemas/ids/{id}/schema", schemas.get_schema_text),
     ("GET", "/schemas/ids/{id}/subjects", schemas.get_subjects),
     ("GET", "/schemas/ids/{id}/versions", schemas.get_versions),
+    ("GET", "/schemas/guids/{guid}", schemas.get_by_guid),
+    ("GET", "/schemas/guids/{guid}/ids", schemas.get_ids_of_guid),
     ("GET", "/contexts", schemas.list_contexts),
     ("POST", "/compatibility/subjects/{subject}/versions/{version}", comparing.with_version),
     ("POST", "/compatibility/subjects/{subject}/versions", comparing.with_all),

@@ -8,6 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from broker.registry import kinds
+from broker.registry.errors import RegistryError
+from broker.registry.guid import read_guid
 from broker.registry.names import context_of, within
 from broker.registry.operations import by_id
 from broker.registry.records import content_fields
@@ -79,6 +81,29 @@ async def get_subjects(request: Request) -> Response:
 async def get_versions(request: Request) -> Response:
     places = sorted((each.subject, each.version) for each in _places(request))
     return answer(page(request, [{"subject": subject, "version": each} for subject, each in places]))
+
+
+def _ids_of_guid(request: Request) -> list[tuple[str, int]]:
+    """Raises RegistryError for what is no GUID of a schema here."""
+    guid = read_guid(request.path_params["guid"])
+    found = registry_of(request).store.ids_of_guid(guid) if guid is not None else []
+    if not found:
+        raise RegistryError(40403, f"Schema with guid {request.path_params['guid'][:100]} not found")
+    return found
+
+
+async def get_by_guid(request: Request) -> Response:
+    (context, schema_id), *_ = _ids_of_guid(request)
+    content = registry_of(request).store.by_id(context, schema_id)
+    assert content is not None
+    fields = content_fields(content)
+    if request.query_params.get("format"):
+        fields["schema"] = await _text(request, context, content)
+    return answer(fields)
+
+
+async def get_ids_of_guid(request: Request) -> Response:
+    return answer(page(request, [{"context": context, "id": each} for context, each in _ids_of_guid(request)]))
 
 
 async def get_types(_request: Request) -> Response:
