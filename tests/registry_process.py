@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import urllib.error
@@ -30,10 +31,12 @@ class RegistryProcess:
     directory: Path
     properties: dict[str, str] = field(default_factory=dict)
     process: subprocess.Popen | None = None
+    #: Its authority's certificate, if it speaks https.
+    authority: str = ""
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self.authority else 'http'}://127.0.0.1:{self.port}"
 
     def start(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -67,7 +70,8 @@ class RegistryProcess:
             request.data = json.dumps(body).encode()
             request.add_header("Content-Type", "application/vnd.schemaregistry.v1+json")
         try:
-            with urllib.request.urlopen(request, timeout=90) as response:
+            trusted = ssl.create_default_context(cadata=self.authority) if self.authority else None
+            with urllib.request.urlopen(request, timeout=90, context=trusted) as response:
                 return Answer(response.status, _body(response.read()))
         except urllib.error.HTTPError as error:
             return Answer(error.code, _body(error.read()))
@@ -102,7 +106,7 @@ def _body(data: bytes) -> Any:
 
 @contextlib.contextmanager
 def running_registries(
-    directory: Path, bootstrap_servers: str, count: int = 1, zookeeper: str = "", **properties: str
+    directory: Path, bootstrap_servers: str, count: int = 1, zookeeper: str = "", authority: str = "", **properties: str
 ) -> Iterator[list[RegistryProcess]]:
     """They serve; all have ended afterwards. Underscores of `properties` are dots."""
     said = {
@@ -112,7 +116,8 @@ def running_registries(
         **{name.replace("_", "."): value for name, value in properties.items()},
     }
     found = [
-        RegistryProcess(port, directory / f"registry-{at}", dict(said)) for at, port in enumerate(free_ports(count), 1)
+        RegistryProcess(port, directory / f"registry-{at}", dict(said), authority=authority)
+        for at, port in enumerate(free_ports(count), 1)
     ]
     try:
         for each in found:

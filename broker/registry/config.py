@@ -4,20 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.file import client_properties, exposure
 from broker.client.security.librdkafka import librdkafka_settings
-from broker.client.security.properties import read_security
+from broker.client.security.properties import HEEDED, read_security
 from broker.common.errors import StartupError
 from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
 from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
 from broker.config.zookeeper import zookeeper_tls
+from broker.registry.listeners import PORT, SCHEMES, Listener, Tls, among_registries, read_listeners, read_tls
 from broker.registry.settings import LEVELS
 
 _STORE = "kafkastore."
-_PORT = 8081
 _OLDER = {"avro.compatibility.level": "schema.compatibility.level", "master.eligibility": "leader.eligibility"}
 
 
@@ -28,7 +27,11 @@ def _level(text: str) -> str:
 
 
 KEYS = (
-    Key("listeners", parse_list, (f"http://127.0.0.1:{_PORT}",), "Where to listen, http://host:port: the first."),
+    Key("listeners", parse_list, (f"http://127.0.0.1:{PORT}",), "Where to listen, http://host:port or https://…"),
+    Key("inter.instance.protocol", str, "", "By which of them other registries ask this one, and it them; unset: by "
+        "the first.", choices=("", *SCHEMES)),
+    Key("ssl.client.authentication", str, "NONE", "Whether clients of https show a certificate.",
+        choices=("NONE", "REQUESTED", "REQUIRED")),
     Key("host.name", str, "", "The name under which other registries reach this one; else the listener's host."),
     Key("kafkastore.bootstrap.servers", parse_list, REQUIRED, "Some brokers, host:port or PLAINTEXT://host:port."),
     Key("kafkastore.topic", str, "_schemas", "The topic that keeps everything."),
@@ -58,8 +61,10 @@ class RegistryConfig:
     """`values` by the names of KEYS, with underscores for dots; `client` are librdkafka's settings, secrets too."""
 
     values: Mapping[str, Any]
-    host: str
-    port: int
+    listeners: tuple[Listener, ...]
+    #: The listener that other registries ask.
+    among: Listener
+    tls: Tls | None
     client: Mapping[str, Any] = field(repr=False)
     #: Keys that nobody knows, as other releases have some: told at start, and passed over.
     unknown: tuple[str, ...] = ()
@@ -71,9 +76,9 @@ class RegistryConfig:
             raise AttributeError(name) from None
 
     @property
-    def advertised(self) -> tuple[str, int]:
-        host = self.values["host_name"] or ("127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host)
-        return host, self.port
+    def advertised(self) -> tuple[str, int, str]:
+        """Host, port, scheme."""
+        return self.values["host_name"] or self.among.reached_at, self.among.port, self.among.scheme
 
 
 def read_config_file(path: str, overrides: Mapping[str, str]) -> RegistryConfig:
@@ -83,7 +88,7 @@ def read_config_file(path: str, overrides: Mapping[str, str]) -> RegistryConfig:
     except (OSError, UnicodeDecodeError) as error:
         raise StartupError(f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is no text'}") from None
     said = {_OLDER.get(name, name): value for name, value in {**client_properties(text), **overrides}.items()}
-    if exposed := exposure(path, _of_clients(said)):
+    if exposed := exposure(path, {**_of_clients(said), **_of_listeners(said)}):
         raise StartupError(f"{exposed}.")
     return read_config(said)
 
@@ -95,11 +100,14 @@ def read_config(said: Mapping[str, str]) -> RegistryConfig:
         values = read_values(KEYS, known)
         zookeeper_tls(values)
         security = librdkafka_settings(read_security(_of_clients(said)))
+        listeners = read_listeners(values["listeners"])
+        is_secure = any(each.scheme == "https" for each in listeners)
+        tls = read_tls(said, values["ssl_client_authentication"]) if is_secure else None
     except (ConfigError, ClientConfigError) as error:
         raise StartupError(f"{error}.") from None
     if values["authentication_method"] == "BASIC" and not values["authentication_file"]:
         raise StartupError("authentication.method=BASIC needs authentication.file.")
-    host, port = _listener(values["listeners"])
+    among = among_registries(listeners, values["inter_instance_protocol"])
     servers = ",".join(each.rpartition("://")[2] for each in values["kafkastore_bootstrap_servers"])
     client = {
         "bootstrap.servers": servers,
@@ -108,20 +116,14 @@ def read_config(said: Mapping[str, str]) -> RegistryConfig:
         "reconnect.backoff.max.ms": 1_000,
         **security,
     }
-    unknown = tuple(sorted(name for name in said if name not in known and not name.startswith(_STORE)))
-    return RegistryConfig(values, host, port, client, unknown)
+    heeded = HEEDED if is_secure else frozenset[str]()
+    unknown = (each for each in said if each not in known and each not in heeded and not each.startswith(_STORE))
+    return RegistryConfig(values, listeners, among, tls, client, tuple(sorted(unknown)))
+
+
+def _of_listeners(said: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in said.items() if name.startswith("ssl.")}
 
 
 def _of_clients(said: Mapping[str, str]) -> dict[str, str]:
     return {name.removeprefix(_STORE): text for name, text in said.items() if name.startswith(_STORE)}
-
-
-def _listener(listeners: tuple[str, ...]) -> tuple[str, int]:
-    for each in listeners:
-        parts = urlsplit(each)
-        if parts.scheme == "http":
-            try:
-                return parts.hostname or "0.0.0.0", _PORT if parts.port is None else parts.port
-            except ValueError:
-                break
-    raise StartupError(f"listeners={','.join(listeners)} must name http://host:port; https is a proxy's part.")

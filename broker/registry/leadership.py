@@ -23,13 +23,14 @@ class Leader(NamedTuple):
     host: str
     port: int
     is_self: bool
+    scheme: str = "http"
 
 
 class Leadership:
     """`leader` is who leads as far as is known; None while nobody does."""
 
-    def __init__(self, host: str, port: int):
-        self._address = (host, port)
+    def __init__(self, host: str, port: int, scheme: str = "http"):
+        self._address, self._scheme = (host, port), scheme
         self.leader: Leader | None = None
         self._changed = asyncio.Event()
         self._listeners: list[Callable[[Leader | None], None]] = []
@@ -53,7 +54,7 @@ class Leadership:
 
     def lead_alone(self) -> None:
         """Without ZooKeeper there is nobody else."""
-        self._set(Leader(*self._address, is_self=True))
+        self._set(Leader(*self._address, is_self=True, scheme=self._scheme))
 
     def _set(self, leader: Leader | None) -> None:
         if leader == self.leader:
@@ -92,19 +93,21 @@ class Leadership:
                 return
         else:
             is_self = znode.ephemeral_owner == session.session_id
-            self._set(Leader(*self._address, is_self=True) if is_self else _named(znode.data))
+            self._set(Leader(*self._address, is_self=True, scheme=self._scheme) if is_self else _named(znode.data))
         await look_again.wait()
 
     def _identity(self) -> bytes:
         """In the words of Confluent's registries that were elected through ZooKeeper."""
         host, port = self._address
-        return json.dumps({"host": host, "port": port, "master_eligibility": True, "version": 1}).encode()
+        said = {"host": host, "port": port, "master_eligibility": True, "scheme": self._scheme, "version": 1}
+        return json.dumps(said).encode()
 
 
 def _named(data: bytes) -> Leader | None:
     try:
         fields = json.loads(data)
-        return Leader(str(fields["host"]), int(fields["port"]), is_self=False)
+        scheme = "https" if fields.get("scheme") == "https" else "http"
+        return Leader(str(fields["host"]), int(fields["port"]), is_self=False, scheme=scheme)
     except (ValueError, KeyError, TypeError):
         _log.warning("the znode names no leader", data=data[:200].decode(errors="replace"))
         return None

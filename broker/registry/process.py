@@ -10,6 +10,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from broker.client.logins import Logins, read_logins
 from broker.common.errors import NotNowError
@@ -17,6 +18,7 @@ from broker.common.http_server import RestingServer
 from broker.common.logs import logger
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.config import RegistryConfig
+from broker.registry.listeners import Listener, Tls
 from broker.registry.registry import Registry
 from broker.registry.rest.app import make_app
 from broker.registry.schema_log import ensure_topic
@@ -39,14 +41,11 @@ class _Server(RestingServer):
     def capture_signals(self) -> Generator[None, None, None]:
         yield
 
-    def end(self) -> None:
-        self.should_exit = True
-
 
 async def run(config: RegistryConfig) -> None:
     """Until SIGTERM or SIGINT. Raises StartupError, NotNowError."""
     logins = read_logins(Path(config.authentication_file)) if config.authentication_method == "BASIC" else None
-    listener = _listen(config)
+    sockets = [_listen(each) for each in config.listeners]
     await asyncio.to_thread(
         ensure_topic, config.client, config.kafkastore_topic, config.kafkastore_topic_replication_factor
     )
@@ -54,7 +53,7 @@ async def run(config: RegistryConfig) -> None:
     registry.reader.start()
     try:
         await _read_all(registry)
-        await _serve(registry, logins, listener)
+        await _serve(registry, logins, sockets)
     finally:
         await registry.close()
         if compiler := sys.modules.get("broker.registry.protobuf.compiler"):
@@ -73,27 +72,39 @@ async def _read_all(registry: Registry) -> None:
     _log.info("schemas read", versions=registry.store.version_count)
 
 
-async def _serve(registry: Registry, logins: Logins | None, listener: socket.socket) -> None:
-    config = registry.config
-    server = _Server(
+async def _serve(registry: Registry, logins: Logins | None, sockets: list[socket.socket]) -> None:
+    config, app = registry.config, make_app(registry, logins)
+    servers = [_server(app, config.tls if each.scheme == "https" else None) for each in config.listeners]
+
+    def end() -> None:
+        for each in servers:
+            each.should_exit = True
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    async with contextlib.AsyncExitStack() as stack:
+        await _stand_for_election(registry, stack)
+        for listener, taken in zip(config.listeners, sockets, strict=True):
+            where = {"host": listener.host, "port": taken.getsockname()[1], "scheme": listener.scheme}
+            _log.info("Server started, listening for requests...", **where)
+        await asyncio.gather(*(server.serve([taken]) for server, taken in zip(servers, sockets, strict=True)))
+
+
+def _server(app: ASGIApp, tls: Tls | None) -> _Server:
+    return _Server(
         uvicorn.Config(
-            make_app(registry, logins),
+            app,
             log_config=None,
             access_log=False,
             lifespan="off",
             server_header=False,
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=5,
+            ssl_context_factory=(lambda _config, _default: tls.server) if tls else None,
         )
     )
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, server.end)
-    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    async with contextlib.AsyncExitStack() as stack:
-        await _stand_for_election(registry, stack)
-        _log.info("Server started, listening for requests...", host=config.host, port=listener.getsockname()[1])
-        await server.serve(sockets=[listener])
 
 
 async def _stand_for_election(registry: Registry, stack: contextlib.AsyncExitStack) -> None:
@@ -113,17 +124,17 @@ async def _stand_for_election(registry: Registry, stack: contextlib.AsyncExitSta
     stack.callback(election.cancel)
 
 
-def _listen(config: RegistryConfig) -> socket.socket:
+def _listen(where: Listener) -> socket.socket:
     """Raises NotNowError. Taken first: two registries with one file find out at once."""
-    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((config.host, config.port))
+        listener.bind((where.host, where.port))
     except OSError as error:
         listener.close()
         raise NotNowError(
-            f"cannot listen on {config.host}:{config.port}: {error.strerror}; choose another port in listeners."
+            f"cannot listen on {where.host}:{where.port}: {error.strerror}; choose another port in listeners."
         ) from None
     listener.listen(_BACKLOG)
     return listener

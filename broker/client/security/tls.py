@@ -1,4 +1,4 @@
-"""TLS of a client: a context as its properties say, and what a failed handshake means, in a sentence."""
+"""TLS of a client, or a server of REST: a context as its properties say, and what a failed handshake means."""
 
 import ssl
 
@@ -7,6 +7,8 @@ from broker.client.security.stores import as_config_errors, own_certificate, tru
 from broker.keystores.contexts import show, trust
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
+
+_ASKS = {"NONE": ssl.CERT_NONE, "REQUESTED": ssl.CERT_OPTIONAL, "REQUIRED": ssl.CERT_REQUIRED}
 
 
 def client_context(settings: TlsSettings) -> ssl.SSLContext:
@@ -17,6 +19,21 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
     context.maximum_version = _VERSIONS[settings.versions[-1]]
     if settings.truststore is None:
         context.load_default_certs()
+    with as_config_errors():
+        if settings.truststore is not None:
+            trust(context, trusted_certificates(settings.truststore))
+        if settings.keystore is not None:
+            show(context, own_certificate(settings.keystore))
+    return context
+
+
+def server_context(settings: TlsSettings, asks_for: str) -> ssl.SSLContext:
+    """The same for a server whose key store that is; `asks_for` certificates: NONE, REQUESTED or REQUIRED, from who
+    trusts those of the trust store. Raises ClientConfigError."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = _VERSIONS[settings.versions[0]]
+    context.maximum_version = _VERSIONS[settings.versions[-1]]
+    context.verify_mode = _ASKS[asks_for]
     with as_config_errors():
         if settings.truststore is not None:
             trust(context, trusted_certificates(settings.truststore))

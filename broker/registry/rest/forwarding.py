@@ -57,7 +57,7 @@ async def _forward(registry: Registry, leader: Leader, request: Request, body: b
     if request.headers.get("x-forward", "").lower() == "true":
         raise RegistryError(50003, "The request was forwarded to a registry that does not lead")
     changed = asyncio.ensure_future(registry.leadership.changed())
-    asking = asyncio.ensure_future(_ask(leader, request, body))
+    asking = asyncio.ensure_future(_ask(registry, leader, request, body))
     try:
         await asyncio.wait({changed, asking}, return_when=asyncio.FIRST_COMPLETED)
         if not asking.done():
@@ -87,13 +87,14 @@ def _failed(leader: Leader, error: Exception) -> RegistryError:
     )
 
 
-async def _ask(leader: Leader, request: Request, body: bytes) -> httpx2.Response:
+async def _ask(registry: Registry, leader: Leader, request: Request, body: bytes) -> httpx2.Response:
     host = f"[{leader.host}]" if ":" in leader.host else leader.host
     query = request.scope["query_string"].decode("ascii", "replace")
-    url = f"http://{host}:{leader.port}{request.scope['registry.path']}{'?' if query else ''}{query}"
+    url = f"{leader.scheme}://{host}:{leader.port}{request.scope['registry.path']}{'?' if query else ''}{query}"
     headers = {name: request.headers[name] for name in _PASSED_ON if name in request.headers}
     timeout = httpx2.Timeout(_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
-    async with httpx2.AsyncClient(timeout=timeout, trust_env=False) as client:
+    tls = registry.config.tls
+    async with httpx2.AsyncClient(timeout=timeout, trust_env=False, verify=tls.client if tls else True) as client:
         return await client.request(request.method, url, content=body, headers=headers | {"X-Forward": "true"})
 
 

@@ -1,0 +1,64 @@
+"""Where a registry listens, by http or https, and by which of them others of its group reach it: Confluent's keys."""
+
+import ssl
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from broker.client.security.properties import TlsSettings, read_security
+from broker.client.security.tls import client_context, server_context
+from broker.common.errors import StartupError
+
+PORT = 8081
+SCHEMES = ("http", "https")
+
+
+class Listener(NamedTuple):
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def reached_at(self) -> str:
+        """The host others would ask for, if none is named."""
+        return "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host
+
+
+def read_listeners(said: tuple[str, ...]) -> tuple[Listener, ...]:
+    """Raises StartupError."""
+    try:
+        found = [urlsplit(each) for each in said]
+        made = tuple(
+            Listener(each.scheme, each.hostname or "0.0.0.0", PORT if each.port is None else each.port)
+            for each in found
+        )
+    except ValueError:
+        made = ()
+    if not made or any(each.scheme not in SCHEMES for each in made):
+        raise StartupError(f"listeners={','.join(said)} must be http://host:port or https://host:port, one or several.")
+    return made
+
+
+def among_registries(listeners: tuple[Listener, ...], scheme: str) -> Listener:
+    """The one that others of the group ask; `scheme` empty: the first. Raises StartupError."""
+    found = [each for each in listeners if scheme in ("", each.scheme)]
+    if not found:
+        raise StartupError(f"inter.instance.protocol={scheme}, but no listener speaks it.")
+    return found[0]
+
+
+class Tls(NamedTuple):
+    """`client`: what other registries are asked with."""
+
+    server: ssl.SSLContext
+    client: ssl.SSLContext
+
+
+def read_tls(said: Mapping[str, str], asks_for: str) -> Tls:
+    """Of `ssl.…`; `asks_for` certificates of clients: NONE, REQUESTED or REQUIRED. Raises ClientConfigError,
+    StartupError."""
+    properties = {name: text for name, text in said.items() if name.startswith("ssl.")}
+    settings = read_security({**properties, "security.protocol": "SSL"}).tls or TlsSettings()
+    if settings.keystore is None:
+        raise StartupError("a listener with https needs ssl.keystore.location, or ssl.keystore.certificate.chain.")
+    return Tls(server_context(settings, asks_for), client_context(settings))
