@@ -9,7 +9,8 @@ nothing is known. A leader that has been replaced, and does not know it yet, tel
 it is of an earlier *term*, and is not heard.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from broker.audit.increment import NO_RANGE, NO_TERM, Chain, Increment, Tier
 from broker.audit.path import Path
@@ -77,7 +78,10 @@ class Story:
         last = self.increments[-1]
         if last.end > new.start:
             self.undone.append(self.increments.pop())
-            self._note_gap(last.start, new.start)
+            kept = before(last, new.start)
+            if kept is not None:
+                self.increments.append(kept)
+            self._note_gap(last.start if kept is None else kept.end, new.start)
         elif last.end < new.start:
             self._note_gap(last.end, new.start)
         self.repeated += max(0, end - new.start)
@@ -86,6 +90,27 @@ class Story:
         self.gaps.append((start, end))
         if len(self.gaps) > _GAPS_MAX:
             self.gaps = [(min(start for start, _ in self.gaps), max(end for _, end in self.gaps))]
+
+    @property
+    def size(self) -> int:
+        """Tallies that are held."""
+        return sum(len(each.windows) + sum(map(len, each.aside.values())) for each in self.increments)
+
+    def fold(self, before_ms: int, span_ms: int) -> None:
+        """Increments that were made before, and follow one another, become one for each `span_ms` of their making."""
+        folded: list[Increment] = []
+        for each in self.increments:
+            last = folded[-1] if folded else None
+            if (
+                last is not None
+                and each.at_ms < before_ms
+                and last.at_ms // span_ms == each.at_ms // span_ms
+                and last.end == each.start
+            ):
+                folded[-1] = joined(last, each)
+            else:
+                folded.append(each)
+        self.increments = folded
 
     def forget(self, before_ms: int) -> None:
         """From the front: offsets that are covered still follow one another."""
@@ -106,6 +131,38 @@ class Story:
 
     def windows(self) -> set[int]:
         return {window for each in self.increments for window in each.windows}
+
+
+def joined(first: Increment, second: Increment) -> Increment:
+    """Both as one; latencies are nobody's who judges, and are left out."""
+    aside = {
+        kind: _sum(first.aside.get(kind, {}), second.aside.get(kind, {})) for kind in first.aside.keys() | second.aside
+    }
+    windows = _sum(first.windows, second.windows)
+    return replace(second, windows=windows, aside=aside, start=first.start, latencies={})
+
+
+def _sum(first: Mapping[int, Tally], second: Mapping[int, Tally]) -> dict[int, Tally]:
+    return {window: first.get(window, Tally()) + second.get(window, Tally()) for window in first.keys() | second.keys()}
+
+
+def before(increment: Increment, offset: int) -> Increment | None:
+    """What it tells of offsets before `offset` for sure: windows that end before all others that do not begin."""
+    end = offset
+    while True:
+        reaching = [tally for _, tally in increment.whole() if tally.count and tally.last_offset >= end]
+        further = min((tally.first_offset for tally in reaching), default=end)
+        if further >= end:
+            break
+        end = further
+    if end <= increment.start:
+        return None
+    aside = {kind: _ending(windows, end) for kind, windows in increment.aside.items()}
+    return replace(increment, windows=_ending(increment.windows, end), aside=aside, end=end, latencies={})
+
+
+def _ending(windows: Mapping[int, Tally], end: int) -> dict[int, Tally]:
+    return {window: tally for window, tally in windows.items() if tally.last_offset < end}
 
 
 class Ledger:
@@ -132,6 +189,16 @@ class Ledger:
         is_new = self.paths.setdefault(increment.chain, Path()).add(increment)
         self.repeats += not is_new
         return is_new
+
+    @property
+    def size(self) -> int:
+        """Tallies that are held, some 300 bytes each."""
+        return sum(story.size for story in self.stories.values()) + len(self.paths)
+
+    def fold(self, before_ms: int, span_ms: int) -> None:
+        """As much is known as before, but where exactly what was told before that is replaced from the midst on."""
+        for story in self.stories.values():
+            story.fold(before_ms, span_ms)
 
     def window_of(self, topic: str) -> int:
         """How long the windows of a topic are, in ms."""

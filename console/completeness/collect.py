@@ -3,6 +3,7 @@ deliveries is added up, and topics of which something new was said, or whose win
 """
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from console.completeness.contributions import SeriesKey, contribution, series_of
 from console.completeness.delivery_store import Heard, forget, write
@@ -21,9 +22,29 @@ TOPICS_AT_ONCE = 20
 _JUDGED_AGAIN_MS = 30_000
 _FORGOTTEN_EVERY_MS = 600_000
 _ROUNDS_MAX = 50
+#: Increments of so long become one; a window may be ahead of us by a day; tallies of some 300 bytes.
+_FOLDED_MS, FUTURE_MS = 600_000, 24 * 3_600_000
+LEDGER_MAX = 500_000
 #: Sums are written as often as that while they are few, and seldom while they are many; with so many steps at once.
 WRITTEN_EVERY_MS, SELDOM_MS = 10_000, 60_000
 FEW_STEPS, STEPS_MAX = 1_000, 50_000
+
+
+def for_ledger(increment: Increment, now_ms: int) -> Increment:
+    """What is needed to judge: no latencies, and no windows that would not be forgotten for years. Pure."""
+    is_far = increment.newest > now_ms + FUTURE_MS
+    windows = {at: tally for at, tally in increment.windows.items() if at <= now_ms + FUTURE_MS}
+    return replace(increment, latencies={}, windows=windows if is_far else increment.windows)
+
+
+def keep(ledger: Ledger, now_ms: int) -> None:
+    """Of the last six hours; of as much less as fits, where very much is counted. Pure."""
+    kept_ms = KEPT_MS
+    ledger.forget(now_ms - kept_ms)
+    ledger.fold(now_ms - _FOLDED_MS, _FOLDED_MS)
+    while ledger.size > LEDGER_MAX and kept_ms > _FOLDED_MS:
+        kept_ms //= 2
+        ledger.forget(now_ms - kept_ms)
 
 
 class CompletenessCollector:
@@ -67,7 +88,7 @@ class CompletenessCollector:
                 break
 
     def _take(self, increment: Increment, now_ms: int, *, is_lacking: bool) -> None:
-        if not self._ledger.add(increment):
+        if not self._ledger.add(for_ledger(increment, now_ms)):
             return
         topic = increment.chain.topic
         self._heard_ms[topic] = max(self._heard_ms.get(topic, 0), increment.at_ms)
@@ -115,7 +136,7 @@ class CompletenessCollector:
         now_ms = self._now_ms()
         if now_ms - self._forgot_ms >= _FORGOTTEN_EVERY_MS:
             self._forgot_ms = now_ms
-            self._ledger.forget(now_ms - KEPT_MS)
+            keep(self._ledger, now_ms)
             forget(topics, now_ms)
             self._reader.look_for_partitions()
 

@@ -262,3 +262,58 @@ def test_a_mirror_or_sink_that_lags_or_began_late_or_says_nothing_has_lost_nothi
     for said in (told(tier, *records(0, 1)), told(tier, *records(1, 2)), told(tier, *records(5, 6), partition=1)):
         assert judged(appended, said).findings == ()
     assert judged(appended).rows[0].state is not State.MISSING
+
+
+def told_in_pieces(tier, cuts, count, source, step_ms=30_000):
+    """`count` records, two a minute, in increments that end at `cuts`."""
+    ends = sorted({*cuts, count})
+    return [
+        told(
+            tier,
+            *[(offset * step_ms, offset, b"%d" % offset) for offset in range(start, end)],
+            source=source,
+            sequence=number,
+            at_ms=end * step_ms,
+        )
+        for number, (start, end) in enumerate(zip([0, *ends], ends, strict=False))
+    ]
+
+
+cuts = st.sets(st.integers(1, 59), max_size=12)
+
+
+@given(cuts, cuts, st.sets(st.integers(0, 59), max_size=3), st.integers(0, 1_800_000))
+def test_what_is_folded_is_judged_as_it_was(appended, consumed, lost, before_ms):
+    ledger, folded = Ledger(), Ledger()
+    for each in told_in_pieces(APPENDED, appended, 60, "counter") + told_in_pieces(CONSUMED, consumed, 60, "g"):
+        windows = {window: tally for window, tally in each.windows.items() if window // MINUTE not in lost}
+        each = each if each.chain.tier is APPENDED else replace(each, windows=windows)
+        for one in (ledger, folded):
+            one.add(each)
+    folded.fold(before_ms, 600_000)
+    assert judge(folded, "t", 2 * LATER) == judge(ledger, "t", 2 * LATER)
+    assert folded.size <= ledger.size
+
+
+def test_folding_makes_an_hour_as_small_as_its_windows():
+    ledger = Ledger()
+    for each in told_in_pieces(APPENDED, range(1, 3_000), 3_000, "counter", step_ms=1_000):
+        ledger.add(each)
+    ledger.fold(3_000_000, 600_000)
+    assert ledger.size <= 3_000_000 // MINUTE + 10
+
+
+@given(cuts, st.integers(0, 59))
+def test_who_goes_back_into_the_midst_leaves_a_gap_no_longer_than_a_window_and_what_is_kept_is_true(ends, start):
+    ledger = Ledger()
+    for each in told_in_pieces(CONSUMED, ends, 60, "g"):
+        ledger.add(each)
+    ledger.fold(LATER, LATER)
+    again = [(offset * 30_000, offset, b"%d" % offset) for offset in range(start, 60)]
+    ledger.add(told(CONSUMED, *again, source="g", epoch="again", at_ms=LATER))
+    (story,) = ledger.stories.values()
+    assert sum(end - first for first, end in story.gaps) <= 1
+    missing = {offset for first, end in story.gaps for offset in range(first, end)}
+    for window in story.windows():
+        offsets = {offset for offset in range(60) if offset // 2 == window // MINUTE} - missing
+        assert story.tally(window).count == len(offsets)

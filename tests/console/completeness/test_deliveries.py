@@ -276,3 +276,24 @@ def test_sums_wait_while_there_are_many_of_them_but_not_for_ever(audit, monkeypa
 )
 def test_where_reading_begins(summed, recent, start):
     assert start_of(OffsetSpan(10, 90), summed, recent) == start
+
+
+def test_the_ledger_keeps_less_where_very_much_is_counted_and_nothing_for_years(audit, monkeypatch):
+    monkeypatch.setattr(collect, "LEDGER_MAX", 100)
+    far = NOW + 10 * 366 * 24 * 60
+    for minute in range(NOW - 350, NOW):
+        offset = minute - NOW + 400
+        windows = (offset, minute), (offset, far + minute)
+        increment = told(Tier.APPENDED, *[(at * MINUTE + number, number, b"") for number, at in windows])
+        audit.gateway.produce_record(
+            AUDIT_TOPIC,
+            0,
+            b"",
+            replace(increment, sequence=offset, start=offset, end=offset + 1, at_ms=minute * MINUTE).to_bytes(),
+        )
+    audit.look(2)
+    audit.clock_ms += 600_000
+    audit.look()
+    ledger = audit.collector._ledger
+    assert 10 < ledger.size <= 100
+    assert max(window for story in ledger.stories.values() for window in story.windows()) == (NOW - 1) * MINUTE
