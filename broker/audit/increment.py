@@ -20,6 +20,8 @@ NO_RANGE = -1
 NO_TERM = -1
 #: The source under which brokers tell what they append.
 BROKER = "broker"
+#: The group without members whose offsets say how far brokers have told of each partition.
+POSITIONS_GROUP = "barnabas-audit-broker"
 _FORMAT = 1
 
 

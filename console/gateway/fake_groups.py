@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from broker.common.errors import ErrorCode
-from broker.spark.ledger_names import LEDGER_PREFIX
 from console.gateway.errors import refusal
 from console.gateway.group_views import (
     Bounds,
@@ -16,6 +15,7 @@ from console.gateway.group_views import (
     OffsetRefusals,
     TopicPartition,
     UnreadView,
+    is_ledger,
 )
 from console.gateway.interface import TopicView
 
@@ -57,7 +57,7 @@ class FakeGroups:
 
     def describe(self) -> GroupsView:
         alive = self._cluster.alive_brokers()
-        views = (self._view(name) for name in sorted(self._groups) if not name.startswith(LEDGER_PREFIX))
+        views = (self._view(name) for name in sorted(self._groups) if not is_ledger(name))
         return GroupsView(tuple(view for view in views if view.coordinator in alive), frozenset(alive))
 
     def describe_one(self, group_id: str) -> GroupView:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from broker.audit.increment import POSITIONS_GROUP
 from broker.spark.ledger_names import LEDGER_PREFIX
 
 #: A topic and the number of one of its partitions.
@@ -90,8 +91,10 @@ class OffsetRefusals:
 
 
 def is_ledger(group_id: str) -> bool:
-    """What a stream job has written is kept as a group of this name; its offsets are nobody's to change."""
-    return group_id.startswith(LEDGER_PREFIX)
+    """What a stream job has written, and how far brokers have told the audit, is kept as a group of this name; its
+    offsets are nobody's to change.
+    """
+    return group_id.startswith(LEDGER_PREFIX) or group_id == POSITIONS_GROUP
 
 
 class GroupGateway(Protocol):

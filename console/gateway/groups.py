@@ -9,7 +9,6 @@ from confluent_kafka.admin import OffsetSpec
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError, BarnabasError
-from broker.spark.ledger_names import LEDGER_PREFIX
 from console.gateway.client import ClusterClient
 from console.gateway.commit_log import CommitLog
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
@@ -22,6 +21,7 @@ from console.gateway.group_views import (
     OffsetRefusals,
     TopicPartition,
     UnreadView,
+    is_ledger,
 )
 from console.gateway.group_wire import ask_all_groups, ask_group
 from console.gateway.unread import ask_first_unread
@@ -51,7 +51,7 @@ class KafkaGroups:
         if not answered:
             raise ClusterUnreachableError("No broker answered in time.")
         # A coordinator that moves is told by two brokers for a moment: the first one wins.
-        by_name = {each.group_id: each for each in reversed(groups) if not each.group_id.startswith(LEDGER_PREFIX)}
+        by_name = {each.group_id: each for each in reversed(groups) if not is_ledger(each.group_id)}
         return GroupsView(tuple(by_name[name] for name in sorted(by_name)), answered)
 
     def describe_one(self, group_id: str) -> GroupView:

@@ -24,6 +24,8 @@ from console.processes.setup import Setup
 
 ZOOKEEPER, REGISTRY, CONNECT, MIRROR = "zookeeper", "schema-registry", "connect", "mirror"
 COUNTER = "audit-counter"
+#: Brokers count what they append as well.
+COUNTING = {"barnabas.audit.enable": "true"}
 #: What mirrors call this cluster and the second.
 PRIMARY, BACKUP = "primary", "backup"
 SECOND = BACKUP
@@ -96,7 +98,9 @@ def broker_spec(setup: Setup, data: Path, number: int) -> Spec:
         "zookeeper": setup.zookeeper,
         "zookeeper_digest_file": settings.ZOOKEEPER_DIGEST_FILE,
         "is_secure": setup.is_secure,
-        "first_properties": first_broker_properties(setup.broker_count) | (FIRST_PROPERTIES if setup.is_secure else {}),
+        "first_properties": first_broker_properties(setup.broker_count)
+        | (FIRST_PROPERTIES if setup.is_secure else {})
+        | (COUNTING if setup.has_audit else {}),
     }
 
 

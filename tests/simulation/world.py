@@ -117,8 +117,7 @@ class World:
         self._run_for(CALM_US)
         self._finish_work()
         if self._is_counted:
-            self._run_until(self._is_all_told, _TOLD_WITHIN_US)
-            self._run_for(CALM_US)
+            self._run_until(self._is_all_told_for_good, _TOLD_WITHIN_US)
         self._check()
         return self.history
 
@@ -278,10 +277,15 @@ class World:
 
     # -- the end
 
+    def _is_all_told_for_good(self) -> bool:
+        """Every leader has told the audit what it has counted, and still has a moment later: some are elected late."""
+        if not self._is_all_told():
+            return False
+        self._run_for(CALM_US)
+        return self._is_all_told()
+
     def _is_all_told(self) -> bool:
-        """Every leader has told the audit what it has counted."""
-        waiting = [each for process in self.running for each in process.waiting_to_be_told()]
-        return not waiting
+        return not any(process.waiting_to_be_told() for process in self.running)
 
     def _check(self) -> None:
         for process in self.running:

@@ -44,11 +44,13 @@ _log = logger(__name__)
 
 @dataclass(slots=True)
 class _Counted:
-    """One partition led here."""
+    """One partition led here. All before `position` is told, and all before `noted` is known to whoever leads next."""
 
     hosted: HostedPartition
     count: AppendCount
     reporter: Reporter
+    position: int = NOWHERE
+    noted: int = NOWHERE
     #: Since when the oldest piece waits to be walked, by the monotonic clock.
     waits_since_ms: int | None = None
     #: The oldest piece as it was told, until it is acknowledged: it is told again under its id.
@@ -164,21 +166,22 @@ class AppendAudit:
             counted = self._counted.get(increment.chain.topic_partition)
             if counted is not None and counted.told is increment:
                 counted.count.told()
-                counted.told = None
+                counted.told, counted.position = None, increment.end
 
     def seal(self) -> None:
         for each in self._counted.values():
             each.count.seal()
 
-    async def commit(self, increments: list[Increment]) -> None:
-        """Let whoever leads next go on behind these. Raises BarnabasError."""
-        positions = {
-            increment.chain.topic_partition: (counted.hosted.topic_id, increment.end)
-            for increment in increments
-            if (counted := self._counted.get(increment.chain.topic_partition)) is not None
-        }
-        if positions:
-            await self._positions.commit(positions)
+    async def commit(self) -> None:
+        """Let whoever leads next go on behind what is told. Raises BarnabasError."""
+        new = [each for each in self._counted.values() if each.position != each.noted]
+        if not new:
+            return
+        positions = {each.partition: (each.hosted.topic_id, each.position) for each in new}
+        noted = await self._positions.commit(positions)
+        for each in new:
+            if each.partition in noted:
+                each.noted = positions[each.partition][1]
 
     # -- what headers at the append did not tell
 

@@ -4,7 +4,7 @@ An increment goes to the partition that librdkafka would choose for its key, so 
 in one place. What is not acknowledged may have arrived: it is told again under its id, and counts once.
 """
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import AsyncIterator, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 from zlib import crc32
@@ -31,6 +31,7 @@ _VERSION = 9
 _ALL = -1
 _TIMEOUT_MS = 10_000
 _CREATION_TIMEOUT_MS = 10_000
+_TOO_LARGE = frozenset((ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE))
 
 _log = logger(__name__)
 
@@ -53,9 +54,28 @@ class AuditTopic:
             place = TopicPartition(AUDIT_TOPIC, partition)
             # One that is offline keeps nobody from the others.
             with self._noting(place, now_ms):
-                await self._produce(place, batch, now_ms)
-                told += [each.increment for each in batch]
+                async for each in self._tell_all(place, batch, now_ms):
+                    told.append(each.increment)
         return told
+
+    async def _tell_all(self, place: TopicPartition, batch: list["_Encoded"], now_ms: int) -> AsyncIterator["_Encoded"]:
+        """In smaller batches where the topic asks for them. What is too large alone is given up, as if it were told:
+        the verdict misses it. Raises BarnabasError.
+        """
+        code = await self._produce(place, batch, now_ms)
+        if code in _TOO_LARGE and len(batch) > 1:
+            for half in (batch[: len(batch) // 2], batch[len(batch) // 2 :]):
+                async for each in self._tell_all(place, half, now_ms):
+                    yield each
+            return
+        if code in _TOO_LARGE:
+            _log.error(
+                "an increment is too large for the audit", of=str(batch[0].increment.chain), size=len(batch[0].value)
+            )
+        elif code:
+            raise ApiError(code, f"{place}: {code.name}")
+        for each in batch:
+            yield each
 
     @contextmanager
     def _noting(self, of: Hashable, now_ms: int) -> Iterator[None]:
@@ -81,8 +101,8 @@ class AuditTopic:
             if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
                 raise
 
-    async def _produce(self, partition: TopicPartition, told: list["_Encoded"], now_ms: int) -> None:
-        """Raises BarnabasError."""
+    async def _produce(self, partition: TopicPartition, told: list["_Encoded"], now_ms: int) -> ErrorCode:
+        """What its leader says. Raises BarnabasError."""
         batch = build_batch([Record(0, now_ms, each.key, each.value) for each in told])
         data = PartitionProduceData(index=partition.partition, records=batch)
         request = ProduceRequest(
@@ -92,8 +112,7 @@ class AuditTopic:
         )
         response = await self._peers.ask_leader(partition, request, _VERSION)
         (result,) = response.responses[0].partition_responses
-        if result.error_code:
-            raise ApiError(ErrorCode(result.error_code), f"{partition} takes no increments")
+        return ErrorCode(result.error_code)
 
 
 class _Encoded(NamedTuple):

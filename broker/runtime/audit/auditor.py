@@ -69,14 +69,10 @@ class Auditor:
         if self.appends:
             await self._unless("places", self.appends.place)
             for some in _by(_AT_ONCE, self.appends.increments()):
-                await self._tell_of_appends(some)
+                self.appends.told(await self._topic.tell(some, self._clock.now_ms()))
                 await asyncio.sleep(0)
+            await self._unless("positions", self.appends.commit)
             self.appends.seal()
-
-    async def _tell_of_appends(self, increments: list[Increment]) -> None:
-        told = await self._topic.tell(increments, self._clock.now_ms())
-        self.appends.told(told)
-        await self._unless("positions", lambda: self.appends.commit(told))
 
     async def _tell_of_groups(self) -> None:
         for some in _by(_AT_ONCE, iter(await self._groups.increments())):

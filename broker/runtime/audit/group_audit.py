@@ -10,13 +10,12 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
-from broker.audit.increment import Increment, Tier
+from broker.audit.increment import POSITIONS_GROUP, Increment, Tier
 from broker.audit.reporter import Reporter
 from broker.common.clock import Clock
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.runtime.audit.append_audit import is_counted
 from broker.runtime.audit.group_steps import GroupPartition, GroupSteps, Steps
-from broker.runtime.audit.positions import GROUP
 from broker.runtime.coordinators.group_coordinators import GroupCoordinators
 from broker.runtime.topics.topic_configs import TopicConfigs
 
@@ -82,7 +81,7 @@ class GroupAudit:
 
     def _told_of(self, coordinated: _Coordinated, key: GroupPartition, steps: Steps, term: int) -> Iterator[Increment]:
         group, partition = key
-        if group == GROUP or not self._settings.get(partition.topic, (False, 0))[0]:
+        if group == POSITIONS_GROUP or not self._settings.get(partition.topic, (False, 0))[0]:
             return
         reporter = coordinated.reporters.get(group)
         if reporter is None:

@@ -8,6 +8,7 @@ a topic's id: one made anew under the name begins anew.
 from collections.abc import Iterable, Mapping
 from uuid import UUID
 
+from broker.audit.increment import POSITIONS_GROUP
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.messages.offset_commit import (
@@ -20,7 +21,6 @@ from broker.runtime.audit.peers import Peers
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from broker.runtime.topics.topic_admin import TopicAdmin
 
-GROUP = "barnabas-audit-broker"
 NOWHERE = -1
 _COMMIT_VERSION, _FETCH_VERSION = 8, 7
 
@@ -38,8 +38,8 @@ class Positions:
         """
         await self._topics.ensure_internal(OFFSETS_TOPIC)
         asked = [OffsetFetchRequestTopic(name=name, partition_indexes=found) for name, found in _by_topic(partitions)]
-        request = OffsetFetchRequest(group_id=GROUP, topics=asked, require_stable=True)
-        response = await self._peers.ask_coordinator(GROUP, request, _FETCH_VERSION)
+        request = OffsetFetchRequest(group_id=POSITIONS_GROUP, topics=asked, require_stable=True)
+        response = await self._peers.ask_coordinator(POSITIONS_GROUP, request, _FETCH_VERSION)
         if response.error_code:
             raise ApiError(ErrorCode(response.error_code), "positions are not known")
         found = {
@@ -53,8 +53,8 @@ class Positions:
             for partition, told in found.items()
         }
 
-    async def commit(self, positions: Mapping[TopicPartition, tuple[UUID, int]]) -> None:
-        """What is refused stays as it was, and is told of again. Raises BarnabasError."""
+    async def commit(self, positions: Mapping[TopicPartition, tuple[UUID, int]]) -> set[TopicPartition]:
+        """By topic id; those that are committed now. Raises BarnabasError."""
         topics = [
             OffsetCommitRequestTopic(
                 name=name,
@@ -68,7 +68,14 @@ class Positions:
             )
             for name, indexes in _by_topic(positions)
         ]
-        await self._peers.ask_coordinator(GROUP, OffsetCommitRequest(group_id=GROUP, topics=topics), _COMMIT_VERSION)
+        request = OffsetCommitRequest(group_id=POSITIONS_GROUP, topics=topics)
+        response = await self._peers.ask_coordinator(POSITIONS_GROUP, request, _COMMIT_VERSION)
+        return {
+            TopicPartition(topic.name, each.partition_index)
+            for topic in response.topics
+            for each in topic.partitions
+            if not each.error_code
+        }
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:

@@ -5,6 +5,7 @@ import time
 import pytest
 from confluent_kafka import Consumer
 
+from broker.audit.increment import POSITIONS_GROUP
 from broker.spark.ledger_names import LEDGER_PREFIX
 from console.gateway.errors import RefusedError
 from console.gateway.fake import FakeGateway
@@ -77,8 +78,9 @@ def test_groups_are_sorted_and_every_broker_answered(gateway, committed):
     assert seen.answered == {broker.id for broker in gateway.describe_cluster().brokers}
 
 
-def test_ledgers_of_stream_jobs_are_no_groups(gateway, topic, committed, commit):
-    ledger = f"{LEDGER_PREFIX}{topic}"
+@pytest.mark.parametrize("name", [f"{LEDGER_PREFIX}{{}}", POSITIONS_GROUP])
+def test_ledgers_of_stream_jobs_and_of_the_audit_are_no_groups(gateway, topic, committed, commit, name):
+    ledger = name.format(topic)
     commit(ledger, topic, 1, 40)
 
     assert gateway.groups.describe_one(ledger).committed

@@ -275,8 +275,9 @@ def test_a_group_is_given_offsets_before_its_first_start(cluster, operator, clie
     assert cluster.groups.describe_one("not yet/there").committed == {("orders", 1): 7}
 
 
-def test_the_ledger_of_a_stream_job_is_nobodys_to_reset(operator, client_of):
-    assert client_of(operator).get("/consumers/barnabas-sink-demo/+reset/").status_code == 404
+def test_ledgers_of_stream_jobs_and_of_the_audit_are_nobodys_to_reset(operator, client_of):
+    for group in ("barnabas-sink-demo", "barnabas-audit-broker"):
+        assert client_of(operator).get(f"/consumers/{group}/+reset/").status_code == 404
 
 
 def test_a_topic_out_of_reach_is_none_for_a_reset(cluster, operator, client_of, collect):
