@@ -3,7 +3,7 @@
 #   make up DEMO=0                        without demo traffic
 #   make up DOCUMENTS="a.txt b.txt"       with text files as a source
 #   make up SECURE=1                      TLS, logins and access lists
-#   make up AUDIT=1                       count what is appended, for the page Completeness
+#   make up AUDIT=1                       count what is appended and committed, for the page Completeness
 #   make up MIRROR=1                      a second small cluster, and a mirror there and back
 #
 # Everything else is set by environment variables named BARNABAS_…; README.md lists them.

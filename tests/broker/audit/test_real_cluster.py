@@ -15,7 +15,7 @@ from broker.audit.latency import merged
 from broker.audit.states import State
 from broker.audit.tally import WINDOWS_MAX
 from broker.audit.topic import ensure_topic, read_ledger
-from broker.audit.verdict import judge
+from broker.audit.verdict import BROKERS, judge
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.audit.made import MINUTE
 
@@ -26,7 +26,8 @@ PARTITIONS = 2
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory, zookeeper):
-    with running_cluster(tmp_path_factory.mktemp("audited"), zookeeper=zookeeper) as running:
+    settings = {"barnabas.audit.interval.ms": "200"}
+    with running_cluster(tmp_path_factory.mktemp("audited"), overrides=settings, zookeeper=zookeeper) as running:
         ensure_topic({"bootstrap.servers": running.bootstrap_servers})
         yield running
 
@@ -170,6 +171,69 @@ def test_a_planted_loss_duplicate_and_theft_are_found_and_nothing_else(cluster, 
     told = subprocess.run(command(cluster, "audit", "--topic", "planted"), capture_output=True, text=True, timeout=60)
     assert told.returncode == 1
     assert told.stdout.count("\n! ") == 3
+
+
+class HoldsBack:
+    """A producer that sends its first record of a topic's partition after the second, as one that retries without
+    numbers does.
+    """
+
+    def __init__(self, producer):
+        self._producer, self._held = producer, None
+
+    def __getattr__(self, name):
+        return getattr(self._producer, name)
+
+    def produce(self, topic, **more):
+        if self._held is None and topic == "counted":
+            self._held = more
+            return
+        self._producer.produce(topic, **more)
+        if topic == "counted" and self._held:
+            held, self._held = self._held, {}
+            self._producer.produce(topic, **held)
+
+
+def test_with_the_brokers_own_count_a_planted_loss_duplicate_and_disorder_are_found_within_two_windows(
+    cluster, start_ms
+):
+    """No counter runs; nothing else is found."""
+    make_topic(cluster, "counted", **{"segment.bytes": "4096", "barnabas.audit.enable": "true"})
+    producer = AuditedProducer(config(cluster), "test")
+    produce(producer, "counted", start_ms)
+    disorderly = producer.producer
+    producer.producer = HoldsBack(disorderly)
+    for number in range(A_WINDOW):
+        producer.produce("counted", b"%d" % number, partition=0, timestamp=start_ms + WINDOWS * MINUTE + number)
+    assert producer.flush(60) == 0
+    producer.close()
+    without_hook = Producer(config(cluster))
+    without_hook.produce("counted", b"again", partition=1, timestamp=start_ms + 2 * MINUTE)
+    assert without_hook.flush(30) == 0
+    count = (WINDOWS + 1) * A_WINDOW + 1
+
+    def is_told():
+        rows = verdict(cluster, "counted").rows
+        return sum(row.tiers[BROKERS].count for row in rows if BROKERS in row.tiers) == count
+
+    await_true(is_told, "brokers have told all")
+    lost = remove_a_segment(cluster, "counted-0")
+    with audited_group(cluster, "counted") as consumer:
+        starts = [TopicPartition("counted", index, 0) for index in range(PARTITIONS)]
+        consumer.consumer.commit(offsets=starts, asynchronous=False)
+        consume(consumer, count - lost)
+        consumer.commit()
+        two_windows_later = start_ms + (WINDOWS + 3) * MINUTE
+        ledger = read_ledger({"bootstrap.servers": cluster.bootstrap_servers})
+    found = judge(ledger, "counted", two_windows_later)
+    assert [
+        ((each.window - start_ms) // MINUTE, each.tier, each.state, each.count, each.partitions)
+        for each in found.findings
+    ] == [
+        (1, "consumed g", State.MISSING, lost, (0,)),
+        (2, BROKERS, State.DUPLICATE, 1, (1,)),
+        (3, BROKERS, State.REORDERED, 1, (0,)),
+    ]
 
 
 def test_a_transaction_that_is_aborted_was_never_produced(cluster, start_ms):
