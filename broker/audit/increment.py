@@ -129,7 +129,7 @@ class Increment:
             return increment
         except BadIncrement:
             raise
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise BadIncrement(f"no increment: {error}") from error
 
 

@@ -32,6 +32,7 @@ BUILT_IN = (
     "quality_filter",
     "topic_to_parquet",
     "parquet_to_topic",
+    "message_audit",
 )
 #: A user's job must not be more than this.
 FILE_BYTES_MAX = 1_000_000

@@ -65,6 +65,20 @@ def observe(judged: "DataFrame", side: str = "input") -> "DataFrame":
     return judged.observe(_OBSERVED + side, f.count("*").alias("read"), dead.alias("dead"))
 
 
+def observe_read(records: "DataFrame") -> "DataFrame":
+    """For a job that finds out later which records are dead, and says so of its output by `observe_dead`."""
+    from pyspark.sql import functions as f
+
+    return records.observe(f"{_OBSERVED}input", f.count("*").alias("read"), f.lit(0).cast("bigint").alias("dead"))
+
+
+def observe_dead(rows: "DataFrame", is_dead: "Column") -> "DataFrame":
+    from pyspark.sql import functions as f
+
+    dead = f.count(f.when(is_dead, True))
+    return rows.observe(f"{_OBSERVED}output", f.lit(0).cast("bigint").alias("read"), dead.alias("dead"))
+
+
 def dead_letters(dead: "DataFrame", topic: str) -> "DataFrame":
     from pyspark.sql import functions as f
 
@@ -76,10 +90,13 @@ def why_dead() -> "Column":
     """The headers that say which rules a record breaks, and where it was read."""
     from pyspark.sql import functions as f
 
-    return f.array(
-        _header(REASON_HEADER, f.concat_ws("; ", BROKEN)),
-        _header(PLACE_HEADER, f.concat_ws("-", "topic", "partition", "offset")),
-    )
+    return dead_headers(f.concat_ws("; ", BROKEN), f.concat_ws("-", "topic", "partition", "offset"))
+
+
+def dead_headers(reason: "Column", place: "Column") -> "Column":
+    from pyspark.sql import functions as f
+
+    return f.array(_header(REASON_HEADER, reason), _header(PLACE_HEADER, place))
 
 
 def with_dead_letters(rows: "DataFrame", settings: Settings, *sifted: Sifted) -> "DataFrame":

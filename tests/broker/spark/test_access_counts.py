@@ -1,4 +1,4 @@
-"""Windowed counts on a real Spark: killed in mid-batch, they lose and double nothing; told to stop, they stop."""
+"""Counts of windows on a real Spark: killed in mid-batch, they lose and double nothing; told to stop, they stop."""
 
 import json
 import random
@@ -9,9 +9,14 @@ from threading import Event, Thread
 
 import pytest
 from confluent_kafka import Message, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 
+from broker.audit.increment import AUDIT_TOPIC
+from broker.audit.topic import read_ledger
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records
+from tests.broker.spark.audit.counted import Counted, table_of
+from tests.broker.spark.audit.told import TOPIC, rows_of, verdicts_of
 from tests.broker.spark.driver import Driver, write_config
 
 MINUTE_MS = 60_000
@@ -114,3 +119,49 @@ def test_counts_are_exact_after_a_kill_in_mid_stream(cluster, driver):
     assert all(counts == sorted(set(counts)) for counts in by_key.values()), "no count was written twice, or went back"
     first = json.loads(records[0].value())
     assert set(first) == {"window_start", "window_end", "path", "status", "count"}
+
+
+def of_the_audit(servers: str) -> tuple[dict, dict]:
+    """Rows and verdicts of the topic, as the audit itself finds them now."""
+    ledger = read_ledger({"bootstrap.servers": servers})
+    for chain in [each for each in ledger.stories if each.topic != TOPIC]:
+        del ledger.stories[chain]
+    return rows_of(ledger), verdicts_of(ledger, time.time_ns() // 1_000_000)
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+def test_windows_of_the_audit_are_those_of_its_ledger_after_a_kill_in_mid_stream(cluster, tmp_path):
+    servers = cluster.bootstrap_servers
+    admin = AdminClient({"bootstrap.servers": servers})
+    for topic in (TOPIC, "another"):
+        admin.create_topics([NewTopic(topic, 2)])[topic].result(20)
+    driver = Driver(write_config(tmp_path / "job", "message_audit", servers, watermark_ms="3600000"))
+    try:
+        with Counted(servers) as counted:
+            await_true(lambda: AUDIT_TOPIC in admin.list_topics(timeout=10).topics, "it is counted")
+            driver.start()
+            newest = driver.await_batch_after(2)
+            driver.kill()
+            counted.write_uncounted(TOPIC, 7)
+            driver.start()
+            driver.await_batch_after(newest + 2)
+            counted.finish()
+
+            def agrees() -> bool:
+                """Something must be told of any topic, for the time to be looked at."""
+                counted.write_uncounted("another", 1)
+                table = table_of(servers)
+                return (table.rows(), table.verdicts()) == of_the_audit(servers)
+
+            await_true(agrees, "windows and verdicts are those of the audit", 240)
+        assert driver.terminate() == 0
+    finally:
+        driver.kill()
+    table = table_of(servers)
+    verdicts = table.verdicts().values()
+    assert "complete" in [state for state, _ in verdicts]
+    assert sum(each.count for _, found in verdicts for each in found if each.state == "duplicate") == 7
+    produced = sum(tally.count for (_, tier, _), (tally, _) in table.rows().items() if tier == "produced")
+    assert produced == counted.produced

@@ -1,0 +1,113 @@
+"""An increment as a state keeps it: where it reaches and which windows it tells of are at hand, the rest is text.
+
+A ledger's `Story` asks for no more than where its increments begin and end, so most of a state is carried from batch to
+batch without being looked into. What an increment tells by window, beside its tallies or instead of them, is merged and
+cut here whatever it is, as long as it can be added.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from broker.audit.increment import Increment
+
+#: The fields of an increment that say something by window; some divide it by kind first.
+_TOLD = tuple(each.name for each in fields(Increment) if each.default_factory is dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """`windows`, in ascending order, are those it tells of; `text` is empty where it tells of none."""
+
+    start: int
+    end: int
+    windows: tuple[int, ...]
+    text: str
+
+    @classmethod
+    def of(cls, increment: Increment) -> "Kept":
+        windows = windows_in(increment)
+        return cls(increment.start, increment.end, windows, increment.to_bytes().decode() if windows else "")
+
+    @property
+    def newest(self) -> int:
+        return self.windows[-1] if self.windows else -1
+
+    def increment(self) -> Increment:
+        """Only where it tells of a window."""
+        return Increment.from_bytes(self.text.encode())
+
+    def as_list(self) -> list[Any]:
+        return [self.start, self.end, self.windows, self.text]
+
+    @classmethod
+    def of_list(cls, said: list[Any]) -> "Kept":
+        start, end, windows, text = said
+        return cls(start, end, tuple(windows), text)
+
+
+def windows_in(increment: Increment) -> tuple[int, ...]:
+    return tuple(sorted({window for name in _TOLD for window in _windows(getattr(increment, name))}))
+
+
+def _windows(told: Mapping[Any, Any]) -> set[int]:
+    kinds = [each for each in told.values() if isinstance(each, Mapping)]
+    return {window for each in kinds for window in _windows(each)} if kinds else set(told)
+
+
+def cut(increment: Increment, wanted: Callable[[int], bool]) -> Increment:
+    """With what it tells of those windows only."""
+    return replace(increment, **{name: _cut(getattr(increment, name), wanted) for name in _TOLD})
+
+
+def _cut(told: Mapping[Any, Any], wanted: Callable[[int], bool]) -> dict[Any, Any]:
+    cut_by_kind = {kind: _cut(each, wanted) for kind, each in told.items() if isinstance(each, Mapping)}
+    if cut_by_kind:
+        return {kind: each for kind, each in cut_by_kind.items() if each}
+    return {window: each for window, each in told.items() if wanted(window)}
+
+
+def joined(first: Increment, second: Increment) -> Increment:
+    """Both as one, which reaches from where the first begins to where the second ends."""
+    told = {name: added(getattr(first, name), getattr(second, name)) for name in _TOLD}
+    return replace(second, start=first.start, at_ms=max(first.at_ms, second.at_ms), **told)
+
+
+def added(one: Any, other: Any) -> Any:
+    """The sum of what two increments say of the same; neither is to be used any more."""
+    if isinstance(one, Mapping):
+        both = {key: added(one[key], other[key]) for key in one.keys() & other.keys()}
+        return {**one, **other, **both}
+    if hasattr(one, "merge"):
+        one.merge(other)
+        return one
+    return one + other
+
+
+def told_by_window(increment: Increment) -> dict[int, dict[str, Any]]:
+    """Window → field → what is said."""
+    found: dict[int, dict[str, Any]] = {}
+    for name in _TOLD:
+        for window, said in _turned(getattr(increment, name)).items():
+            found.setdefault(window, {})[name] = said
+    return found
+
+
+def _turned(told: Mapping[Any, Any]) -> dict[int, Any]:
+    """By window first, what is by kind and window."""
+    if not any(isinstance(each, Mapping) for each in told.values()):
+        return dict(told)
+    found: dict[int, Any] = {}
+    for kind, by_window in told.items():
+        for window, said in by_window.items():
+            found.setdefault(window, {})[kind] = said
+    return found
+
+
+def as_plain(said: Any) -> Any:
+    """For JSON."""
+    if hasattr(said, "as_list"):
+        return said.as_list()
+    if is_dataclass(said):
+        return {each.name: getattr(said, each.name) for each in fields(said)}
+    return {key: as_plain(each) for key, each in said.items()} if isinstance(said, Mapping) else said

@@ -1,0 +1,264 @@
+"""All that a stream job remembers of one topic's audit, and which rows of the windows follow from what is new. Pure.
+
+Increments are counted by the ledger's own `Story`, and windows are judged by the audit's own `judge`, so that a row
+says what `barnabas audit` would. A state stays small: neighbours of one window become one increment, except the newest
+of a chain, which a source that was killed may count again; and windows that began before the horizon leave it. Their
+rows stay as they were; whoever tells of them later is late.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple
+
+import orjson
+
+from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
+from broker.audit.ledger import Ledger, Story
+from broker.audit.tally import WINDOW_MS, Tally
+from broker.audit.verdict import Finding, State, column, judge
+from broker.spark.audit.kept import Kept, added, as_plain, cut, joined, told_by_window
+
+_FORMAT = 1
+#: Increments of a chain that stay apart: as many as a source tells before it commits, and some.
+NEWEST_APART = 4
+#: A clock may be ahead by so much.
+AHEAD_MS = 60_000
+_PARTITIONS_NAMED = 100
+#: Around the last word of a producer that did not say goodbye.
+_WINDOWS_OF_DOUBT = 2
+
+Place = tuple[int, Tier, str]
+
+
+class Row(NamedTuple):
+    """`value` None: there is no such window any more."""
+
+    key: str
+    value: str | None
+
+
+class Late(NamedTuple):
+    """What is not counted any more, and why."""
+
+    increment: Increment
+    reason: str
+
+
+@dataclass(slots=True)
+class TopicWindows:
+    """`add`, then `rows`, then `forget`: once in each batch."""
+
+    topic: str
+    horizon_ms: int = 0
+    window_ms: int = WINDOW_MS
+    stories: dict[Chain, Story] = field(default_factory=dict)
+    #: Window → its state, as it was last told, and a digest of all that was told.
+    verdicts: dict[int, tuple[str, str]] = field(default_factory=dict)
+    _touched: set[Place] = field(default_factory=set)
+    _concerns_all: bool = False
+
+    def add(self, increment: Increment, now_ms: int) -> Late | None:
+        """In the order of the audit topic. What part of it is late, if any is; one that was read before is neither."""
+        if not self.stories:
+            self.window_ms = increment.window_ms
+        story = self.stories.get(increment.chain, Story())
+        if increment.at_ms < self.horizon_ms and increment.epoch not in story.sequences:
+            return Late(increment, f"made before {self.horizon_ms}, when nothing else of its epoch is remembered")
+        latest = min(increment.at_ms, now_ms) + AHEAD_MS
+        counts = cut(increment, lambda window: max(self.horizon_ms, 0) <= window <= latest)
+        if self._add(story, counts):
+            late = cut(increment, lambda window: not max(self.horizon_ms, 0) <= window <= latest)
+            if Kept.of(late).windows:
+                return Late(late, f"windows before {self.horizon_ms}, or of the future, or without a time")
+        return None
+
+    def _add(self, story: Story, increment: Increment) -> bool:
+        before, doubts = list(story.increments), _doubts(story)
+        if not story.add(increment):
+            return False
+        chain = increment.chain
+        if chain not in self.stories:
+            self._concerns_all = self._concerns_all or column(chain) not in map(column, self.stories)
+            self.stories[chain] = story
+        self._concerns_all = self._concerns_all or doubts != _doubts(story)
+        undone = before[len(story.increments) - 1 :]
+        story.increments[-1] = new = Kept.of(increment)
+        windows = {window for each in (*undone, new) for window in each.windows if window >= self.horizon_ms}
+        self._touched |= {(window, chain.tier, chain.source) for window in windows}
+        _fold(story)
+        return True
+
+    def rows(self, now_ms: int) -> list[Row]:
+        """Those that are others now: what each source counted in a window, and what is to be said of it."""
+        touched, self._touched = self._touched, set()
+        windows = {window for window, _, _ in touched} | self._unsettled()
+        if self._concerns_all:
+            windows |= self.verdicts.keys()
+        self._concerns_all = False
+        seen = self._ledger(windows) if windows else Ledger()
+        return [*self._counted(seen, touched), *self._judged(seen, windows, now_ms)]
+
+    def _unsettled(self) -> set[int]:
+        """What time, or somebody who goes on, may settle."""
+        return {window for window, (state, _) in self.verdicts.items() if state != State.COMPLETE}
+
+    def due_ms(self, now_ms: int) -> int | None:
+        """When the next window is over, to be judged though nobody tells anything."""
+        ends = (window + 2 * self.window_ms for window, (state, _) in self.verdicts.items() if state == State.PENDING)
+        return min((end for end in ends if end > now_ms), default=None)
+
+    def _ledger(self, windows: set[int]) -> Ledger:
+        """Of these windows; each chain reaches as far as it does."""
+        ledger = Ledger()
+        ledger.window_ms[self.topic] = self.window_ms
+        for chain, story in self.stories.items():
+            told = [each for each in story.increments if not windows.isdisjoint(each.windows)]
+            increments = [cut(each.increment(), windows.__contains__) for each in told]
+            for at, end in ((0, story.increments[:1]), (len(increments), story.increments[-1:])):
+                if end and end[0] not in told:
+                    bare = Increment(chain, "", 0, 0, start=end[0].start, end=end[0].end)
+                    increments.insert(at and len(increments), bare)
+            ledger.stories[chain] = replace(story, increments=increments)
+        return ledger
+
+    def _counted(self, ledger: Ledger, touched: set[Place]) -> Iterator[Row]:
+        found: dict[Place, dict[str, Any]] = {}
+        partitions: dict[Place, set[int]] = {}
+        for chain, story in ledger.stories.items():
+            for increment in story.increments:
+                for window, told in told_by_window(increment).items():
+                    place = (window, chain.tier, chain.source)
+                    if place in touched:
+                        found[place] = added(found[place], told) if place in found else told
+                        partitions.setdefault(place, set()).add(chain.partition)
+        for place in sorted(touched):
+            window, tier, source = place
+            key = _json([self.topic, window, tier, source])
+            yield Row(key, self._told(place, found[place], len(partitions[place])) if place in found else None)
+
+    def _told(self, place: Place, told: dict[str, Any], partitions: int) -> str:
+        window, tier, source = place
+        tally = as_plain(told.pop("windows", Tally()))
+        head = {"format": _FORMAT, "topic": self.topic, "window": window, "window_ms": self.window_ms}
+        return _json({**head, "tier": tier, "source": source, "partitions": partitions, **tally, **as_plain(told)})
+
+    def _judged(self, ledger: Ledger, windows: set[int], now_ms: int) -> Iterator[Row]:
+        verdict = judge(ledger, self.topic, now_ms)
+        states = {row.window: row.state for row in verdict.rows}
+        for window in sorted(windows):
+            key = _json([self.topic, window])
+            if window not in states:
+                if self.verdicts.pop(window, None):
+                    yield Row(key, None)
+                continue
+            findings = [_plain(each) for each in verdict.findings if each.window == window]
+            head = {"format": _FORMAT, "topic": self.topic, "window": window, "window_ms": self.window_ms}
+            value = _json({**head, "state": states[window], "findings": findings})
+            told = str(states[window]), hashlib.sha256(value.encode()).hexdigest()[:16]
+            if self.verdicts.get(window) != told:
+                self.verdicts[window] = told
+                yield Row(key, value)
+
+    def forget(self, before_ms: int) -> None:
+        """Windows that begin before leave the state, and what nobody has been heard of since then."""
+        self.horizon_ms = max(self.horizon_ms, before_ms)
+        self.verdicts = {window: told for window, told in self.verdicts.items() if window >= self.horizon_ms}
+        for chain, story in list(self.stories.items()):
+            _trim(story, self.horizon_ms)
+            _forget_epochs(story, self.horizon_ms - _WINDOWS_OF_DOUBT * self.window_ms)
+            if not story.sequences and not any(each.windows for each in story.increments):
+                del self.stories[chain]
+
+
+def _doubts(story: Story) -> tuple[Any, ...]:
+    return story.is_doubtful, story.unheard_until_ms, story.gaps
+
+
+def _fold(story: Story) -> None:
+    """One increment instead of two that stand beside one another, tell of the same newest window, and are not new."""
+    kept = story.increments
+    if kept[-1].start == NO_RANGE and not kept[-1].windows:
+        kept.pop()
+        return
+    at = len(kept) - (1 if kept[-1].start == NO_RANGE else NEWEST_APART + 1)
+    if at < 1:
+        return
+    before, after = kept[at - 1 : at + 1]
+    if before.end != after.start or (before.windows and after.windows and before.newest != after.newest):
+        return
+    kept[at - 1 : at + 1] = [_joined(before, after)]
+
+
+def _joined(before: Kept, after: Kept) -> Kept:
+    if before.windows and after.windows:
+        return Kept.of(joined(before.increment(), after.increment()))
+    told = before if before.windows else after
+    return Kept(before.start, after.end, told.windows, told.text)
+
+
+def _trim(story: Story, before_ms: int) -> None:
+    """What was covered stays covered; how it was counted is gone."""
+    kept = story.increments
+    old = next((at for at, each in enumerate(kept) if each.newest >= before_ms), len(kept))
+    if old and kept[0].start != NO_RANGE:
+        kept[:old] = [Kept(kept[0].start, kept[old - 1].end, (), "")]
+    else:
+        del kept[:old]
+
+
+def _forget_epochs(story: Story, before_ms: int) -> None:
+    gone = {epoch for epoch, at_ms in story.heard_ms.items() if at_ms < before_ms}
+    for epoch in gone:
+        del story.heard_ms[epoch], story.sequences[epoch]
+    story.closed -= gone
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    said = asdict(finding)
+    del said["topic"], said["window"]
+    return {**said, "partitions": said["partitions"][:_PARTITIONS_NAMED]}
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def written(windows: TopicWindows) -> str:
+    """After `rows` and `forget`."""
+    stories = [
+        [
+            list(chain), [each.as_list() for each in story.increments], story.gaps, story.repeated, story.sequences,
+            story.heard_ms, sorted(story.closed), story.is_doubtful, story.unheard_until_ms,
+        ]
+        for chain, story in windows.stories.items()
+    ]  # fmt: skip
+    verdicts = [[window, *told] for window, told in windows.verdicts.items()]
+    return _json([_FORMAT, windows.horizon_ms, windows.window_ms, verdicts, stories])
+
+
+def understood(topic: str, text: str) -> TopicWindows:
+    _, horizon_ms, window_ms, verdicts, stories = orjson.loads(text)
+    return TopicWindows(
+        topic, horizon_ms, window_ms, dict(map(_story, stories)), {window: tuple(told) for window, *told in verdicts}
+    )
+
+
+def _story(said: list[Any]) -> tuple[Chain, Story]:
+    (tier, source, topic, partition), kept, gaps, repeated, sequences, heard_ms, closed, is_doubtful, unheard = said
+    story = Story(
+        [Kept.of_list(each) for each in kept], [tuple(each) for each in gaps], repeated, sequences=sequences,
+        heard_ms=heard_ms, closed=set(closed), is_doubtful=is_doubtful, unheard_until_ms=unheard,
+    )  # fmt: skip
+    return Chain(Tier(tier), source, topic, partition), story
+
+
+def horizon(heard: Iterable[tuple[int, int]], kept_ms: int) -> int:
+    """`heard`: partition of the audit topic, when an increment in it was made. Before what its windows are forgotten.
+
+    Partitions of the audit topic are read in step, but not exactly: the one that is behind counts.
+    """
+    newest: dict[int, int] = {}
+    for partition, at_ms in heard:
+        newest[partition] = max(newest.get(partition, 0), at_ms)
+    return min(newest.values(), default=0) - kept_ms

@@ -1,0 +1,42 @@
+"""What increments tell by window is cut and merged whatever it is."""
+
+from dataclasses import dataclass
+
+from broker.audit.tally import Tally
+from broker.spark.audit.kept import _cut, _turned, added, as_plain
+
+
+@dataclass
+class Sketch:
+    """As a sketch of latencies: it is merged in its place, and written as a list."""
+
+    counts: dict[int, int]
+
+    def merge(self, other):
+        for bucket, count in other.counts.items():
+            self.counts[bucket] = self.counts.get(bucket, 0) + count
+
+    def as_list(self):
+        return sorted(self.counts.items())
+
+
+def test_what_can_be_added_or_merged_is_summed_by_window_and_kind():
+    one = {"dead": {60: Tally(1, 10)}, "filtered": {60: Tally(2, 20)}}
+    other = {"dead": {60: Tally(3, 30), 120: Tally(4, 40)}}
+    assert added(one, other) == {
+        "dead": {60: Tally(4, 40), 120: Tally(4, 40)},
+        "filtered": {60: Tally(2, 20)},
+    }
+    sketches = added({60: Sketch({1: 1})}, {60: Sketch({1: 2, 7: 1}), 120: Sketch({3: 1})})
+    assert as_plain(sketches) == {60: [(1, 3), (7, 1)], 120: [(3, 1)]}
+
+
+def test_windows_are_cut_out_of_kinds_and_a_kind_without_any_is_left_out():
+    told = {"dead": {60: Tally(1), 120: Tally(2)}, "filtered": {60: Tally(3)}}
+    assert _cut(told, lambda window: window > 60) == {"dead": {120: Tally(2)}}
+    assert _cut({60: Tally(1), 120: Tally(2)}, lambda window: window > 60) == {120: Tally(2)}
+
+
+def test_what_is_told_by_kind_is_turned_to_be_told_by_window():
+    assert _turned({"dead": {60: 1, 120: 2}, "filtered": {60: 3}}) == {60: {"dead": 1, "filtered": 3}, 120: {"dead": 2}}
+    assert _turned({60: 1}) == {60: 1}
