@@ -157,7 +157,7 @@ INSTALLED_APPS = [
     "console.mirrors",
     "console.completeness",
     "console.alerts",
-    "console.changes.apps.ChangesConfig",
+    "console.changes",
     "console.operations",
     "console.rolling_restart",
     "console.decommission",
