@@ -207,6 +207,12 @@ _ALL = (
         "Even out what brokers hold, lead and serve by goals: replicas, leaders, disk, in, out, or all",
         query=("balance", "changes", "throttle"),
     ),
+    Action(
+        "demote-broker",
+        "move-partitions",
+        "Let a broker lead nothing, by the order of replicas; elect-leaders makes it so at once",
+        query=("demote", "throttle"),
+    ),
     Action("spread-replicas", "move-partitions", "Even out what brokers hold", query=("spread", "throttle")),
     Action(
         "change-replication",

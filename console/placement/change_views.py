@@ -26,8 +26,27 @@ from console.placement.cancel import plan_cancel
 from console.placement.forms import CHANGES_WISE, GoalsForm, MoveForm, ThrottleForm
 from console.placement.goals import rows
 from console.placement.models import OngoingMove, Reassignment
-from console.placement.move import BALANCE, DRAIN, FACTOR, MOVE, SPREAD, UNDO, MovePlan, Targets, flat, parse_targets
-from console.placement.moving import balance_proposal, drain_proposal, factor_proposal, planned, spread_proposal
+from console.placement.move import (
+    BALANCE,
+    DEMOTE,
+    DRAIN,
+    FACTOR,
+    MOVE,
+    SPREAD,
+    UNDO,
+    MovePlan,
+    Targets,
+    flat,
+    parse_targets,
+)
+from console.placement.moving import (
+    balance_proposal,
+    demote_proposal,
+    drain_proposal,
+    factor_proposal,
+    planned,
+    spread_proposal,
+)
 from console.placement.optimise import GOALS
 from console.placement.propose import Proposal
 from console.plans.apply import Refusals
@@ -39,7 +58,15 @@ MOVES_SHOWN = 200
 PARTITIONS_OFFERED = 100
 TOPICS_FOUND = 25
 #: What may be asked for in the address, and the audit's word for it.
-ACTIONS = {"": MOVE, "undo": UNDO, "drain": DRAIN, "spread": SPREAD, "balance": BALANCE, "factor": FACTOR}
+ACTIONS = {
+    "": MOVE,
+    "undo": UNDO,
+    "drain": DRAIN,
+    "demote": DEMOTE,
+    "spread": SPREAD,
+    "balance": BALANCE,
+    "factor": FACTOR,
+}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -130,6 +157,10 @@ def _proposal(request: HttpRequest, context: dict) -> Proposal | None:
             broker = get_object_or_404(Broker, broker_id=_number(request.GET.get("drain", "")))
             context["draining"] = broker.broker_id
             return drain_proposal(broker.broker_id)
+        case "demote":
+            broker = get_object_or_404(Broker, broker_id=_number(request.GET.get("demote", "")))
+            context["demoting"] = broker.broker_id
+            return demote_proposal(broker.broker_id)
         case "factor":
             topic = access_topic(request.user, request.GET.get("topic", ""), Right.OPERATE)
             context["topic"] = topic

@@ -18,6 +18,7 @@ Targets = Mapping[TopicPartition, tuple[int, ...]]
 
 MOVE, UNDO = "move partitions", "undo move"
 DRAIN, SPREAD, BALANCE, FACTOR = "drain broker", "spread replicas", "balance brokers", "change replication factor"
+DEMOTE = "demote broker"
 #: One plan moves no more: it is shown, sent back and handed to the controller as a whole.
 PARTITIONS_MAX = 2_000
 #: Obstacles of one kind that are named one by one.

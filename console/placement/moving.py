@@ -11,7 +11,7 @@ from console.gateway.group_views import TopicPartition
 from console.placement.models import OPEN, Reassignment
 from console.placement.move import MovePlan, Targets, World, plan_moves
 from console.placement.optimise import Goal, Spread, Weighed, propose_balance, spreads
-from console.placement.propose import Held, Proposal, propose_drain, propose_factor, propose_spread
+from console.placement.propose import Held, Proposal, propose_demote, propose_drain, propose_factor, propose_spread
 from console.placement.what_if import Seen
 
 
@@ -53,6 +53,11 @@ def seen_now() -> tuple[list[Seen], dict[int, str]]:
 def factor_proposal(topic: str, factor: int) -> Proposal:
     """`factor` replicas for each partition of the topic. Raises GatewayError."""
     return _as_it_is(lambda held, racks: propose_factor(held, racks, factor, topic))
+
+
+def demote_proposal(broker_id: int) -> Proposal:
+    """It leads nothing once preferred leaders are elected. Raises GatewayError."""
+    return _as_it_is(lambda held, racks: propose_demote(held, racks, broker_id))
 
 
 def drain_plan(broker_id: int, rate: int | None = None) -> MovePlan:

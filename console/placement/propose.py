@@ -1,4 +1,4 @@
-"""Where replicas should go: away from brokers, evenly over all of them, or with another replication factor. Pure.
+"""Where replicas should go: away from brokers, evenly over all of them, with another factor, or led by others. Pure.
 
 A proposal is a wish like one that was typed: it becomes a plan, which is shown and confirmed. Of each this holds:
 a partition's replicas lie on different brokers that are open to them, on as many racks as before if those offer as
@@ -102,6 +102,29 @@ def propose_factor(held: Iterable[Held], racks: Mapping[int, str], factor: int, 
         if each.place not in stuck:
             board.place(each, replicas)
     return Proposal({place: to for place, to in board.changed.items() if place not in stuck}, stuck)
+
+
+def propose_demote(held: Iterable[Held], racks: Mapping[int, str], demoted: int) -> Proposal:
+    """`demoted` leads nothing when preferred leaders are elected: it becomes the last replica of what it would lead.
+
+    Of the other replicas the one comes first that would lead least. No record is copied.
+    """
+    partitions = list(held)
+    leads = Counter(each.replicas[0] for each in partitions)
+    targets: dict[TopicPartition, tuple[int, ...]] = {}
+    stuck: dict[TopicPartition, str] = {}
+    for each in (one for one in partitions if one.replicas[0] == demoted):
+        others = [broker_id for broker_id in each.replicas if broker_id != demoted]
+        able = [broker_id for broker_id in others if broker_id in racks]
+        if not able:
+            stuck[each.place] = "No other broker that is there has a replica: nobody could lead it instead."
+            continue
+        if len(targets) >= CHANGES_MAX:
+            return Proposal(targets, stuck, is_cut=True)
+        first = min(able, key=lambda broker_id: (leads[broker_id], broker_id))
+        leads[first] += 1
+        targets[each.place] = (first, *(broker_id for broker_id in others if broker_id != first), demoted)
+    return Proposal(targets, stuck)
 
 
 class _Board:

@@ -14,6 +14,7 @@ from console.consumers.access import partitions_within
 from console.notes.queries import topics_said_to_be, with_notes
 from console.processes.dependents import users_of
 from console.topics.deletion import DoomedTopic
+from console.topics.platform import PLATFORM
 
 TOPICS_PER_PAGE = 50
 PARTITIONS_PER_PAGE = 100
@@ -49,6 +50,7 @@ class TopicListQuery:
     sort: str = "name"
     is_descending: bool = False
     shows_internal: bool = False
+    hides_platform: bool = False
     page: int = 1
 
     @classmethod
@@ -61,6 +63,7 @@ class TopicListQuery:
             sort=sort if sort in SORTS else "name",
             is_descending=wanted.startswith("-") and sort in SORTS,
             shows_internal=parameters.get("internal") == "on",
+            hides_platform=parameters.get("applications") == "on",
             page=int(page) if page.isascii() and page.isdigit() and len(page) < 9 else 1,
         )
 
@@ -70,6 +73,8 @@ def chosen_topics(query: TopicListQuery, reach: Reach) -> QuerySet[Topic]:
     topics = topics_within(reach)
     if not query.shows_internal:
         topics = topics.filter(is_internal=False)
+    if query.hides_platform:
+        topics = topics.exclude(name__regex=PLATFORM)
     if query.search:
         topics = topics.filter(Q(name__icontains=query.search) | Q(name__in=topics_said_to_be(query.search)))
     if query.sort in _COUNTED:

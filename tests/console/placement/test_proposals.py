@@ -45,6 +45,22 @@ def test_operator_drains_a_broker(cluster, collect, operator, client_of):
     assert Reassignment.objects.get().action == "drain broker"
 
 
+def test_a_demoted_broker_keeps_its_replicas_and_leads_nothing(cluster, collect, operator, client_of):
+    client = client_of(operator)
+    shown = client.get(f"{ADDRESS}?demote=3")
+    text = shown.content.decode()
+    assert "<h1>Demote broker 3</h1>" in text
+    assert "nothing is copied" in text
+    assert "No other broker that is there has a replica" in text
+    client.post(ADDRESS, confirmed(shown))
+    collect()
+
+    replicas = cluster.moves.assignments(["payments"])
+    assert all(each[0] != 3 for each in replicas.values())
+    assert partitions_on(3) == 3
+    assert Reassignment.objects.get().action == "demote broker"
+
+
 def test_what_cannot_leave_is_said_and_stays(cluster, collect, operator, client_of):
     cluster.stop_broker(2)
     collect()
@@ -82,7 +98,9 @@ def test_a_throttle_is_planned_with_a_proposal(operator, client_of):
     assert client_of(operator).get(f"{ADDRESS}?drain=3&throttle=-5").status_code == 422
 
 
-@pytest.mark.parametrize("query", ["?drain=99", "?drain=x", "?undo=1", "?topic=nothing&factor=2", "?topic=nothing"])
+@pytest.mark.parametrize(
+    "query", ["?demote=99", "?drain=99", "?drain=x", "?undo=1", "?topic=nothing&factor=2", "?topic=nothing"]
+)
 def test_what_is_not_there_is_not_found(query, operator, client_of):
     assert client_of(operator).get(ADDRESS + query).status_code == 404
 

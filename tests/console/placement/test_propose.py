@@ -3,7 +3,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.placement.propose import CHANGES_MAX, Held, propose_drain, propose_factor, propose_spread
+from console.placement.propose import CHANGES_MAX, Held, propose_demote, propose_drain, propose_factor, propose_spread
 
 RACKS = st.sampled_from(["a", "b", "c"])
 
@@ -165,3 +165,27 @@ def test_a_partition_with_a_replica_on_a_broker_that_is_away_waits_for_it():
     assert propose_drain(held, racks, {1}).stuck.keys() == {each.place for each in held}
     assert propose_spread(held, racks).targets == {}
     assert propose_factor(held, racks, 3, "t").stuck.keys() == {each.place for each in held}
+
+
+def test_a_demoted_broker_is_last_where_it_would_lead_and_others_share_what_it_led():
+    held = [Held(("orders", number), (3, 1, 2)) for number in range(4)] + [Held(("orders", 4), (1, 3, 2))]
+    proposal = propose_demote(held, {1: "", 2: "", 3: ""}, 3)
+    assert {place: sorted(to) for place, to in proposal.targets.items()} == {
+        ("orders", number): [1, 2, 3] for number in range(4)
+    }
+    assert all(to[-1] == 3 for to in proposal.targets.values())
+    assert sorted(to[0] for to in proposal.targets.values()) == [1, 1, 2, 2]
+    assert proposal.stuck == {}
+
+
+def test_nobody_leads_instead_who_is_away_or_not_there():
+    held = [Held(("orders", 0), (3,)), Held(("orders", 1), (3, 9)), Held(("orders", 2), (3, 9, 1))]
+    proposal = propose_demote(held, {1: "", 2: "", 3: ""}, 3)
+    assert proposal.targets == {("orders", 2): (1, 9, 3)}
+    assert set(proposal.stuck) == {("orders", 0), ("orders", 1)}
+
+
+def test_one_demotion_is_no_longer_than_a_plan():
+    held = [Held(("orders", number), (3, 1)) for number in range(CHANGES_MAX + 1)]
+    proposal = propose_demote(held, {1: "", 2: "", 3: ""}, 3)
+    assert (len(proposal.targets), proposal.is_cut) == (CHANGES_MAX, True)

@@ -117,3 +117,15 @@ def test_what_the_collector_saw_stands_in_the_columns(viewer, client_of, cluster
     clock.advance(5_000)
     collect()
     assert Topic.objects.get(name="orders").last_record_at_ms == clock.now_ms() - 5_000
+
+
+def test_what_programs_make_for_themselves_can_be_left_out(viewer, client_of):
+    own = ["orders", "orders.internals", "connect-configs-of-mine", "my_topic"]
+    platform = [
+        *("_schemas", "__consumer_offsets", "_barnabas_audit", "connect-offsets", "barnabas.probe", "heartbeats"),
+        *("barnabas-mirror.internal", "east.checkpoints.internal", "counts-store-changelog", "counts-repartition"),
+    ]
+    Topic.objects.bulk_create([Topic(name=name) for name in (*own, *platform)])
+    client = client_of(viewer)
+    assert {each.name for each in client.get("/topics/?applications=on").context["page"]} == set(own)
+    assert {each.name for each in client.get("/topics/").context["page"]} == {*own, *platform}
