@@ -33,6 +33,11 @@ READS = (
     Read("topics/{name}/settings", "topic-settings", "Settings of a topic, and where they come from"),
     Read("topics/{name}/consumers", "topic-consumers", "How far groups are in a topic, by partition"),
     Read("topics/{name}/producers", "topic-producers", "Who writes to a topic, and which transactions are open in it"),
+    Read(
+        "topics/{name}/segments/{int:partition}",
+        "topic-segments",
+        "Segments of a partition, and when retention deletes each",
+    ),
     Read("topics/{name}/history", "topic-history", "What has happened to a topic"),
     Read(
         "topics/{name}/records",

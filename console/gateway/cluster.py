@@ -45,8 +45,8 @@ from console.gateway.quotas import KafkaQuotas
 from console.gateway.record_deletion import ask_to_delete
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
-from console.gateway.retention import ask_outlook, ask_retention
-from console.gateway.retention_views import CommittedView, RetentionView, SettingView
+from console.gateway.retention import ask_outlook, ask_retention, ask_segments
+from console.gateway.retention_views import CommittedView, PartitionRetention, RetentionView, SettingView
 from console.gateway.topic_settings import TopicAdministration, own_settings
 from console.gateway.topic_watch import TopicWatch, WatchedSettings
 
@@ -153,6 +153,9 @@ class KafkaGateway:
 
     def retention_outlook(self, topics: Collection[str]) -> Mapping[str, RetentionView]:
         return ask_outlook(self._client, topics, self._membership, self._timeout)
+
+    def segments_of(self, topic: str, partition: int) -> PartitionRetention:
+        return ask_segments(self._client, topic, partition, self._membership, self._timeout)
 
     def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
         # The first record that is not older than time itself.

@@ -22,7 +22,13 @@ from console.gateway.fake_records import FakeRecordStream
 from console.gateway.fake_retention import FakeSegment, FakeTopicState
 from console.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream, RecordView
-from console.gateway.retention_views import CommittedView, RetentionView, SettingView
+from console.gateway.retention_views import (
+    EVERYTHING_GOES,
+    CommittedView,
+    PartitionRetention,
+    RetentionView,
+    SettingView,
+)
 
 
 def wall_ms() -> int:
@@ -109,6 +115,10 @@ class FakeGateway:
     def retention_outlook(self, topics: Collection[str]) -> Mapping[str, RetentionView]:
         self._alive()
         return {topic: self.preview_retention(topic, {}) for topic in topics if topic in self._topics}
+
+    def segments_of(self, topic: str, partition: int) -> PartitionRetention:
+        view = self.preview_retention(topic, EVERYTHING_GOES)
+        return next(each for each in view.partitions if each.partition == partition)
 
     def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
         return self._times(places, lambda span: span.first)

@@ -18,7 +18,7 @@ from console.gateway.move_views import MoveGateway
 from console.gateway.producer_views import ProducerGateway
 from console.gateway.quota_views import QuotaGateway
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
-from console.gateway.retention_views import CommittedView, RetentionView, SettingView
+from console.gateway.retention_views import CommittedView, PartitionRetention, RetentionView, SettingView
 
 __all__ = [
     "INTERNAL_TOPICS",
@@ -137,6 +137,13 @@ class ClusterGateway(Protocol):
         """What retention would delete now of many topics, without a pass of compaction; one nobody told is missing.
 
         Raises GatewayError, also for a cluster that does not know the question.
+        """
+        ...
+
+    def segments_of(self, topic: str, partition: int) -> PartitionRetention:
+        """As if everything were old enough to go: every segment, oldest first; nothing is deleted by asking.
+
+        What is empty, or of just now, is counted and not told of. Raises as `preview_retention`.
         """
         ...
 

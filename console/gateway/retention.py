@@ -18,7 +18,7 @@ from broker.security.membership import Membership
 from console.gateway.client import ClusterClient
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.gateway.membership import ConsoleMembership
-from console.gateway.retention_views import DoomedSegment, PartitionRetention, RetentionView
+from console.gateway.retention_views import EVERYTHING_GOES, DoomedSegment, PartitionRetention, RetentionView
 
 #: A preview of compaction reads the log; what is not looked at by then is answered so.
 PREVIEW_TIMEOUT_SECONDS = 8.0
@@ -99,6 +99,16 @@ def ask_retention(
         answer.retention_bytes,
         tuple(_partition(each) for each in answer.partitions),
     )
+
+
+def ask_segments(
+    client: ClusterClient, topic: str, partition: int, membership: ConsoleMembership, timeout_seconds: float
+) -> PartitionRetention:
+    """Every segment of one partition: what would go if all of it were too old. Raises as `ask_retention`."""
+    question = PreviewQuestion(topic, [partition], EVERYTHING_GOES, False, PREVIEW_TIMEOUT_SECONDS)
+    with _cluster(client, membership, timeout_seconds) as cluster:
+        answer = preview_retention(cluster, question, membership())
+    return next((_partition(each) for each in answer.partitions), PartitionRetention(partition, "nobody leads it"))
 
 
 @contextmanager

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+#: Under these settings every segment goes whose newest record is not of just now: a preview lists them all.
+EVERYTHING_GOES = {"cleanup.policy": "delete", "retention.ms": "0", "retention.bytes": "-1"}
+
 
 @dataclass(frozen=True, slots=True)
 class SettingView:

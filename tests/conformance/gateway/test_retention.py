@@ -129,3 +129,15 @@ def test_the_newest_record_has_a_time_too(gateway, topic, append):
 
     assert newest[topic.name, 0] is None
     assert newest[topic.name, 1] >= gateway.oldest_records(places)[topic.name, 1]
+
+
+def test_every_segment_is_told_though_nothing_goes(gateway, topic, append):
+    append(topic.name, 1, 7)
+    found = eventually(lambda: gateway.segments_of(topic.name, 1), lambda seen: len(seen.segments) == 1)
+    (segment,) = found.segments
+
+    assert (found.partition, found.error, found.segment_count, found.next_offset) == (1, "", 1, 7)
+    assert (segment.first_offset, segment.last_offset, segment.size_bytes) == (0, 6, found.size_bytes)
+    assert segment.newest_at_ms > time.time() * 1_000 - 60_000
+    assert gateway.segments_of(topic.name, 0).segments == ()
+    assert find_topic(gateway, topic.name).partitions[1].first_offset == 0
