@@ -162,6 +162,13 @@ _ALL = (
         confirms="broker-set",
     ),
     Action(
+        "move-between-directories",
+        "broker-directories",
+        "Move replicas, each `place` topic:partition, `to` another directory of their broker; `undo` puts them back",
+        path=("broker_id",),
+        query=("place", "to", "undo"),
+    ),
+    Action(
         "reset-group",
         "group-reset",
         "Put offsets of a group to `earliest`, `latest`, `time` (`at`), `offset` or `shift` (`value`)",

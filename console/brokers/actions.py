@@ -1,10 +1,12 @@
-"""Changing one setting of a broker, or of all, as planned."""
+"""Changing one setting of a broker, or of all, and where its replicas lie, as planned."""
 
 from django.contrib.auth.models import User
 
 from console.brokers.plan import ALL
 from console.gateway.connect import cluster_gateway
-from console.plans.apply import carry_out
+from console.plans.apply import Refusals, carry_out
+from console.plans.inverse import keep_inverse
+from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation, Plan
 from console.plans.setting import DEFAULT
 
@@ -14,3 +16,25 @@ def do_change_setting(actor: User, plan: Plan, confirmation: Confirmation) -> No
     wanted = {line.name: None if line.new == DEFAULT else line.new for line in plan.lines}
     broker_id = None if plan.object_name == ALL else int(plan.object_name)
     carry_out(actor, plan, confirmation, lambda: cluster_gateway().brokers.change_settings(broker_id, wanted))
+
+
+def do_move_replicas(
+    actor: User, broker_id: int, plan: Plan, confirmation: Confirmation
+) -> tuple[Refusals, KeptInverse | None]:
+    """What was refused, by name, and what puts the rest back. Raises NotConfirmedError, GatewayError."""
+    kept: list[KeptInverse] = []
+
+    def begin() -> Refusals:
+        places = {line.name: _place_of(line.name) for line in plan.lines}
+        kept.append(keep_inverse(actor, plan, {"{}:{}".format(*places[line.name]): line.old for line in plan.lines}))
+        wanted = {places[line.name]: str(line.new) for line in plan.lines}
+        refused = cluster_gateway().brokers.move_replicas(broker_id, wanted)
+        return {f"{topic}-{partition}": why for (topic, partition), why in refused.items()}
+
+    refused = carry_out(actor, plan, confirmation, begin)
+    return refused, kept[0] if kept else None
+
+
+def _place_of(name: str) -> tuple[str, int]:
+    topic, _, partition = name.rpartition("-")
+    return topic, int(partition)

@@ -31,6 +31,8 @@ class LogDirView:
     usable_bytes: int | None = None
     #: (topic, partition, bytes) of each replica in it.
     replicas: tuple[tuple[str, int, int], ...] = ()
+    #: Likewise of copies that are on their way into it; each takes the place of the replica in another directory.
+    arriving: tuple[tuple[str, int, int], ...] = ()
 
     @property
     def size_bytes(self) -> int:
@@ -90,6 +92,13 @@ class BrokerGateway(Protocol):
 
     def log_dirs(self, places: Collection[tuple[str, int]] | None = None) -> Mapping[int, tuple[LogDirView, ...]]:
         """With every replica in them, or only those of `places`."""
+        ...
+
+    def move_replicas(self, broker_id: int, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], str]:
+        """Begin to copy replicas of one broker into other directories of it; what was refused, with a sentence why.
+
+        Raises GatewayError if the broker cannot be asked.
+        """
         ...
 
     def software(self) -> Mapping[int, Software]:

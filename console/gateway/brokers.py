@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
 from broker.common.errors import BarnabasError, ErrorCode
@@ -36,6 +37,7 @@ from broker.protocol.schema import Message
 from broker.security.membership import Membership
 from console.gateway.broker_views import BrokerSetting, ErrorCount, LogDirView, NotLoaded, RequestTimes, Software
 from console.gateway.client import ClusterClient
+from console.gateway.directory_moves import directory_request
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.gateway.membership import ConsoleMembership
 from console.gateway.quota_views import QuotaUse
@@ -85,16 +87,22 @@ class KafkaBrokers:
 
     def change_settings(self, broker_id: int | None, changes: Mapping[str, str | None]) -> None:
         request = _alteration(broker_id, changes)
-        for known_id, host, port in self._addresses():
-            if broker_id not in (None, known_id):
-                continue
-            answer = self._ask(known_id, host, port, request)
-            if answer is None:
-                raise GatewayError("This broker changes no single settings (IncrementalAlterConfigs): it is too old.")
-            if answer.responses[0].error_code:
-                raise refusal(answer.responses[0].error_code, answer.responses[0].error_message or "")
-            return
-        raise ClusterUnreachableError(f"Broker {broker_id} is not registered: it cannot be asked.")
+        answer = self._ask_one(broker_id, request)
+        if answer is None:
+            raise GatewayError("This broker changes no single settings (IncrementalAlterConfigs): it is too old.")
+        if answer.responses[0].error_code:
+            raise refusal(answer.responses[0].error_code, answer.responses[0].error_message or "")
+
+    def move_replicas(self, broker_id: int, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], str]:
+        answer = self._ask_one(broker_id, directory_request(wanted))
+        if answer is None:
+            raise GatewayError("This broker moves no replicas between its directories: it is too old.")
+        return {
+            (topic.topic_name, each.partition_index): str(refusal(each.error_code))
+            for topic in answer.results
+            for each in topic.partitions
+            if each.error_code
+        }
 
     def log_dirs(self, places: Collection[tuple[str, int]] | None = None) -> Mapping[int, tuple[LogDirView, ...]]:
         request = DescribeLogDirsRequest(topics=None if places is None else _by_topic(places))
@@ -125,6 +133,13 @@ class KafkaBrokers:
 
     def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
         return self._quota_uses
+
+    def _ask_one(self, broker_id: int | None, request: Message) -> Any:
+        """`broker_id` None: whoever comes first. None from a broker that does not know the question."""
+        for known_id, host, port in self._addresses():
+            if broker_id in (None, known_id):
+                return self._ask(known_id, host, port, request)
+        raise ClusterUnreachableError(f"Broker {broker_id} is not registered: it cannot be asked.")
 
     def _ask(
         self, broker_id: int, host: str, port: int, request: Message, membership: Membership | None = None
@@ -223,12 +238,17 @@ def _log_dir(answer: DescribeLogDirsResult) -> LogDirView:
         error=ErrorCode(answer.error_code).meaning if answer.error_code else "",
         total_bytes=_known(answer.total_bytes),
         usable_bytes=_known(answer.usable_bytes),
-        replicas=tuple(
-            (topic.name, each.partition_index, each.partition_size)
-            for topic in answer.topics
-            for each in topic.partitions
-            if not each.is_future_key
-        ),
+        replicas=_replicas(answer, is_future=False),
+        arriving=_replicas(answer, is_future=True),
+    )
+
+
+def _replicas(answer: DescribeLogDirsResult, *, is_future: bool) -> tuple[tuple[str, int, int], ...]:
+    return tuple(
+        (topic.name, each.partition_index, each.partition_size)
+        for topic in answer.topics
+        for each in topic.partitions
+        if bool(each.is_future_key) is is_future
     )
 
 

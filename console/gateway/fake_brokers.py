@@ -1,6 +1,6 @@
-"""Brokers of the cluster in memory: their settings, their one log directory each, and no requests."""
+"""Brokers of the cluster in memory: their settings, their log directories, and no requests."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from broker.common.errors import ErrorCode
@@ -29,6 +29,9 @@ class FakeBrokers:
         #: Broker → key → text, as in its server.properties.
         self.files = {each: {"broker.id": str(each), "log.dirs": f"/data/{each}"} for each in broker_ids}
         self.failed_dirs: set[int] = set()
+        #: (broker, place) → directory, of replicas that were moved; the first directory has the others.
+        self._lies_in: dict[tuple[int, tuple[str, int]], str] = {}
+        self._arriving: dict[tuple[int, tuple[str, int]], str] = {}
         self.usable_bytes: dict[int, int] = {}
         self.times: dict[int, tuple[RequestTimes, ...] | None] = {}
         self.unloaded: dict[int, NotLoaded] = {}
@@ -62,15 +65,41 @@ class FakeBrokers:
             if places is None or (topic, partition) in places:
                 for broker_id, size in sizes.items():
                     held[broker_id].append((topic, partition, size))
-        found = {}
-        for broker_id in alive:
-            path = self.files[broker_id]["log.dirs"]
+        return {broker_id: tuple(self._dir_views(broker_id, held[broker_id])) for broker_id in alive}
+
+    def move_replicas(self, broker_id: int, wanted: Mapping[tuple[str, int], str]) -> dict[tuple[str, int], str]:
+        if broker_id not in self._cluster.alive_brokers():
+            raise ClusterUnreachableError(f"Broker {broker_id} is not registered: it cannot be asked.")
+        sizes, refused = self._cluster.replica_sizes(), {}
+        for place, path in wanted.items():
+            if path not in self._dirs(broker_id):
+                refused[place] = str(refusal(ErrorCode.LOG_DIR_NOT_FOUND))
+            elif broker_id not in sizes.get(place, {}):
+                refused[place] = str(refusal(ErrorCode.REPLICA_NOT_AVAILABLE))
+            elif path != self._dir_of(broker_id, place):
+                self._arriving[broker_id, place] = path
+        return refused
+
+    def arrive(self) -> None:
+        """As if every copy between directories had caught up."""
+        self._lies_in |= self._arriving
+        self._arriving.clear()
+
+    def _dirs(self, broker_id: int) -> list[str]:
+        return self.files[broker_id]["log.dirs"].split(",")
+
+    def _dir_of(self, broker_id: int, place: tuple[str, int]) -> str:
+        return self._lies_in.get((broker_id, place), self._dirs(broker_id)[0])
+
+    def _dir_views(self, broker_id: int, held: list[tuple[str, int, int]]) -> Iterator[LogDirView]:
+        usable = self.usable_bytes.get(broker_id, VOLUME_BYTES)
+        for path in self._dirs(broker_id):
             if broker_id in self.failed_dirs:
-                found[broker_id] = (LogDirView(path, "the disk could not be read or written"),)
+                yield LogDirView(path, "the disk could not be read or written")
                 continue
-            usable = self.usable_bytes.get(broker_id, VOLUME_BYTES)
-            found[broker_id] = (LogDirView(path, "", VOLUME_BYTES, usable, tuple(held[broker_id])),)
-        return found
+            here = tuple(each for each in held if self._dir_of(broker_id, each[:2]) == path)
+            coming = tuple((*each[:2], 0) for each in held if self._arriving.get((broker_id, each[:2])) == path)
+            yield LogDirView(path, "", VOLUME_BYTES, usable, here, coming)
 
     def software(self) -> Mapping[int, Software]:
         return {each: Software("Barnabas", "3.9", 44) for each in self._cluster.alive_brokers()}

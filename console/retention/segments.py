@@ -41,7 +41,7 @@ class SegmentOutlook:
             found.append(f"once {size(self.bytes_left)} more are written")
         if not found:
             return "never by itself"
-        return ", or ".join(found) + (" and it has rolled" if self.is_written_to else "")
+        return ", or ".join(found) + (", if it has rolled by then" if self.is_written_to else "")
 
 
 def segment_outlooks(

@@ -88,3 +88,18 @@ def test_a_broker_that_answered_is_known_for_what_it_runs(gateway, first):
     found = gateway.brokers.software()[first]
     assert (found.name, found.speaks) == ("Barnabas", "3.9")
     assert found.api_count >= 40
+
+
+def test_a_replica_goes_into_no_directory_that_is_not_there_and_none_goes_that_is_not_there(gateway, first):
+    name = f"conformance-{uuid.uuid4().hex[:12]}"
+    gateway.create_topic(name, 1, 1)
+    held = eventually(lambda: replica_sizes(gateway.brokers.log_dirs()), lambda seen: (name, 0) in seen)
+    (holder,) = held[name, 0]
+    (directory, *_) = gateway.brokers.log_dirs()[holder]
+    move = gateway.brokers.move_replicas
+
+    assert move(holder, {(name, 0): "/no/such/directory"}).keys() == {(name, 0)}
+    assert move(holder, {(name, 7): directory.path}).keys() == {(name, 7)}
+    assert move(holder, {(name, 0): directory.path}) == {}
+    with pytest.raises(GatewayError):
+        move(99, {(name, 0): directory.path})

@@ -34,7 +34,7 @@ def test_by_time_a_segment_goes_when_its_newest_record_is_too_old_and_the_last_h
     found = words(partition((3 * HOUR, 100), (HOUR, 100)), retention_ms=5 * HOUR)
     assert found[0].startswith("in 2 h (")
     assert found[1].startswith("in 4 h (")
-    assert [each.endswith("and it has rolled") for each in found] == [False, True]
+    assert [each.endswith("if it has rolled by then") for each in found] == [False, True]
 
 
 def test_by_size_it_goes_when_those_behind_it_fill_the_room():
@@ -73,7 +73,7 @@ def test_the_page_says_of_each_segment_when_it_goes(viewer, client_of):
     (old, old_words), (young, young_words) = response.context["shown"]
     assert (old.goes_now, old.records, young.goes_now, young.records) == ("retention.ms", 100, "", 50)
     assert (old_words, young.is_written_to) == ("at the next look of its broker: retention.ms", True)
-    assert young_words.endswith("and it has rolled")
+    assert young_words.endswith("if it has rolled by then")
     assert b"written to" in response.content
     assert b'href="/topics/orders/+segments/0/"' in client_of(viewer).get("/topics/orders/+retention/").content
 
