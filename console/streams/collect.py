@@ -24,7 +24,11 @@ def _look(process: ManagedProcess) -> bool:
     facts = facts | {"process": process.state}  # a driver that was killed writes nothing any more, and is shown so
     if kept is not None and kept.facts == facts:
         return False
-    process.progress, _ = StreamProgress.objects.update_or_create(process=process, defaults={"facts": facts})
+    if kept is None:
+        process.progress, _ = StreamProgress.objects.update_or_create(process=process, defaults={"facts": facts})
+    else:
+        kept.facts = facts
+        kept.save(update_fields=["facts"])
     push_stream(process)
     return True
 

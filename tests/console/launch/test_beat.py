@@ -13,9 +13,11 @@ from console.processes.rest import REST
 
 
 @pytest.fixture(autouse=True)
-def nothing_rests():
-    """What looks of other tests in this process may have found is not known here."""
+def nothing_rests(monkeypatch):
+    """What looks of other tests in this process may have found is not known here; somebody looks on."""
+    app.finalize()
     REST.ended()
+    monkeypatch.setitem(beat.FrugalScheduler.only_if, "look-at-streams", lambda: True)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from console.processes.models import ManagedProcess
 from console.streams.collect import look_at_streams
 from console.streams.models import StreamProgress
 from console.streams.queries import shown_stream
+from console.streams.schedule import REST_S, Pace
 
 FACTS = {
     "pid": 7,
@@ -97,3 +98,16 @@ def _write_and_look(host) -> None:
     add_process("stream", "counts", {"directory": str(directory), "properties": {"job": "dedupe"}})
     (directory / "progress.json").write_text(json.dumps(FACTS))
     assert look_at_streams() == 1
+
+
+def test_jobs_are_looked_at_less_often_while_nobody_looks_on():
+    now_s, is_anybody_there = [100.0], [False]
+    pace = Pace(lambda: is_anybody_there[0], lambda: now_s[0])
+    assert pace.is_due()
+    now_s[0] += REST_S - 0.1
+    assert not pace.is_due()
+    is_anybody_there[0] = True
+    assert pace.is_due()
+    is_anybody_there[0] = False
+    now_s[0] += REST_S
+    assert pace.is_due()
