@@ -16,6 +16,7 @@ from broker.connect.api import (
     SourceConnector,
 )
 from broker.connect.api.config import Password, between, not_empty
+from broker.connect.herder.aliased import aliased, check_aliased
 from broker.connect.herder.errors import BadRequest
 from broker.connect.plugins import Kind, lookup
 from broker.connect.settings import Settings
@@ -80,11 +81,12 @@ def validate(raw: Props, settings: Settings) -> dict[str, Any]:
     except WrongReference as error:
         raise ConnectError(str(error)) from None
     cls = connector_class(props)
-    common = COMMON + SINK if issubclass(cls, SinkConnector) else COMMON + BOUNDARY_KEYS
+    common = (COMMON + SINK if issubclass(cls, SinkConnector) else COMMON + BOUNDARY_KEYS) + aliased(props)
     found = {each.name: each for each in common.validate(props)}
     for each in cls().validate(props):
         known = found.get(each.name)
         found[each.name] = each if known is None else _merged(known, each)
+    check_aliased(props, found)
     if issubclass(cls, SinkConnector) and bool(props.get("topics")) is bool(props.get("topics.regex")):
         found["topics"].errors.append("Must configure one of topics or topics.regex")
     for kind, name in ((Kind.CONVERTER, "key.converter"), (Kind.CONVERTER, "value.converter")):

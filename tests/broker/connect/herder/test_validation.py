@@ -1,0 +1,56 @@
+"""What is wrong with transforms and predicates is told by their own keys, before a connector is there."""
+
+import pytest
+
+from broker.connect.herder.errors import BadRequest
+from broker.connect.herder.validation import require_valid, validate
+from broker.connect.settings import STANDALONE, read_settings
+
+SETTINGS = read_settings(
+    {"key.converter": "JsonConverter", "value.converter": "JsonConverter", "offset.storage.file.filename": "/x"},
+    STANDALONE,
+)
+SOURCE = {"name": "s", "connector.class": "FileStreamSource", "topic": "t"}
+RIGHT = {
+    "transforms": "mark,out", "transforms.mark.type": "InsertField$Value", "transforms.mark.static.field": "f",
+    "transforms.mark.static.value": "v", "transforms.out.type": "Filter", "transforms.out.predicate": "gone",
+    "transforms.out.negate": "true", "predicates": "gone", "predicates.gone.type": "RecordIsTombstone",
+}  # fmt: skip
+
+
+def wrong(**more):
+    infos = validate(SOURCE | RIGHT | {key.replace("_", "."): value for key, value in more.items()}, SETTINGS)
+    return {each["value"]["name"]: each["value"]["errors"] for each in infos["configs"] if each["value"]["errors"]}
+
+
+def test_what_is_right_is_declared_by_alias():
+    infos = validate(SOURCE | RIGHT, SETTINGS)
+    assert infos["error_count"] == 0
+    assert {"Transforms: mark", "Transforms: out", "Predicates: gone"} <= set(infos["groups"])
+    shown = {each["value"]["name"]: each for each in infos["configs"]}
+    assert shown["transforms.mark.static.field"]["value"]["value"] == "f"
+    assert shown["transforms.mark.static.field"]["definition"]["group"] == "Transforms: mark"
+    assert shown["transforms.out.negate"]["definition"]["type"] == "BOOLEAN"
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ({"transforms_mark_type": "Nothing"}, "transforms.mark.type"),
+        ({"transforms": "mark,out,other"}, "transforms.other.type"),
+        ({"transforms": "mark,mark,out"}, "transforms"),
+        ({"transforms_out_predicate": "none"}, "transforms.out.predicate"),
+        ({"transforms_out_negate": "perhaps"}, "transforms.out.negate"),
+        ({"predicates_gone_type": "TopicNameMatches"}, "predicates.gone.pattern"),
+        ({"predicates_gone_type": "TopicNameMatches", "predicates_gone_pattern": "("}, "predicates.gone.pattern"),
+        ({"transforms_out_type": "Cast$Value", "transforms_out_spec": "a:int7"}, "transforms.out.spec"),
+        ({"transforms_out_type": "RegexRouter", "transforms_out_regex": "a"}, "transforms.out.replacement"),
+        ({"transforms_out_type": "TimestampConverter$Value", "transforms_out_target_type": "Moment"},
+         "transforms.out.target.type"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_by_its_key(more, key):
+    assert list(wrong(**more)) == [key]
+    said = SOURCE | RIGHT | {name.replace("_", "."): value for name, value in more.items()}
+    with pytest.raises(BadRequest, match="contains the following 1 error"):
+        require_valid(said, SETTINGS)
