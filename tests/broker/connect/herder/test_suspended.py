@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from tests.barnabas_cluster import await_true
+from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.herder.test_distributed import (
     Workers,
     all_running,
@@ -20,38 +20,60 @@ from tests.broker.connect.herder.test_kills import Load
 _TEXT = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
 
 
+@pytest.fixture
+def brokers(tmp_path, zookeeper):
+    """Three: coordinators of the group and of transactions, and leaders of the topics, are on different ones."""
+    with running_cluster(tmp_path / "brokers", brokers=3, zookeeper=zookeeper) as running:
+        yield running
+
+
 @pytest.mark.long
 @pytest.mark.timeout(900)
-def test_an_exactly_once_source_that_sleeps_writes_nothing_its_successor_writes(cluster, tmp_path):
+def test_an_exactly_once_source_that_sleeps_writes_nothing_its_successor_writes(brokers, tmp_path):
     topic = "asleep-once"
     once = {"exactly.once.source.support": "enabled", "offset.flush.interval.ms": "500"}
-    workers = Workers(cluster, tmp_path, topic, properties(cluster, topic) | once)
+    copies = {f"{kind}.storage.replication.factor": "3" for kind in ("config", "offset", "status")}
+    workers = Workers(brokers, tmp_path, topic, properties(brokers, topic) | once | copies)
     # A transaction is open most of the time, so that the sleeper is caught within one.
     more = {"exactly.once.support": "required", "transaction.boundary": "interval", **_TEXT}
-    one = {"topic.creation.default.partitions": "1", "topic.creation.default.replication.factor": "1"}
+    made = {"topic.creation.default.partitions": "3", "topic.creation.default.replication.factor": "3"}
     try:
-        first, second = workers.start(), workers.start()
+        first, *_ = (workers.start() for _ in range(3))
         with Load(tmp_path) as load:
             for name in load.names:
-                put(first, name, source(tmp_path, name, topic) | more | one)
+                put(first, name, source(tmp_path, name, topic) | more | made)
 
             def is_shared() -> bool:
-                return all_running(first, load.names) and len(owners(first, load.names)) == 2
+                return all_running(first, load.names) and len(owners(first, load.names)) == 3
 
-            await_true(is_shared, "both run some", 120)
-            for sleeper, awake in ((second, first), (first, second)) * 2:
-                os.kill(sleeper.process.pid, signal.SIGSTOP)
-                await_true(lambda: len(owners(awake, load.names)) == 1, "one has all", 120)  # noqa: B023 (called at once)
-                await_true(lambda: all_running(awake, load.names), "one runs all", 120)  # noqa: B023
-                before = len(everything(cluster, topic))
-                await_true(lambda: len(everything(cluster, topic)) > before, "lines go on", 120)  # noqa: B023
-                os.kill(sleeper.process.pid, signal.SIGCONT)
-                await_true(is_shared, "both run some again", 120)
+            await_true(is_shared, "all run some", 120)
+            for sleeper in workers.all + workers.all[1:]:
+                sleep_and_wake(workers, sleeper, load.names, topic)
+                await_true(is_shared, "all run some again", 120)
         lines = load.lines()
-        await_true(lambda: len(everything(cluster, topic)) >= len(lines), f"{len(lines)} lines", 120)
-        assert sorted(value.decode() for value in everything(cluster, topic)) == lines
+        await_true(lambda: len(everything(brokers, topic)) >= len(lines), f"{len(lines)} lines", 120)
+        assert sorted(value.decode() for value in everything(brokers, topic)) == lines
     finally:
         for worker in workers.all:
             if worker.process.poll() is None:
                 worker.process.send_signal(signal.SIGCONT)
             worker.stop()
+
+
+def sleep_and_wake(workers, sleeper, names, topic):
+    """Longer than its session, until others run all and have written; then it says that it was given up, and what it
+    had begun is no failure of a task."""
+    awake = next(each for each in workers.all if each is not sleeper)
+    said = len(sleeper.log.read_text())
+    os.kill(sleeper.process.pid, signal.SIGSTOP)
+    own = f"127.0.0.1:{sleeper.port}"
+    await_true(lambda: own not in owners(awake, names) and all_running(awake, names), "others run all", 120)
+    before = len(everything(workers.cluster, topic))
+    await_true(lambda: len(everything(workers.cluster, topic)) > before, "lines go on", 120)
+    os.kill(sleeper.process.pid, signal.SIGCONT)
+
+    def told() -> str:
+        return sleeper.log.read_text()[said:]
+
+    await_true(lambda: "out of the group, all work stops" in told(), "the sleeper says what it missed", 60)
+    assert "event=failed" not in told()

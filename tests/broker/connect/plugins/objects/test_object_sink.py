@@ -187,6 +187,23 @@ def test_typed_records_are_parquet_columns_under_time_topic_and_first_offset(tmp
     assert read.to_pylist() == [dict(row) for row in rows[:2]]
 
 
+def test_a_full_disk_is_tried_again_and_leaves_whole_files(tmp_path):
+    task = task_with(tmp_path, format="json", file_max_records="1")
+    directory = tmp_path / "t/year=1970/month=01/day=01/hour=00"
+    directory.mkdir(parents=True)
+    full = directory / ".t+0+0000000000.jsonl.writing"
+    full.symlink_to("/dev/full")
+    records = [sink_record(offset, {"n": offset}) for offset in range(2)]
+    with pytest.raises(RetriableError, match="No space left on device"):
+        task.put(records)
+    assert not list(tmp_path.rglob("*.jsonl"))
+    full.unlink()
+    task.put(records)
+    assert task.pre_commit({PLACE: 2}) == {PLACE: 2}
+    assert sorted(each.read_text() for each in tmp_path.rglob("*.jsonl")) == ['{"n":0}\n', '{"n":1}\n']
+    assert not list(tmp_path.rglob("*.writing"))
+
+
 def test_a_transform_that_renames_the_topic_is_refused(tmp_path):
     with pytest.raises(ConnectError, match="may not change topic"):
         task_with(tmp_path).put([sink_record(0, {"a": 1}, topic="other")])
