@@ -14,7 +14,7 @@ from console.charts.tiers import Tier
 from console.completeness.contributions import SeriesKey
 from console.completeness.models import NAME_LENGTH_MAX, AuditPosition, DeliveryRow, DeliverySeries
 from console.completeness.points import FINEST, TIERS, Points, by_row, merged, pack, unpack
-from console.completeness.summaries import summarize
+from console.completeness.summaries import rewrite, summarize
 
 #: More are not kept: whoever may write the audit topic could name as many as he likes.
 SERIES_MAX = 20_000
@@ -71,8 +71,9 @@ def _series(heard: Mapping[SeriesKey, Heard]) -> dict[SeriesKey, DeliverySeries]
         said = heard[key]
         each.first_ms = min(each.first_ms, *said.points) if said.points else each.first_ms
         each.at_ms, each.window_ms = max(each.at_ms, said.at_ms), said.window_ms
-    DeliverySeries.objects.bulk_create([each for each in found.values() if each.pk is None], batch_size=_AT_ONCE)
-    DeliverySeries.objects.bulk_update(found.values(), ["first_ms", "at_ms", "window_ms"], batch_size=_AT_ONCE)
+    fresh = [each for each in found.values() if each.pk is None]
+    made = {each.pk for each in DeliverySeries.objects.bulk_create(fresh, batch_size=_AT_ONCE)}
+    rewrite([each for each in found.values() if each.pk not in made], ("first_ms", "at_ms", "window_ms"))
     return found
 
 

@@ -1,7 +1,7 @@
 """The message audit's increments and its verdict, in the words of who counts."""
 
 from broker.audit.increment import ASIDES, AUDIT_TOPIC, BadIncrement, Increment, Tier
-from broker.audit.latency import Latency
+from broker.audit.latency import BUCKET_MAX, Latency
 from broker.audit.ledger import Ledger
 from broker.audit.report import clock, sentence
 from broker.audit.states import TROUBLES, State
@@ -11,6 +11,7 @@ from broker.audit.verdict import Finding, Verdict, judge
 __all__ = [
     "ASIDES",
     "AUDIT_TOPIC",
+    "BUCKET_MAX",
     "NO_WINDOW",
     "TROUBLES",
     "BadIncrement",

@@ -98,3 +98,12 @@ def test_a_lie_is_no_increment(before, after):
     assert before in said
     with pytest.raises(BadIncrement):
         Increment.from_bytes(said.replace(before, after))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_a_coarser_one_is_near_counts_as_many_and_can_be_told_whatever_it_holds(width):
+    fine = latency(0, 3, 50, 51, 52, 90_000, int(LARGEST_MS), int(LARGEST_MS) * 2, -4)
+    coarse = fine.coarser(width)
+    assert Latency.of_list(coarse.as_list()) == coarse == coarse.coarser(width)
+    assert (coarse.ages.count, coarse.early, coarse.most_ms) == (fine.ages.count, fine.early, fine.most_ms)
+    assert coarse.percentile(0.5) == pytest.approx(fine.percentile(0.5), rel=0.05 + 0.1 * width)
