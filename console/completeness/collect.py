@@ -12,7 +12,7 @@ from console.completeness.points import add
 from console.completeness.reader import KEPT_MS, AuditReader, is_further
 from console.completeness.rows import columns
 from console.gateway.interface import ClusterGateway
-from console.gateway.message_audit import AUDIT_TOPIC, Increment, Ledger, judge
+from console.gateway.message_audit import AUDIT_TOPIC, Increment, Ledger, Tier, judge
 from console.live import groups
 from console.live.push import push_partial
 
@@ -93,7 +93,7 @@ class CompletenessCollector:
         topic = increment.chain.topic
         self._heard_ms[topic] = max(self._heard_ms.get(topic, 0), increment.at_ms)
         self._judged_ms[topic] = 0
-        if is_lacking:
+        if is_lacking and increment.chain.tier is not Tier.COMMITTED:
             self._hear(increment, now_ms)
 
     def _hear(self, increment: Increment, now_ms: int) -> None:

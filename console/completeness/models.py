@@ -14,7 +14,7 @@ class AuditedTopic(models.Model):
     window_ms = models.BigIntegerField(default=60_000)
     #: Oldest first: [window, state, {tier: [records, bytes]}] of the newest `WINDOWS_KEPT`.
     windows = models.JSONField(default=list)
-    #: Newest first: [window, tier, state, partition, offset, sentence] of the newest `FINDINGS_KEPT`.
+    #: Newest first: [window, tier, state, partition, offset, sentence], `FINDINGS_KEPT` of them; then what groups did.
     findings = models.JSONField(default=list)
     finding_count = models.IntegerField(default=0)
     #: Windows that should be complete by now and wait for a tier that lags.

@@ -10,6 +10,7 @@ from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.roles import Right
 from console.completeness.models import AuditedTopic
+from console.completeness.rows import MOVES
 from console.gateway.message_audit import ASIDES, NO_WINDOW, TROUBLES, State, Tier, clock
 
 #: Counters speak every ten seconds; who has said nothing for longer counts no more.
@@ -19,7 +20,13 @@ MARKS_SHOWN = 60
 #: A sink's group is called by its connector.
 SINK_GROUP = "connect-"
 TITLES = ("topic", "window_ms", "state", "tier", "records", "bytes")
-_TONES = {State.COMPLETE: "ok", State.PENDING: "plain", State.UNKNOWN: "plain", State.REORDERED: "warning"}
+_TONES = {
+    State.COMPLETE: "ok",
+    State.PENDING: "plain",
+    State.UNKNOWN: "plain",
+    State.SKIPPED: "warning",
+    State.REORDERED: "warning",
+}
 
 
 def tone_of(state: str) -> str:
@@ -60,7 +67,9 @@ def is_seen(reach: Reach, column: str) -> bool:
     tier, _, reader = column.partition(" ")
     if tier == Tier.SUNK:
         reader = f"{SINK_GROUP}{reader.removesuffix(_aside_of(column))}"
-    return tier not in (Tier.CONSUMED, Tier.SUNK) or Right.VIEW in reach.rights_on(Resource.GROUP, reader)
+    return tier not in (Tier.CONSUMED, Tier.COMMITTED, Tier.SUNK) or Right.VIEW in reach.rights_on(
+        Resource.GROUP, reader
+    )
 
 
 def _aside_of(column: str) -> str:
@@ -107,6 +116,15 @@ class TopicRow:
     @property
     def findings(self) -> list[list[Any]]:
         """Window, tier, state, partition, offset, sentence."""
+        return [each for each in self._said if each[2] not in MOVES]
+
+    @property
+    def moves(self) -> list[list[Any]]:
+        """As findings, of groups that went back or were set forward; in the place of a window when they did."""
+        return [each for each in self._said if each[2] in MOVES]
+
+    @property
+    def _said(self) -> list[list[Any]]:
         return [each for each in self.row.findings if is_seen(self.reach, each[1])]
 
     @property

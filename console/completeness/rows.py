@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from console.gateway.message_audit import TROUBLES, Finding, Verdict, sentence
+from console.gateway.message_audit import TROUBLES, Finding, GroupMove, Tier, Verdict, sentence, told_move
 
-WINDOWS_KEPT, FINDINGS_KEPT = 180, 50
+WINDOWS_KEPT, FINDINGS_KEPT, MOVES_KEPT = 180, 50, 20
+#: Said among the findings of groups, and no finding.
+WENT_BACK, SET_FORWARD = MOVES = ("went back", "set forward")
 #: A partition of each finding, to look at; all of them are in its sentence.
 _SENTENCE_LENGTH_MAX = 500
 
@@ -19,7 +21,7 @@ def columns(verdict: Verdict) -> dict[str, Any]:
             [row.window, str(row.state), {name: [tally.count, tally.bytes] for name, tally in row.tiers.items()}]
             for row in verdict.rows[-WINDOWS_KEPT:]
         ],
-        "findings": [_found(each) for each in newest],
+        "findings": [*map(_found, newest), *map(_moved, verdict.moves[: -MOVES_KEPT - 1 : -1])],
         "finding_count": len(found),
         "late_count": len(verdict.late),
     }
@@ -29,3 +31,9 @@ def _found(finding: Finding) -> list[Any]:
     told = sentence(finding)[:_SENTENCE_LENGTH_MAX]
     partition = finding.partitions[0] if finding.partitions else None
     return [finding.window, finding.tier, str(finding.state), partition, finding.first_offset, told]
+
+
+def _moved(move: GroupMove) -> list[Any]:
+    told = told_move(move)[:_SENTENCE_LENGTH_MAX]
+    how = WENT_BACK if move.is_back else SET_FORWARD
+    return [move.at_ms, f"{Tier.COMMITTED} {move.group}", how, move.partition, move.start, told]

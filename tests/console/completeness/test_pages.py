@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from broker.audit.increment import AUDIT_TOPIC, Tier
+from broker.audit.increment import AUDIT_TOPIC, BROKER, Chain, Increment, Tier
 from console.access.models import NameRule
 from console.clusters.models import Topic
 from console.completeness.collect import KEPT_MS, CompletenessCollector
@@ -217,3 +217,46 @@ def test_groups_one_may_not_see_are_in_no_column_no_finding_and_no_file(audit, v
         text = page(client_of, viewer, "/completeness/t/", **more)
         assert "consumed billing" in text
         assert not any(word in text for word in ("secret", "vault"))
+
+
+def counted_by_brokers(audit, *found, **named):
+    increment = told(APPENDED, *found, at_ms=audit.clock_ms, source=BROKER, **named)
+    windows = {window: replace(tally, checksum=0) for window, tally in increment.windows.items()}
+    increment = replace(increment, windows=windows, term=1, is_by_header=True)
+    audit.gateway.produce_record(AUDIT_TOPIC, 0, increment.key(), increment.to_bytes())
+
+
+def committed(audit, group, start, end, sequence=0):
+    step = Increment(Chain(Tier.COMMITTED, group, "t", 0), "e", sequence, audit.clock_ms, {}, start, end)
+    audit.gateway.produce_record(AUDIT_TOPIC, 0, step.key(), step.to_bytes())
+
+
+def test_ordinary_groups_have_a_column_and_where_they_went_is_told_to_who_may_see_them(audit, viewer, client_of):
+    audit.begin()
+    counted_by_brokers(audit, *records(0, 1, 2, minute=NOW - 10))
+    committed(audit, "billing", 0, 3)
+    assert audit.look() is False
+    row = AuditedTopic.objects.get()
+    assert (row.complete_until_ms, row.windows[0][2]["committed billing"][0]) == ((NOW - 9) * MINUTE, 3)
+    committed(audit, "billing", 1, 3, sequence=1)
+    assert audit.look() is False
+    row.refresh_from_db()
+    assert row.finding_count == 0
+    html = page(client_of, viewer, "/completeness/t/")
+    assert "agrees</span>" in html
+    assert "group billing went back over partition 0, offsets 1 to 2" in html
+    assert "Where tiers disagree" not in html
+    NameRule.objects.create(user=viewer, resource="group", pattern="billing", level="nothing")
+    assert "billing" not in page(client_of, viewer, "/completeness/t/")
+    assert "billing" not in page(client_of, viewer, "/completeness/t/", format="csv")
+
+
+def test_what_a_group_was_set_past_is_a_warning_and_no_finding(audit, viewer, client_of):
+    audit.begin()
+    counted_by_brokers(audit, *records(0, 1, 2, minute=NOW - 10))
+    committed(audit, "billing", 0, 1)
+    committed(audit, "billing", 3, 3, sequence=1)
+    assert audit.look() is False
+    html = page(client_of, viewer, "/completeness/t/")
+    assert '<span class="badge warning">skipped</span>' in html
+    assert "was set forward, by who is no member, past partition 0, offsets 1 to 2" in html
