@@ -15,7 +15,7 @@ from time import thread_time
 from broker.audit.increment import BROKER, Increment, Tier
 from broker.audit.reporter import Reporter
 from broker.common.clock import Clock
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.cold_parts import ColdReadError
@@ -186,7 +186,7 @@ class AppendAudit:
     # -- what headers at the append did not tell
 
     async def walk_some(self) -> bool:
-        """A stretch of each log that has to be walked; whether there was one."""
+        """A stretch of each log that has to be walked; whether any got further."""
         has_walked = False
         for each in list(self._counted.values()):
             piece = each.count.to_walk()
@@ -195,11 +195,10 @@ class AppendAudit:
                 continue
             end = min(piece.end, each.committed_end)
             if end > piece.start:
-                has_walked = True
-                await self._walk(each, piece, end)
+                has_walked |= await self._walk(each, piece, end)
         return has_walked
 
-    async def _walk(self, counted: _Counted, piece: Piece, end: int) -> None:
+    async def _walk(self, counted: _Counted, piece: Piece, end: int) -> bool:
         now_ms = self._clock.monotonic_ms()
         if counted.waits_since_ms is None:
             counted.waits_since_ms = now_ms
@@ -209,12 +208,15 @@ class AppendAudit:
             try:
                 found, took_s = await self._walked(counted.hosted.log, start, end)
             except ApiError as error:
+                if error.code is not ErrorCode.CORRUPT_MESSAGE:
+                    return False  # of a disk or a cut: that may pass
                 _log.warning("a part of a log is not counted", partition=str(counted.partition), reason=error.message)
         if self._is_current(counted) and counted.count.to_walk() is piece:
             if found.go_on_at >= piece.end:
                 counted.waits_since_ms = None
             counted.count.walked(Piece(start, found.end, found.windows), found.go_on_at)
         await asyncio.sleep(_REST_FACTOR * took_s)
+        return found.go_on_at > piece.start
 
     async def _walked(self, log: Log, start: int, end: int) -> tuple[Walked, float]:
         """And the CPU seconds it took. Raises ApiError."""

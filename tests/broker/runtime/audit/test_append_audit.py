@@ -8,6 +8,7 @@ import pytest
 from broker.audit.increment import BROKER, Chain, Tier
 from broker.audit.ledger import Ledger
 from broker.common.clock import ManualClock
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
@@ -182,6 +183,22 @@ async def test_what_was_deleted_before_it_was_counted_is_a_gap(node):
         await node.round(ledger)
     assert (story(ledger).end, story(ledger).gaps) == (6, [(3, 5)])
     assert counts(ledger) == {0: 3, MINUTE: 1}
+
+
+@pytest.mark.parametrize(
+    ("code", "is_passed_over"), [(ErrorCode.KAFKA_STORAGE_ERROR, False), (ErrorCode.CORRUPT_MESSAGE, True)]
+)
+async def test_a_disk_that_refuses_is_asked_again_and_damage_is_passed_over(node, monkeypatch, code, is_passed_over):
+    ledger = Ledger()
+    hosted = node.lead(1)
+    node.append(MINUTE - 1, MINUTE)
+    await node.round(ledger)
+    with monkeypatch.context() as patched:
+        patched.setattr(type(hosted.log), "read", lambda *_more: (_ for _ in ()).throw(ApiError(code)))
+        assert await node.audit.walk_some() is is_passed_over
+    for _ in range(2):
+        await node.round(ledger)
+    assert bool(ledger.stories) is not is_passed_over
 
 
 async def test_a_topic_made_anew_begins_anew_wherever_the_earlier_one_had_got_to(node):
