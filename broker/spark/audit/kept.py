@@ -6,6 +6,7 @@ cut here whatever it is, as long as it can be added.
 """
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -15,19 +16,19 @@ from broker.audit.increment import Increment
 _TOLD = tuple(each.name for each in fields(Increment) if each.default_factory is dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Kept:
-    """`windows`, in ascending order, are those it tells of; `text` is empty where it tells of none."""
+    """`windows`, in ascending order, are those it tells of. What it says is text, or read already, or nothing."""
 
     start: int
     end: int
     windows: tuple[int, ...]
-    text: str
+    text: str = ""
+    said: Increment | None = None
 
     @classmethod
     def of(cls, increment: Increment) -> "Kept":
-        windows = windows_in(increment)
-        return cls(increment.start, increment.end, windows, increment.to_bytes().decode() if windows else "")
+        return cls(increment.start, increment.end, windows_in(increment), "", increment)
 
     @property
     def newest(self) -> int:
@@ -35,10 +36,13 @@ class Kept:
 
     def increment(self) -> Increment:
         """Only where it tells of a window."""
-        return Increment.from_bytes(self.text.encode())
+        said = self.said or Increment.from_bytes(self.text.encode())
+        reaches = (said.start, said.end) == (self.start, self.end)
+        return said if reaches else replace(said, start=self.start, end=self.end)
 
     def as_list(self) -> list[Any]:
-        return [self.start, self.end, self.windows, self.text]
+        text = self.said.to_bytes().decode() if self.said and self.windows else self.text
+        return [self.start, self.end, self.windows, text]
 
     @classmethod
     def of_list(cls, said: list[Any]) -> "Kept":
@@ -57,6 +61,8 @@ def _windows(told: Mapping[Any, Any]) -> set[int]:
 
 def cut(increment: Increment, wanted: Callable[[int], bool]) -> Increment:
     """With what it tells of those windows only."""
+    if all(map(wanted, windows_in(increment))):
+        return increment
     return replace(increment, **{name: _cut(getattr(increment, name), wanted) for name in _TOLD})
 
 
@@ -74,13 +80,13 @@ def joined(first: Increment, second: Increment) -> Increment:
 
 
 def added(one: Any, other: Any) -> Any:
-    """The sum of what two increments say of the same; neither is to be used any more."""
+    """The sum of what two increments say of the same; both stay what they are."""
     if isinstance(one, Mapping):
-        both = {key: added(one[key], other[key]) for key in one.keys() & other.keys()}
-        return {**one, **other, **both}
+        return {**one, **other, **{key: added(one[key], other[key]) for key in one.keys() & other.keys()}}
     if hasattr(one, "merge"):
-        one.merge(other)
-        return one
+        both = deepcopy(one)
+        both.merge(other)
+        return both
     return one + other
 
 

@@ -67,10 +67,9 @@ class TopicWindows:
             return Late(increment, f"made before {self.horizon_ms}, when nothing else of its epoch is remembered")
         latest = min(increment.at_ms, now_ms) + AHEAD_MS
         counts = cut(increment, lambda window: max(self.horizon_ms, 0) <= window <= latest)
-        if self._add(story, counts):
+        if self._add(story, counts) and counts is not increment:
             late = cut(increment, lambda window: not max(self.horizon_ms, 0) <= window <= latest)
-            if Kept.of(late).windows:
-                return Late(late, f"windows before {self.horizon_ms}, or of the future, or without a time")
+            return Late(late, f"windows before {self.horizon_ms}, or of the future, or without a time")
         return None
 
     def _add(self, story: Story, increment: Increment) -> bool:
@@ -194,7 +193,7 @@ def _joined(before: Kept, after: Kept) -> Kept:
     if before.windows and after.windows:
         return Kept.of(joined(before.increment(), after.increment()))
     told = before if before.windows else after
-    return Kept(before.start, after.end, told.windows, told.text)
+    return replace(told, start=before.start, end=after.end)
 
 
 def _trim(story: Story, before_ms: int) -> None:

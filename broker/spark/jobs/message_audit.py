@@ -9,10 +9,11 @@ between batches (`trigger.interval.ms`) are as often as sources report.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import astuple
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment
+from broker.audit.tally import Tally
 from broker.spark.audit.topic_windows import TopicWindows, horizon, understood, written
 from broker.spark.dead_letters import DEAD_LETTER_TOPIC, HEADERS, dead_headers, observe_dead, observe_read
 from broker.spark.definition import Inputs, Job, Settings
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 WINDOWS_TOPIC = "barnabas.audit.windows"
 _REASON_LENGTH_MAX = 500
+_COUNTS = tuple(each.name for each in fields(Tally))
 _OUTPUT = "key STRING, value BINARY, reason STRING, place STRING"
 _STATE = "windows STRING, heard_ms LONG"
 
@@ -125,7 +127,7 @@ def count(windows: TopicWindows, records: list[Read], now_ms: int, kept_ms: int)
 def _sound(increment: Increment) -> Increment:
     """Raises BadIncrement for what cannot be added up, or is of no topic."""
     numbers = [increment.sequence, increment.at_ms, increment.start, increment.end, increment.window_ms]
-    told = [*increment.windows, *(number for tally in increment.windows.values() for number in astuple(tally))]
+    told = [*increment.windows, *(getattr(tally, name) for tally in increment.windows.values() for name in _COUNTS)]
     if not all(type(each) is int and -1 <= each < 1 << 64 for each in (*numbers, *told)):
         raise BadIncrement("no increment: a number is none of ours")
     if not isinstance(increment.epoch, str) or not TOPIC_NAME.fullmatch(increment.chain.topic):
