@@ -73,17 +73,20 @@ class TopicWindows:
         return None
 
     def _add(self, story: Story, increment: Increment) -> bool:
-        before, doubts = list(story.increments), _doubts(story)
+        kept, doubts = list(story.increments), _doubts(story)
+        story.increments = [_read_if_cut(each, increment) for each in kept]
         if not story.add(increment):
+            story.increments = kept
             return False
         chain = increment.chain
         if chain not in self.stories:
             self._concerns_all = self._concerns_all or column(chain) not in map(column, self.stories)
             self.stories[chain] = story
         self._concerns_all = self._concerns_all or doubts != _doubts(story)
-        undone = before[len(story.increments) - 1 :]
-        story.increments[-1] = new = Kept.of(increment)
-        windows = {window for each in (*undone, new) for window in each.windows if window >= self.horizon_ms}
+        story.increments = [each if isinstance(each, Kept) else Kept.of(each) for each in story.increments]
+        same = sum(1 for old, each in zip(kept, story.increments, strict=False) if old is each)
+        others = kept[same:] + story.increments[same:]
+        windows = {window for each in others for window in each.windows if window >= self.horizon_ms}
         self._touched |= {(window, chain.tier, chain.source) for window in windows}
         _fold(story)
         return True
@@ -116,8 +119,7 @@ class TopicWindows:
             increments = [cut(each.increment(), windows.__contains__) for each in told]
             for at, end in ((0, story.increments[:1]), (len(increments), story.increments[-1:])):
                 if end and end[0] not in told:
-                    bare = Increment(chain, "", 0, 0, start=end[0].start, end=end[0].end)
-                    increments.insert(at and len(increments), bare)
+                    increments.insert(at and len(increments), _bare(chain, end[0]))
             ledger.stories[chain] = replace(story, increments=increments)
         return ledger
 
@@ -168,6 +170,17 @@ class TopicWindows:
             _forget_epochs(story, self.horizon_ms - _WINDOWS_OF_DOUBT * self.window_ms)
             if not story.sequences and not any(each.windows for each in story.increments):
                 del self.stories[chain]
+
+
+def _read_if_cut(kept: Kept, by: Increment) -> Kept | Increment:
+    """Of what an increment cuts into the ledger may know a part."""
+    if not kept.start < by.start < kept.end:
+        return kept
+    return kept.increment() if kept.windows else _bare(by.chain, kept)
+
+
+def _bare(chain: Chain, kept: Kept) -> Increment:
+    return Increment(chain, "", 0, 0, start=kept.start, end=kept.end)
 
 
 def _doubts(story: Story) -> tuple[Any, ...]:

@@ -127,6 +127,16 @@ def test_windows_leave_the_state_and_keep_their_rows_and_who_is_late_is_told():
     assert understood(TOPIC, text).stories[old.chain].end == 11, "it is known how far it has come"
 
 
+def test_who_goes_back_behind_what_was_forgotten_is_late_and_goes_on():
+    new = consumed(5, 9, sequence=1, window=BEGIN + 30 * MINUTE, at_ms=BEGIN + 30 * MINUTE)
+    back = [consumed(2, 5, epoch="again", at_ms=BEGIN + 31 * MINUTE), replace(new, epoch="again")]
+    table, text, late = counted([[appended(5), consumed(0, 5)], [new], back], BEGIN + 31 * MINUTE, 10 * MINUTE)
+    assert [tuple(each.increment.windows) for each in late] == [(BEGIN,)]
+    assert table.rows()[BEGIN, "consumed", "g"][0].count == 5, "its row stays"
+    assert table.rows()[BEGIN + 30 * MINUTE, "consumed", "g"][0].count == 4
+    assert understood(TOPIC, text).stories[new.chain].end == 9
+
+
 def test_a_chain_nobody_hears_of_is_forgotten_with_its_windows():
     others = [replace(consumed(0, 1), at_ms=BEGIN + 60 * MINUTE, windows={})]
     _, text, _ = counted(
