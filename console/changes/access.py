@@ -6,7 +6,7 @@ from django.http import Http404
 
 from console.access.reach import Reach, Resource
 from console.access.rights import REFUSALS, Right, reach_of
-from console.changes.models import ProposedChange
+from console.changes.models import ABOUT_MAX, ProposedChange
 
 _RESOURCES = {
     "topic": Resource.TOPIC,
@@ -37,7 +37,7 @@ def may_see(user: User, change: ProposedChange) -> bool:
     if change.actor_id == user.pk or not reach.is_limited_somewhere:
         return True
     resource = _RESOURCES.get(change.object_type)
-    return resource is not None and _reaches(reach, resource, change)
+    return resource is not None and len(change.about) < ABOUT_MAX and _reaches(reach, resource, change)
 
 
 def _reaches(reach: Reach, resource: Resource, change: ProposedChange) -> bool:

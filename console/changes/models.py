@@ -7,6 +7,8 @@ from django.db import models
 
 #: Waiting at once, of everybody and of one person.
 WAITING_MAX, WAITING_OF_ONE_MAX = 200, 30
+#: Names kept of what one is about; whoever may not see everything is shown none that has so many.
+ABOUT_MAX = 500
 #: Of those that are over, kept to be looked at; the audit keeps them for good.
 OVER_KEPT = 1_000
 #: A form that holds more waits for nobody.

@@ -11,12 +11,14 @@ from django.utils import timezone
 from console.audit.record import record_event
 from console.changes.announce import tell
 from console.changes.models import (
+    ABOUT_MAX,
     FORM_LENGTH_MAX,
     OVER_KEPT,
     WAITING_MAX,
     WAITING_OF_ONE_MAX,
     ProposedChange,
 )
+from console.connectors.masking import is_secret
 from console.plans.apply import OBJECT_NAME_LENGTH_MAX
 from console.plans.digest import digest_of
 from console.plans.gate import NotNowError
@@ -27,8 +29,8 @@ from console.plans.posted import Posted
 LASTS = timedelta(days=7)
 PROPOSE = "propose change"
 LINES_KEPT = 500
-#: Fields of forms that hold a secret, sealed or not.
-_SECRET_FIELDS = ("password", "sealed", "secret")
+#: What a form has sealed on its way.
+_SEALED = "sealed"
 _NOT_KEPT = "It has a secret that is kept nowhere, so it cannot wait for somebody else: nothing was changed."
 State = ProposedChange.State
 
@@ -81,11 +83,11 @@ def names_of(plan: Plan) -> tuple[str, ...]:
     found = {plan.object_name: None} | dict.fromkeys(plan.about)
     for each in plan.parts:
         found |= dict.fromkeys((each.object_name, *each.about))
-    return tuple(found)[:LINES_KEPT]
+    return tuple(found)[:ABOUT_MAX]
 
 
 def _refuse_what_cannot_wait(actor: User, posted: Posted) -> None:
-    if any(value and any(each in name for each in _SECRET_FIELDS) for name, value in posted.form):
+    if any(value and (name == _SEALED or is_secret(name)) for name, value in posted.form):
         raise NotNowError(_NOT_KEPT)
     if sum(len(name) + len(value) for name, value in (*posted.form, *posted.query)) > FORM_LENGTH_MAX:
         raise NotNowError("It is too large to wait for somebody else: make several changes of it.")

@@ -27,6 +27,11 @@ class Look:
     plan: Plan | None
     why: str = ""
 
+    def is_same_as(self, other: "Look") -> bool:
+        if self.plan is None or other.plan is None:
+            return False
+        return digest_of(self.plan, None) == digest_of(other.plan, None)
+
     def is_as_proposed(self, change: ProposedChange) -> bool:
         return self.plan is not None and digest_of(self.plan, None) == change.content
 

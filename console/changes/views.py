@@ -6,6 +6,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
+from console.access.rights import reach_of
 from console.changes.access import access_change, require_changes
 from console.changes.actions import NotDecidedError, do_approve, do_discard, expire_old
 from console.changes.models import ChangeRule, ProposedChange
@@ -15,6 +16,7 @@ from console.common.csv_table import csv_response, wants_csv
 from console.plans.plan import Confirmation
 
 _WHY_LENGTH_MAX = 500
+NOT_ALL_OF_IT = "It concerns more than your rights reach: somebody else has to decide about it."
 
 
 @require_safe
@@ -23,7 +25,13 @@ def changes(request: HttpRequest) -> HttpResponse:
     if wants_csv(request):
         return csv_response(request, "changes", TITLES, csv_rows(request.user))
     expire_old()
-    context = {"waiting": waiting_for(request.user), "over": over_for(request.user), "rules": ChangeRule.objects.all()}
+    is_limited = reach_of(request.user).is_limited_somewhere
+    context = {
+        "waiting": waiting_for(request.user),
+        "over": over_for(request.user),
+        "rules": () if is_limited else ChangeRule.objects.all(),
+        "is_limited": is_limited,
+    }
     return render(request, "changes/list.html", context)
 
 
@@ -38,7 +46,7 @@ def approve(request: HttpRequest, number: int) -> HttpResponse:
     found = access_change(request.user, number)
     seen = _look(request, found)
     plan, said = seen.plan, Confirmation.parse(request.POST)
-    if shown_state(found) != ProposedChange.State.WAITING:
+    if shown_state(found) != str(ProposedChange.State.WAITING):
         return _page(request, found, "It does not wait any more.", 409)
     if plan is None:
         return _page(request, found, seen.why, 409)
@@ -67,22 +75,32 @@ def discard(request: HttpRequest, number: int) -> HttpResponse:
 
 def _page(request: HttpRequest, found: ProposedChange, error: str = "", status: int = 200) -> HttpResponse:
     context: dict[str, object] = {"change": found, "state": shown_state(found), "error": error}
-    context |= {"address": reverse("change-approve", args=[found.pk]), "is_own": _is_own(request, found)}
+    is_own = _is_own(request, found)
+    shows_lines = is_own or not reach_of(request.user).is_limited_somewhere
+    context |= {"address": reverse("change-approve", args=[found.pk]), "is_own": is_own}
+    context["lines"] = found.lines if shows_lines else ()
     if context["state"] == ProposedChange.State.WAITING:
         seen = _look(request, found)
         context |= {"plan": seen.plan, "why": seen.why, "is_as_proposed": seen.is_as_proposed(found)}
-        if found.needs_person and _is_own(request, found):
+        if found.needs_person and is_own:
             context["why_not"] = "Somebody else has to approve it: you proposed it."
     return render(request, "changes/change.html", context, status=status)
 
 
 def _look(request: HttpRequest, found: ProposedChange) -> Look:
-    """The plan of who proposed it; none for who could not have it made themselves."""
-    if not _is_own(request, found):
-        own = look(found, request.user)
-        if own.plan is None:
-            return own
-    return look(found, found.actor)
+    """The plan of who proposed it; none for who could not have it made themselves.
+
+    Who may not see everything is shown their own, if it is the same change: the other names what its person may see.
+    """
+    if _is_own(request, found):
+        return look(found, found.actor)
+    own = look(found, request.user)
+    if own.plan is None:
+        return own
+    asked = look(found, found.actor)
+    if not reach_of(request.user).is_limited_somewhere or asked.plan is None:
+        return asked
+    return own if asked.is_same_as(own) else Look(None, NOT_ALL_OF_IT)
 
 
 def _is_own(request: HttpRequest, found: ProposedChange) -> bool:

@@ -43,7 +43,7 @@ def export_text(person: User, kinds: Collection[str], names: str) -> str:
         except (GatewayError, _NotShownError) as error:
             left_out.append(f"# {kind} are left out: {' '.join(str(error).split())}\n")
     at: datetime = timezone.now().astimezone(UTC)
-    head = _HEAD.format(at=f"{at:%Y-%m-%d %H:%M}", who=person.get_username())
+    head = _HEAD.format(at=f"{at:%Y-%m-%d %H:%M}", who=" ".join(person.get_username().split()))
     said = {kind: each for kind, each in found.items() if each}
     body = yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=1_000) if said else ""
     return head + "".join(left_out) + body

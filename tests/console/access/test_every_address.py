@@ -1,13 +1,16 @@
 """Every address there is, taken from the routes themselves: a new one cannot be forgotten here."""
 
 from dataclasses import asdict
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
+from django.utils import timezone
 
 from console.alerts.models import Alert, KeptRule
+from console.changes.models import ChangeRule, ProposedChange
 from console.clusters import store
 from console.clusters.models import Broker, Topic
 from console.completeness.models import AuditedTopic
@@ -45,6 +48,7 @@ ARGUMENTS = {
     "mirror": {"number": 40_000},
     "decommission": {"name": "broker-1"},
     "stream": {"name": "counts", "job": "dedupe"},
+    "change": {"number": 50_000, "rule": "idle"},
     "connector": {"name": "lines", "plugin": "org.example.FileSourceConnector", "task": 0, "deed": "pause"},
 }
 #: Addresses that change something when posted to, and the least role that may.
@@ -121,6 +125,12 @@ CHANGES = {
     "health-quiet": "operator",
     "health-undo": "operator",
     "acl-change": "admin",
+    "declaration": "operator",
+    "change-approve": "operator",
+    "change-discard": "operator",
+    "change-rule-add": "admin",
+    "change-rule": "admin",
+    "change-rule-remove": "admin",
     "rolling-restart": "operator",
     "rolling-restart-pause": "operator",
     "rolling-restart-resume": "operator",
@@ -162,12 +172,15 @@ FOR_OPERATORS = {
     "group-prepare",
     "mirror-group-move",
 }
+#: Posted to to compare, by who may look; without a plan's digest nothing is changed.
+COMPARES = {"declaration"}
 FOR_READERS = {"topic-records", "topic-record", "topic-records-histogram", "topic-records-compare"}
-FOR_OPERATORS |= {"topic-record-copy", "topic-record-tombstone"}
+FOR_OPERATORS |= {"topic-record-copy", "topic-record-tombstone", "changes", "change"}
 FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
     *("users", "user-create", "user", "user-password", "user-logins"),
     *("credential-create", "credential-password", "credential-delete"),
     *("acl-create", "acl-change"),
+    *("change-rule-add", "change-rule", "change-rule-remove"),
     *("alert-rule-add", "alert-rule-change", "alert-rule-remove"),
     *("connector-choose", "connector-create", "connector-configure", "connector-delete"),
 }
@@ -218,6 +231,15 @@ def _objects(db, settings, cluster, ensemble, connect):
     cluster.credentials.set_password("alice", "correct-horse", {"SCRAM-SHA-256": 4_096})
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME)
     ManagedProcess.objects.create(name="counts", kind="stream", host=settings.HOST_NAME)
+    moment = timezone.now()
+    ChangeRule.objects.create(name="idle", said={"kind": "approval", "actions": ["none"], "objects": ["none"]})
+    ProposedChange.objects.create(
+        pk=50_000,
+        at=moment,
+        expires_at=moment + timedelta(days=1),
+        path="/topics/orders/+delete/",
+        action="delete topic",
+    )
     connect.connectors["lines"] = connector("lines", file="/lines.txt")
     Connector.objects.create(name="lines", kind="source", state="RUNNING", tasks=[[0, "RUNNING", "10.0.0.1:8083", ""]])
 
@@ -274,7 +296,9 @@ def test_who_asks_for_the_head_of_a_page_is_answered_as_who_asks_for_the_page(ad
 
 def test_a_viewer_changes_nothing(viewer, client_of):
     seen = statuses([name for name in CLOSED if name not in OWN | OWN_TOKENS], client_of(viewer).post)
+    assert {name: seen.pop(name) for name in COMPARES} == dict.fromkeys(COMPARES, 422)
     assert seen == {name: 403 if name in CHANGES else 405 for name in seen}
+    assert client_of(viewer).post(address_of("declaration"), {"digest": "-", "text": "topics: "}).status_code == 403
 
 
 def test_every_change_needs_the_token_of_our_own_page(administrator):

@@ -128,6 +128,22 @@ def test_what_is_hidden_is_hidden_among_changes(rule, there, administrator, limi
     assert rows == []
 
 
+def test_who_may_not_see_all_of_it_does_not_decide_about_it(propose, rule, there, limited, client_of, collect):
+    """The deletion tells of groups that only who proposed it may see."""
+    there.groups.commit("secret-group", "prod.orders", 0, 0)
+    collect()
+    propose()
+    change = ProposedChange.objects.get()
+    browser = client_of(limited)
+    page = browser.get(f"/changes/{change.pk}/")
+    assert (page.status_code, page.context["plan"]) == (200, None)
+    assert b"more than your rights reach" in page.content
+    assert b"secret-group" not in page.content
+    assert not browser.get("/changes/").context["rules"]
+    assert approve(browser, change.pk).status_code == 409
+    assert "prod.orders" in topics(there)
+
+
 def test_a_plan_that_has_become_another_is_shown_and_not_done(propose, there, second, client_of, collect):
     propose()
     change = ProposedChange.objects.get()
@@ -167,7 +183,7 @@ def test_it_is_discarded_by_another_and_withdrawn_by_oneself(propose, there, sec
     assert "prod.orders" in topics(there)
 
 
-def test_it_expires(propose, there, second, client_of, monkeypatch):
+def test_it_expires_when_nobody_decides(propose, there, second, client_of, monkeypatch):
     propose()
     change = ProposedChange.objects.get()
     later = change.expires_at
