@@ -171,9 +171,9 @@ _ALL = (
     Action(
         "reset-group",
         "group-reset",
-        "Put offsets of a group to `earliest`, `latest`, `time` (`at`), `offset` or `shift` (`value`)",
+        "Put offsets to `earliest`, `latest`, `time` (`at`), `offset`, `shift` (`value`), or as a `group` (`like`)",
         path=("group",),
-        query=("to", "topic", "partitions", "value", "at", "undo"),
+        query=("to", "topic", "partitions", "value", "at", "like", "undo"),
     ),
     Action("delete-group", "group-delete", "Delete a consumer group", path=("group",)),
     Action("forget-offsets", "group-forget", "Forget a group's offsets in a topic", path=("group",), query=("topic",)),

@@ -25,6 +25,7 @@ from console.consumers.forms import ResetForm
 from console.consumers.models import ConsumerGroup
 from console.consumers.removal import delete_plan, forget_plan, forgotten
 from console.consumers.reset import (
+    Aim,
     Kind,
     Reset,
     aim_at,
@@ -36,6 +37,7 @@ from console.consumers.reset import (
     reset_to,
 )
 from console.gateway.connect import cluster_gateway
+from console.gateway.errors import RefusedError
 from console.gateway.group_views import GroupView, TopicPartition, is_ledger
 from console.plans.apply import Refusals
 from console.plans.inverse import find_inverse, inverses_of
@@ -111,12 +113,26 @@ def _plan_asked(request: HttpRequest, view: GroupView, context: dict) -> int:
     if not form.is_valid():
         return 422
     aim = form.aim()
-    groups, places = cluster_gateway().groups, _places(view) | _partitions_of(aim.topic)
+    groups, theirs = cluster_gateway().groups, _committed_by(request, view, aim)
+    places = _places(view) | _partitions_of(aim.topic) | theirs.keys()
     bounds = groups.bounds(places)
     by_time = groups.offsets_at(places, aim.at_ms) if aim.kind is Kind.TIME else {}
-    aimed = aim_at(aim, places, view, bounds, by_time)
+    aimed = aim_at(aim, places, view, bounds, by_time, theirs)
     _put(context, view, reset_by_aim(view, aimed, bounds))
     return 200
+
+
+def _committed_by(request: HttpRequest, view: GroupView, aim: Aim) -> dict[TopicPartition, int]:
+    """By the group that is followed, for who may see it and all it reads. Raises GatewayError."""
+    if aim.kind is not Kind.GROUP:
+        return {}
+    require_on(request.user, Resource.GROUP, aim.like, Right.VIEW)
+    require_on(request.user, Resource.GROUP, view.group_id, Right.OPERATE)
+    found = dict(cluster_gateway().groups.describe_one(aim.like).committed)
+    _require_topics(request, found)
+    if not found:
+        raise RefusedError("GROUP_ID_NOT_FOUND", f"Group {aim.like} has committed nothing.")
+    return found
 
 
 def _show_plan(context: dict, view: GroupView, wanted: dict[TopicPartition, int | None]) -> Reset:

@@ -14,6 +14,7 @@ _LABELS = {
     Kind.TIME: "a moment",
     Kind.OFFSET: "an offset",
     Kind.SHIFT: "a shift by records",
+    Kind.GROUP: "where another group is",
 }
 _OFFSET_MAX = 2**63 - 1
 
@@ -26,6 +27,7 @@ class ResetForm(forms.Form):
     partitions = forms.CharField(label="Partitions", required=False, max_length=1_000)
     value = forms.IntegerField(label="Offset or shift", required=False, min_value=-_OFFSET_MAX, max_value=_OFFSET_MAX)
     at = forms.CharField(label="Moment", required=False, max_length=40)
+    like = forms.CharField(label="Other group", required=False, max_length=249)
 
     def __init__(self, is_topic: Callable[[str], bool], *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -60,6 +62,8 @@ class ResetForm(forms.Form):
         kind = cleaned.get("to")
         if kind == Kind.TIME and "at" in cleaned and cleaned["at"] is None:
             self.add_error("at", "Which moment?")
+        if kind == Kind.GROUP and not (cleaned.get("like") or "").strip():
+            self.add_error("like", "Which group?")
         if kind in (Kind.OFFSET, Kind.SHIFT) and "value" in cleaned and cleaned["value"] is None:
             self.add_error("value", "Which offset?" if kind == Kind.OFFSET else "By how many records?")
         if kind == Kind.OFFSET and (cleaned.get("value") or 0) < 0:
@@ -76,4 +80,5 @@ class ResetForm(forms.Form):
             cleaned["partitions"],
             cleaned.get("value") or 0,
             cleaned.get("at") or 0,
+            cleaned["like"].strip(),
         )

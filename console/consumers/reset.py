@@ -7,6 +7,7 @@ and written are the offsets of that table, not the kind again: the log's end mov
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from console.gateway.commands import shell_command
 from console.gateway.group_views import Bounds, GroupView, TopicPartition
@@ -23,11 +24,12 @@ class Kind(StrEnum):
     TIME = "time"
     OFFSET = "offset"
     SHIFT = "shift"
+    GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What was asked for. `value` is the offset or the shift, `at_ms` the moment.
+    """What was asked for. `value` is the offset or the shift, `at_ms` the moment, `like` the group to be followed.
 
     `topic` empty: whatever the group has committed or reads; with a topic also its partitions without a commit.
     """
@@ -37,6 +39,7 @@ class Aim:
     partitions: frozenset[int] = frozenset()
     value: int = 0
     at_ms: int = 0
+    like: str = ""
 
     def takes(self, place: TopicPartition) -> bool:
         if self.topic and place[0] != self.topic:
@@ -95,8 +98,12 @@ def aim_at(
     group: GroupView,
     bounds: Mapping[TopicPartition, Bounds],
     by_time: Mapping[TopicPartition, int],
+    theirs: Mapping[TopicPartition, int] = MappingProxyType({}),
 ) -> dict[TopicPartition, tuple[int | None, str]]:
-    """New offset and a note for every place that is aimed at; None with a note where there can be none."""
+    """New offset and a note for every place that is aimed at; None with a note where there can be none.
+
+    `theirs`: what the group that is followed has committed.
+    """
     found: dict[TopicPartition, tuple[int | None, str]] = {}
     for place in sorted(set(places)):
         if not aim.takes(place):
@@ -105,6 +112,10 @@ def aim_at(
             found[place] = (None, "its leader does not answer")
         elif aim.kind is Kind.SHIFT and place not in group.committed:
             found[place] = (None, "nothing is committed that could be shifted")
+        elif aim.kind is Kind.GROUP and place not in theirs:
+            found[place] = (None, f"{aim.like} has committed nothing in it")
+        elif aim.kind is Kind.GROUP:
+            found[place] = _within(theirs[place], bounds[place])
         else:
             found[place] = _aimed(aim, place, group, bounds[place], by_time)
     return found
@@ -122,7 +133,7 @@ def _aimed(
             return (by_time[place], "") if place in by_time else (None, "its leader does not answer")
         case Kind.OFFSET:
             return _within(aim.value, bounds)
-        case Kind.SHIFT:
+        case _:
             return _within(group.committed[place] + aim.value, bounds)
 
 

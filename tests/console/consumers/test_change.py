@@ -140,10 +140,37 @@ def test_a_moment_puts_offsets_to_the_first_record_as_new(cluster, operator, cli
     assert committed(cluster) == {0: 100, 1: 10}
 
 
+def test_offsets_follow_another_group_where_it_has_committed(cluster, collect, operator, client_of):
+    cluster.create_topic("clicks", 1, 1)
+    cluster.append("clicks", 0, 30)
+    cluster.commit("others", "orders", 0, 75)
+    cluster.commit("others", "clicks", 0, 12)
+    collect()
+    client = client_of(operator)
+    text, form = planned(client, f"{RESET}?to=group&like=others")
+    assert "others has committed nothing in it" in text
+    client.post(RESET, form)
+
+    found = cluster.groups.describe_one("readers").committed
+    assert dict(found) == {("orders", 0): 75, ("orders", 1): 10, ("clicks", 0): 12}
+
+
+def test_a_group_that_is_not_there_or_hidden_is_not_followed(cluster, collect, operator, limited, client_of):
+    cluster.commit("secret-group", "orders", 0, 75)
+    cluster.create_topic("secret-plans", 1, 1)
+    cluster.commit("teller", "secret-plans", 0, 0)
+    collect()
+    response = client_of(operator).get(f"{RESET}?to=group&like=nobody")
+    assert b"Group nobody has committed nothing." in response.content
+    for like in ("secret-group", "teller"):
+        assert client_of(limited).get(f"{RESET}?to=group&like={like}").status_code == 403
+
+
 @pytest.mark.parametrize(
     "query",
     [
         "?to=nowhere",
+        "?to=group",
         "?to=time",
         "?to=time&at=soon",
         "?to=offset",
