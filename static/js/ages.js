@@ -1,5 +1,7 @@
 // Every panel shows how old its data is. The collector's heartbeat brings the moments; here they are counted once a second.
 
+import { isPaused } from "./pause.js";
+
 const STALE_MS = 6000;
 // The reader's clock may be wrong: ages are measured on the server's.
 const clockSkewMs = Date.now() - Number(document.body.dataset.nowMs || Date.now());
@@ -30,7 +32,7 @@ export function showAges() {
 function showSilence(now, collectorAtMs) {
   const banner = document.getElementById("collector-banner");
   const silentMs = now - collectorAtMs;
-  banner.hidden = silentMs <= STALE_MS;
+  banner.hidden = silentMs <= STALE_MS || isPaused();
   document.body.toggleAttribute("data-is-old", !banner.hidden);
   if (banner.hidden) return;
   banner.querySelector("[data-text]").textContent = collectorAtMs

@@ -40,7 +40,11 @@ document.addEventListener("htmx:wsClose", (event) => {
 
 document.addEventListener("htmx:wsError", () => { downSince ||= Date.now(); show("waiting", "reconnecting"); });
 
-document.addEventListener("htmx:wsAfterMessage", () => { lastMessageAt = Date.now(); });
+for (const name of ["htmx:wsBeforeMessage", "htmx:wsAfterMessage"]) {
+  document.addEventListener(name, () => { lastMessageAt = Date.now(); });
+}
+
+document.addEventListener("page:resumed", () => refreshRegions());
 
 // An element that arrives with another data-version asks for regions to be fetched again: its data-refreshes, or all.
 document.addEventListener("htmx:oobBeforeSwap", (event) => {

@@ -2,6 +2,8 @@
 // - while a mouse button or a finger is down: what is pressed on one element and let go on its successor is no click;
 // - while the page is fetched again: what was drawn before must not stand where what was pushed since stood.
 
+import { isPaused } from "./pause.js";
+
 const PRESSED_AT_MOST_MS = 3000; // whoever drags does not stop the page
 const CLICK_MS = 50; // a click comes right after the finger is lifted
 
@@ -62,6 +64,7 @@ for (const name of ["pointerup", "pointercancel", "dragend"]) {
 document.addEventListener("htmx:wsOpen", (event) => { socket = event.detail.event.target; });
 
 document.addEventListener("htmx:wsBeforeMessage", (event) => {
+  if (isPaused()) { event.preventDefault(); return; }
   if (isDelivering || (!released && !fetches && !waiting.length)) return;
   event.preventDefault();
   waiting.push({ from: socket, message: event.detail.message });

@@ -10,6 +10,7 @@ import "./focus.js";
 import "./hold.js";
 import "./moments.js";
 import "./palette.js";
+import "./pause.js";
 import "./question.js";
 import "./reasons.js";
 import "./records.js";

@@ -3,6 +3,7 @@
 
 import { rememberFocus, returnFocus } from "./focus.js";
 import { holdDuring, whenReleased } from "./hold.js";
+import { isPaused } from "./pause.js";
 import { reload } from "./reload.js";
 
 const PATIENCE_MS = 10000; // pushes wait no longer for a page that does not come
@@ -10,6 +11,7 @@ let running = false;
 let again = false;
 
 export async function refreshRegions(ids = null) {
+  if (isPaused()) return; // it is fetched when it goes on
   if (running) { again = true; return; }
   running = true;
   try {
@@ -34,7 +36,7 @@ async function fetchRegions(ids) {
   if (!response.ok) return;
   const text = await response.text();
   await whenReleased();
-  replaceRegions(new DOMParser().parseFromString(text, "text/html"), ids);
+  if (!isPaused()) replaceRegions(new DOMParser().parseFromString(text, "text/html"), ids);
 }
 
 function replaceRegions(fresh, ids) {

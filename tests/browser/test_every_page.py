@@ -1,6 +1,9 @@
 """Every page there is, taken from the routes, as a keyboard, a screen reader and a phone meet it."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
 from tests.browser.conftest import DEADLINE_MS, screenshot, session_of
@@ -112,6 +115,19 @@ LOOK = """() => {
 }"""
 
 
+NEWER = """(row, text) => {
+  const newer = row.cloneNode(true);
+  newer.querySelector("[data-cell=records]").textContent = text;
+  newer.setAttribute("hx-swap-oob", "true");
+  return newer.outerHTML;
+}"""
+NOTE = """() => {
+  window.noted = [];
+  for (const name of ["htmx:wsBeforeMessage", "regions:replaced"])
+    document.addEventListener(name, () => window.noted.push(name));
+}"""
+
+
 @pytest.fixture(scope="module")
 def console(tmp_path_factory):
     with LyingServer() as connect:
@@ -181,3 +197,31 @@ def test_a_disabled_button_is_reached_by_keyboard_and_shows_why(page, console):
     await_true(lambda: "does not run" in stop.evaluate(shown), "the reason is shown beside the button", 30)
     stop.press("Enter")
     assert page.get_by_role("alertdialog").count() == 0
+
+
+@pytest.mark.parametrize("page", [DESK], indirect=True, ids=["desk"])
+def test_a_paused_page_stands_still_and_is_fetched_anew_when_it_goes_on(page, console):
+    sockets = []
+    page.route_web_socket(re.compile("page=topics"), lambda socket: sockets.append(socket))
+    page.goto(f"{console}/topics/")
+    page.locator("#connection[data-state=live]").wait_for()
+    await_true(lambda: page.evaluate("true") and sockets, "the page has its websocket")
+    records = page.locator("tr[data-row] [data-cell=records]").last
+    page.get_by_role("button", name="Pause").click()
+    assert "What you see is as of" in page.locator("#pause-banner").inner_text()
+    page.evaluate(NOTE)
+
+    push_records(page, sockets[0], "4711")
+    await_true(lambda: page.evaluate("window.noted.includes('htmx:wsBeforeMessage')"), "the push has come")
+    assert records.inner_text() == "0"
+    page.locator("#pause-banner").get_by_role("button", name="Go on").click()
+    await_true(lambda: page.evaluate("window.noted.includes('regions:replaced')"), "the page was fetched anew")
+    assert not page.locator("#pause-banner").is_visible()
+    push_records(page, sockets[0], "4712")
+    expect(records).to_have_text("4712")
+
+
+def push_records(page, socket, text: str) -> None:
+    """Of the last topic, as the console would push its row."""
+    row = page.locator("tr[data-row]").last
+    socket.send(row.evaluate(NEWER, text))

@@ -1,0 +1,26 @@
+// A page stands still for as long as its reader wants: what is pushed meanwhile is dropped, and the page is fetched anew
+// when it goes on. It says so all the time; another page, or this one opened again, is live.
+
+let since = 0;
+
+export function isPaused() {
+  return since > 0;
+}
+
+function show() {
+  const banner = document.getElementById("pause-banner");
+  banner.hidden = !isPaused();
+  if (isPaused()) banner.querySelector("[data-text]").textContent = `What you see is as of ${new Date(since).toISOString().slice(11, 19)} UTC.`;
+  document.querySelectorAll("[data-pause]").forEach((each) => {
+    each.setAttribute("aria-pressed", String(isPaused()));
+    each.textContent = isPaused() ? "Go on" : "Pause";
+  });
+}
+
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-pause], [data-go-on-live]")) return;
+  since = isPaused() ? 0 : Date.now();
+  show();
+  if (isPaused()) document.getElementById("collector-banner").hidden = true;
+  else document.dispatchEvent(new CustomEvent("page:resumed"));
+});
