@@ -7,8 +7,8 @@ and are in no percentile: a producer's clock that is ahead must not make a slow 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from broker.common.sketch import Sketch, bucket_of
 from broker.common.types import TopicPartition
-from broker.probe.sketch import Sketch, bucket_of
 
 #: Older than that is that old.
 LARGEST_MS = 90 * 24 * 3_600_000.0

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from broker.common.sketch import Sketch
 from broker.probe.desk import Desk
-from broker.probe.sketch import Sketch
 from broker.probe.tally import MIRROR
 
 _COUNTS = {

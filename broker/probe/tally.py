@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from dataclasses import dataclass, field, fields
 
-from broker.probe.sketch import Sketch
+from broker.common.sketch import Sketch
 
 MINUTE_MS = 60_000
 #: Minutes that are kept for a reader who was away.

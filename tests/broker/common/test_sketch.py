@@ -5,7 +5,7 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.probe.sketch import BUCKETS, LARGEST_MS, SMALLEST_MS, Sketch
+from broker.common.sketch import BUCKETS, LARGEST_MS, SMALLEST_MS, Sketch
 from tests.examples import examples
 
 latencies = st.lists(st.floats(SMALLEST_MS, LARGEST_MS), min_size=1, max_size=60)
