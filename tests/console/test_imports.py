@@ -1,0 +1,48 @@
+"""Processes that serve no page import none: that was 14 to 18 MB of each."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from console.gateway.installation import CODE_DIR
+
+WORKER = """
+from console.launch.worker import make_worker
+make_worker(with_beat=True).app.loader.import_default_modules()
+"""
+SENDER = """
+import django
+django.setup()
+from console.celery import app
+app.finalize()
+app.loader.import_default_modules()
+import console.launch.management.commands.up
+"""
+COLLECTOR = """
+import django
+django.setup()
+from console.collector.management.commands import collect
+collect.Command.handle = lambda *_arguments, **_options: None
+collect.Command().run_from_argv(["manage.py", "collect"])
+"""
+
+
+@pytest.mark.parametrize("program", [WORKER, SENDER, COLLECTOR], ids=["worker", "up", "collector"])
+def test_no_page_is_imported_by(program, tmp_path):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("BARNABAS_", "CELERY_"))}
+    environment |= {"BARNABAS_DATA": str(tmp_path), "DJANGO_SETTINGS_MODULE": "console.settings"}
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"{program}\nimport sys; print({{'console.urls', 'console.topics.views'}} & sys.modules.keys())",
+        ],
+        cwd=CODE_DIR,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.splitlines()[-1] == "set()"
