@@ -27,7 +27,7 @@ from tests.chaos.truth import processes_of
 #: How a process is recognised by its command line, the first that fits.
 NAMES = (
     ("QuorumPeerMain", "zookeeper"),
-    ("pyspark.daemon", "Spark: Python workers"),
+    ("pyspark.", "Spark: Python workers"),
     ("SparkSubmit", "Spark: JVM"),
     ("broker stream ", "Spark: driver"),
     ("broker server ", "brokers"),

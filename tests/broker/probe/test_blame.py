@@ -1,9 +1,14 @@
 """Who is blamed: whoever is silent, in time; nobody who answers; nobody for a pause of the probe itself."""
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.probe.blame import BROKEN_MS, SILENT_MS, STEP_MS_MAX, Watch
+from console.processes.embedded import probe_spec
+from console.processes.setup import read_setup
 from tests.examples import examples
 
 
@@ -75,3 +80,24 @@ def test_who_is_not_followed_any_more_is_not_blamed():
     watch.follow([2])
     watch.ask(1)
     assert list(watch.brokers) == [2]
+
+
+@pytest.mark.parametrize("is_broken", [True, False], ids=["killed", "hangs"])
+def test_who_is_written_to_once_a_second_is_blamed_within_five_seconds(is_broken):
+    """As the product's own probe is set up; it dies just after it has answered."""
+    interval_ms = int(probe_spec(read_setup({}, ""), Path("probe"))["properties"]["record.interval.ms"])
+    watch = Watch()
+    watch.follow([1, 2])
+    blamed_at_ms = {}
+    for at_ms in range(0, 8_000, 250):
+        if at_ms % interval_ms == 0:
+            watch.ask(1)
+            watch.ask(2)
+            watch.answer(2)
+            if at_ms == 0:
+                watch.answer(1)
+            elif is_broken:
+                watch.fail(1, "refused", is_broken=True)
+        blamed_at_ms |= dict.fromkeys(watch.tick(at_ms, at_ms), at_ms)
+    assert blamed_at_ms.keys() == {1}
+    assert blamed_at_ms[1] <= 5_000
