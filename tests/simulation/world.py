@@ -282,7 +282,7 @@ class World:
         if not self._is_all_told():
             return False
         self._run_for(CALM_US)
-        return self._is_all_told()
+        return self._is_all_told() and not self._unhealed()
 
     def _is_all_told(self) -> bool:
         return not any(process.waiting_to_be_told() for process in self.running)
