@@ -22,7 +22,10 @@ from console.processes.models import ManagedProcess
 from console.quotas.models import QuotaRow
 from console.rolling_restart.models import RollingRestart
 from console.clusters.models import Partition, Topic
-from console.completeness.models import AuditedTopic
+from console.completeness.models import AuditedTopic, DeliveryRow, DeliverySeries
+from console.common.clock import now_ms
+from console.completeness.points import TIERS, Point, by_row, pack
+from console.gateway.message_audit import Latency
 from django.conf import settings
 Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
 for name in ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5):
@@ -34,6 +37,14 @@ for name in ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5):
     told = f"{name}, window 2026-01-01 00:00:00: 3 counted at appended missing at consumed a-group (partitions 0)"
     AuditedTopic.objects.create(name=name, windows=windows, finding_count=9, late_count=1, at_ms=1_780_000_000_000,
         findings=[[29_000_000 * 60_000, "consumed a-group", "missing", 0, 5, told]])
+    for tier, reader in (("appended", "counter"), ("consumed", "a-group"), ("sunk", "a.sink.whose.name.is.long." * 5)):
+        series = DeliverySeries.objects.create(topic=name, tier=tier, reader=reader, first_ms=1, at_ms=now_ms(),
+            expected=4_400, received=4_000, again=7, aside=3, delivered=90.9, p50_ms=12.5, p95_ms=70_000, p99_ms=80_000,
+            most_ms=90_000, early=3)
+        points = {now_ms() // 60_000 * 60_000 - at * 60_000: Point(90 - at % 9, 9, at % 5, {"filtered": 1},
+            Latency({150 + at % 7: 80}, 1, 90_000)) for at in range(60)}
+        for row, steps in by_row(points, TIERS[0]).items():
+            DeliveryRow.objects.create(series=series, tier=0, begins_ms=row, points=pack(steps, TIERS[0], row))
 for name in ("readers", "a.group.with.a.name.that.is.quite.long." * 5):
     group = ConsumerGroup.objects.create(name=name, state="Stable", coordinator=1, verdict="ok", topics=["orders"])
     seen = {"committed": 2, "next_offset": 5, "lag": 3, "verdict": "ok"}

@@ -197,9 +197,7 @@ class Herder:
         }
         if issubclass(cls, SinkConnector):
             consumer = settings.consumer(unit.connector, unit.task, props)
-            return RunningSink(
-                unit, self.tell, is_paused, consumer=consumer, is_audited=settings.audit_enable, **common
-            )
+            return RunningSink(unit, self.tell, is_paused, consumer=consumer, **common)
         common |= {
             "read": self.offsets.of,
             "store": self._store_offsets,

@@ -31,6 +31,12 @@ KEYS = ConfigDef(
 )
 
 
+def is_enabled(props: Mapping[str, Any], worker_props: Mapping[str, Any]) -> bool:
+    """The connector's word, or else the worker's. Raises ConfigError."""
+    said = (KEYS.parse(each)[ENABLED] for each in (props, worker_props))
+    return bool(next((each for each in said if each is not None), False))
+
+
 class SinkAudit:
     """Of one task, on its thread. `has_dead_letters`: records that are given up go into a topic of their own."""
 

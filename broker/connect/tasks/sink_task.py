@@ -14,8 +14,7 @@ from broker.connect.api import ConnectError, RetriableError, SinkColumns, SinkRe
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.dead_letters import DeadLetters
 from broker.connect.tasks.pipeline import Pipeline
-from broker.connect.tasks.sink_audit import KEYS as AUDIT_KEYS
-from broker.connect.tasks.sink_audit import SinkAudit
+from broker.connect.tasks.sink_audit import SinkAudit, is_enabled
 from broker.connect.tasks.sink_batch import Offsets, SinkBatch
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.tasks.unit import RunningUnit, Tell
@@ -51,13 +50,12 @@ class RunningSink(RunningUnit):
         holds: Callable[[], bool],
         used: Callable[[Unit, str], None],
         flush_interval_s: float,
-        is_audited: bool,
     ):
         super().__init__(unit, tell, is_paused)
         self._make, self._props, self._worker_props = task, props, worker_props
         self._consumer_config, self._producer_config = consumer, producer
         self._holds, self._used = holds, used
-        self._flush_interval_s, self._is_audited = flush_interval_s, is_audited
+        self._flush_interval_s = flush_interval_s
         self._audit: SinkAudit | None = None
         self._assigned: set[TopicPartition] = set()
         #: Behind what `put` has returned for, and what the group has.
@@ -143,8 +141,7 @@ class RunningSink(RunningUnit):
         self.say("UNASSIGNED")
 
     def _begin_audit(self) -> None:
-        said = AUDIT_KEYS.parse(self._props)["audit.enable"]
-        if self._is_audited if said is None else said:
+        if is_enabled(self._props, self._worker_props):
             has_dead_letters = self._dead_letters.has_topic
             self._audit = SinkAudit(self.unit.connector, self._producer_config, has_dead_letters=has_dead_letters)
 
