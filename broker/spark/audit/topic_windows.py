@@ -94,21 +94,26 @@ class TopicWindows:
     def rows(self, now_ms: int) -> list[Row]:
         """Those that are others now: what each source counted in a window, and what is to be said of it."""
         touched, self._touched = self._touched, set()
-        windows = {window for window, _, _ in touched} | self._unsettled()
+        windows = {window for window, _, _ in touched} | self._unsettled(now_ms)
         if self._concerns_all:
             windows |= self.verdicts.keys()
         self._concerns_all = False
         seen = self._ledger(windows) if windows else Ledger()
         return [*self._counted(seen, touched), *self._judged(seen, windows, now_ms)]
 
-    def _unsettled(self) -> set[int]:
-        """What time, or somebody who goes on, may settle."""
-        return {window for window, (state, _) in self.verdicts.items() if state != State.COMPLETE}
+    def _unsettled(self, now_ms: int) -> set[int]:
+        """What time, or somebody who goes on, may have settled. Of what is not over nothing is said yet."""
+        states = {window: state for window, (state, _) in self.verdicts.items() if state != State.COMPLETE}
+        return {window for window, state in states.items() if state != State.PENDING or self._over_ms(window) <= now_ms}
+
+    def _over_ms(self, window: int) -> int:
+        """When its verdict may be more than that it is pending: `judge` waits for a window as long as it was."""
+        return window + 2 * self.window_ms
 
     def due_ms(self, now_ms: int) -> int | None:
         """When the next window is over, to be judged though nobody tells anything."""
-        ends = (window + 2 * self.window_ms for window, (state, _) in self.verdicts.items() if state == State.PENDING)
-        return min((end for end in ends if end > now_ms), default=None)
+        pending = (window for window, (state, _) in self.verdicts.items() if state == State.PENDING)
+        return min((end for end in map(self._over_ms, pending) if end > now_ms), default=None)
 
     def _ledger(self, windows: set[int]) -> Ledger:
         """Of these windows; each chain reaches as far as it does."""
