@@ -1,0 +1,241 @@
+"""What an outage of the target costs a mirror: it waits, and afterwards is soon where the source is.
+
+python -m tests.bench.mirror_outage [--minutes 60] [--rate 5000] [--bytes 1000] [--at-least-once]
+
+Two clusters of one broker and Kafka's dedicated mirror as a process between them. While a producer goes on the target's
+broker is killed, away so long, and started again. Told are the mirror's memory, processor time and log meanwhile, how
+long its copies are behind afterwards, and whether each record is there once and in order. An hour of it needs some
+40 GB below the directory for temporary files (TMPDIR).
+"""
+
+import argparse
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psutil
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from tests.barnabas_cluster import BrokerProcess, Cluster, await_true, running_cluster
+from tests.broker.mirror.running import begun, properties
+from tests.zookeeper_server import running_zookeeper
+
+PARTITIONS = 4
+TOPIC, COPY = "events", "north.events"
+#: A producer's batch is what it is given in this time; half as long again a transaction of the mirror lasts.
+LINGER_MS, COMMIT_MS = 200, 300
+_BURST_S = 0.05
+_LOOK_S = 10.0
+#: How long the copies are watched once they are near, and how long they may take to be.
+_WATCHED_S, _DEADLINE_S = 60.0, 3600.0
+_NUMBER_BYTES = 8
+
+
+def main() -> None:
+    given = _arguments()
+    with ExitStack() as stack:
+        root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-outage-")))
+        zookeeper = stack.enter_context(running_zookeeper(root / "zookeeper"))
+        north, south = (
+            stack.enter_context(running_cluster(root / name, zookeeper=zookeeper)) for name in ("north", "south")
+        )
+        admin = AdminClient({"bootstrap.servers": north.bootstrap_servers, "log_level": 0})
+        admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(20)
+        log = root / "mirror.log"
+        words = "connect-mirror-maker", _mirror(root, north, south, exactly_once=not given.at_least_once)
+        mirror = psutil.Process(stack.enter_context(begun(*words, log=log)).pid)
+        with writing(north, given.rate, given.bytes) as written:
+            await_true(lambda: _has_copy(south), "the mirror has begun", 60)
+            tail = Tail(south)
+            tail.await_near()
+            _outage(south.brokers[0], mirror, log, given.minutes * 60)
+            _recovery(tail, mirror, south.brokers[0])
+        _judge(south, written, given.at_least_once)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=60, help="how long the target is away")
+    parser.add_argument("--rate", type=int, default=5_000, help="records a second")
+    parser.add_argument("--bytes", type=int, default=1_000, help="of a record")
+    parser.add_argument("--at-least-once", action="store_true", help="instead of exactly once")
+    return parser.parse_args()
+
+
+def _mirror(root: Path, north: Cluster, south: Cluster, *, exactly_once: bool) -> str:
+    return properties(
+        root / "mm2.properties",
+        **{
+            "clusters": "north, south",
+            "north.bootstrap.servers": north.bootstrap_servers,
+            "south.bootstrap.servers": south.bootstrap_servers,
+            "north->south.enabled": "true",
+            "south.exactly.once.source.support": "enabled" if exactly_once else "disabled",
+            "topics": TOPIC,
+            "replication.factor": "1",
+            "refresh.topics.interval.seconds": "5",
+            "commit.interval.ms": str(COMMIT_MS),
+        },
+    )
+
+
+def _has_copy(south: Cluster) -> bool:
+    admin = AdminClient({"bootstrap.servers": south.bootstrap_servers, "log_level": 0})
+    topics = admin.list_topics(timeout=10).topics
+    return COPY in topics and len(topics[COPY].partitions) == PARTITIONS
+
+
+@contextmanager
+def writing(north: Cluster, rate: int, size: int) -> Iterator[list[int]]:
+    """Records that are numbered in each partition, from a thread; how many of each were acknowledged."""
+    acknowledged = [0] * PARTITIONS
+    stop = threading.Event()
+    producer = Producer(
+        {"bootstrap.servers": north.bootstrap_servers, "enable.idempotence": True, "linger.ms": LINGER_MS,
+         "batch.size": 1_000_000, "queue.buffering.max.messages": 500_000, "log_level": 0}
+    )  # fmt: skip
+
+    def note(error, message):
+        assert error is None, error
+        acknowledged[message.partition()] += 1
+
+    def run():
+        begun_at, made, filler = time.monotonic(), 0, bytes(range(256)) * (size // 256 + 1)
+        while not stop.wait(_BURST_S):
+            due = int((time.monotonic() - begun_at) * rate)
+            for number in range(made, due):
+                value = (number // PARTITIONS).to_bytes(_NUMBER_BYTES) + filler[: size - _NUMBER_BYTES]
+                producer.produce(TOPIC, value, partition=number % PARTITIONS, on_delivery=note)
+            made = due
+            producer.poll(0)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield acknowledged
+    finally:
+        stop.set()
+        thread.join()
+        assert producer.flush(60) == 0
+
+
+class Tail:
+    """How old the newest record is that a reader of committed records finds in the target's partitions."""
+
+    def __init__(self, south: Cluster):
+        self._consumer = _reader(south)
+
+    def lag_s(self) -> float:
+        try:
+            return max(self._age_s(number) for number in range(PARTITIONS))
+        except KafkaException:  # it does not lead yet
+            return float("inf")
+
+    def _age_s(self, partition: int) -> float:
+        place = TopicPartition(COPY, partition)
+        _, end = self._consumer.get_watermark_offsets(place, timeout=10)
+        place.offset = max(end - 3, 0)  # behind the last record there may be a marker
+        self._consumer.assign([place])
+        newest, deadline = 0, time.monotonic() + 2
+        while time.monotonic() < deadline:
+            message = self._consumer.poll(0.5)
+            if message is None or message.error() is not None:
+                if newest:
+                    break
+                continue
+            newest = message.timestamp()[1]
+        return time.time() - newest / 1000
+
+    def await_near(self) -> None:
+        await_true(lambda: self.lag_s() < 1, "the copies are less than a second behind", _DEADLINE_S)
+
+
+def _reader(south: Cluster) -> Consumer:
+    return Consumer(
+        {"bootstrap.servers": south.bootstrap_servers, "group.id": "tail", "enable.auto.commit": False,
+         "isolation.level": "read_committed", "enable.partition.eof": True, "fetch.queue.backoff.ms": 10,
+         "queued.max.messages.kbytes": 65_536, "log_level": 0}
+    )  # fmt: skip
+
+
+def _outage(broker: BrokerProcess, mirror: psutil.Process, log: Path, seconds: float) -> None:
+    lines, cpu, sizes = _lines(log), _cpu_s(mirror), [_rss_mb(mirror)]
+    broker.kill()
+    _say(f"the target is away, the mirror has {sizes[0]:.0f} MB")
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        time.sleep(min(_LOOK_S, max(0.0, deadline - time.monotonic())))
+        sizes.append(_rss_mb(mirror))
+    _say(
+        f"away for {seconds / 60:g} min: mirror at most {max(sizes):.0f} MB, at the end {sizes[-1]:.0f} MB, "
+        f"{(_cpu_s(mirror) - cpu) / seconds:.1%} of a core, {_lines(log) - lines} lines logged"
+    )
+
+
+def _recovery(tail: Tail, mirror: psutil.Process, broker: BrokerProcess) -> None:
+    began_at = time.monotonic()
+    broker.start()
+    broker.await_healthy()
+    serves_at, cpu, of_broker = time.monotonic(), _cpu_s(mirror), psutil.Process(broker.process.pid)
+    while (lag := tail.lag_s()) >= 1:
+        _say(f"{time.monotonic() - serves_at:5.1f} s after it serves: {lag:.1f} s behind")
+        time.sleep(1)
+    _say(
+        f"the target serves after {serves_at - began_at:.1f} s, the copies are less than a second behind "
+        f"{time.monotonic() - serves_at:.1f} s later; CPU s: mirror {_cpu_s(mirror) - cpu:.1f}, target "
+        f"{_cpu_s(of_broker):.1f}"
+    )
+    lags, deadline = [], time.monotonic() + _WATCHED_S
+    while time.monotonic() < deadline:
+        lags.append(tail.lag_s())
+        time.sleep(1)
+    _say(f"for {_WATCHED_S:g} s then {statistics.median(lags):.2f} s behind, at most {max(lags):.2f} s")
+
+
+def _judge(south: Cluster, written: list[int], may_repeat: bool) -> None:
+    """Every record that was acknowledged is there, in order; once, unless it may be twice."""
+    repeated = [_read_through(south, number, count, may_repeat) for number, count in enumerate(written)]
+    _say(f"{sum(written):,} records, each there in order; {sum(repeated):,} more than once")
+
+
+def _read_through(south: Cluster, partition: int, count: int, may_repeat: bool) -> int:
+    """How many came again."""
+    consumer, expected, repeated = _reader(south), 0, 0
+    consumer.assign([TopicPartition(COPY, partition, 0)])
+    deadline = time.monotonic() + _DEADLINE_S
+    while expected < count:
+        assert time.monotonic() < deadline, f"partition {partition}: {expected} of {count} records"
+        for message in consumer.consume(10_000, 1.0):
+            if message.error() is not None:
+                continue
+            number = int.from_bytes(message.value()[:_NUMBER_BYTES])
+            assert number == expected or (may_repeat and number < expected), (partition, message.offset(), expected)
+            repeated += number < expected
+            expected = max(expected, number + 1)
+    consumer.close()
+    return repeated
+
+
+def _rss_mb(process: psutil.Process) -> float:
+    return process.memory_info().rss / 1e6
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    return sum(process.cpu_times()[:2])
+
+
+def _lines(log: Path) -> int:
+    return log.read_bytes().count(b"\n")
+
+
+def _say(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
