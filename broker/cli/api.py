@@ -150,7 +150,8 @@ def _shown(value: object) -> str:
         value = ",".join(map(_shown, value))
     elif isinstance(value, dict):
         value = ",".join(f"{name}={_shown(each)}" for name, each in value.items())
-    return "".join(each if each.isprintable() else "?" for each in str(value))
+    text = str(value).replace("\u202f", " ").replace("\xa0", " ")
+    return "".join(each if each.isprintable() else "?" for each in text)
 
 
 def _parameters(words: Iterable[str]) -> dict[str, str | list[str]]:

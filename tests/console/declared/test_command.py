@@ -92,13 +92,18 @@ def test_pruning_wants_what_is_lost_typed(console, shop, capsys):
     assert set(topics(console.gateway)) == {"shop.a"}
 
 
+def test_amounts_are_printed_as_they_are_written(console, capsys, operator):
+    (console.directory / "q.yaml").write_text("quotas: [{user: a, producer_byte_rate: 1 MB}]")
+    assert console.run("diff", str(console.directory / "q.yaml")) == 0
+    assert "- -> 1000000 (1 MB / s)" in capsys.readouterr().out
+
+
 def test_what_cannot_be_read_is_neither_same_nor_other(console, shop, capsys):
     (console.directory / "bad.yaml").write_text("topics:\n  x: {partition: 1}\n")
     assert console.run("drift", str(console.directory / "bad.yaml")) == 2
     err = capsys.readouterr().err
     assert "bad.yaml, line 2" in err
     assert "Traceback" not in err
-    (console.directory / "beyond.yaml").write_text("quotas: [{user: a, producer_byte_rate: 1}]")
     assert console.run("apply", str(console.directory / "bad.yaml")) == 1
 
 
