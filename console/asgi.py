@@ -13,6 +13,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 django_application = get_asgi_application()
 
+from console.web.cluster_path import ClusterSockets  # noqa: E402
 from console.web.origin import OurPagesOnly  # noqa: E402  (reads the settings)
 from console.web.proxy import BehindProxy  # noqa: E402
 from console.web.request_limits import RequestLimits  # noqa: E402
@@ -23,7 +24,7 @@ application = BehindProxy(
         ProtocolTypeRouter(
             {
                 "http": django_application,
-                "websocket": OurPagesOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+                "websocket": OurPagesOnly(ClusterSockets(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))),
             }
         )
     ),

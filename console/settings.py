@@ -9,6 +9,9 @@ from urllib.parse import quote
 import environ
 from django.utils.functional import lazy
 
+from console.common.clusters_file import ClustersFile
+from console.common.current_cluster import MAIN
+from console.common.databases import alias_of, database_of
 from console.common.redis_urls import celery_url, default_socket_path
 from console.common.secret_files import load_or_create_secret
 from console.connectors.configuration import read_connect
@@ -121,6 +124,25 @@ ALERTS_FILE = (
 )
 #: The provider of single sign-on, BARNABAS_OIDC_…; None: people log in with passwords of our own.
 SINGLE_SIGN_ON = read_single_sign_on(os.environ)
+#: Further clusters, and what the first is called; of mode 600. Without it there is one.
+CLUSTERS_FILE = (
+    Path(os.environ.get("BARNABAS_CLUSTERS_FILE", "").strip() or DATA_DIR / "clusters.toml").expanduser().resolve()
+)
+_clusters = ClustersFile(
+    CLUSTERS_FILE,
+    bool(env("BARNABAS_CLUSTERS_FILE", default="")),
+    SECRETS_DIR,
+    read_connect=read_connect,
+    read_registry=read_registry_address,
+)
+MAIN_CLUSTER, CLUSTERS = _clusters.read()
+if read_switch(env("BARNABAS_MIRROR", default="0"), "BARNABAS_MIRROR"):
+    _second = _clusters.second(env("BARNABAS_BROKER_PORT", default="9092"), ZOOKEEPER, ZOOKEEPER_DIGEST_FILE)
+    CLUSTERS = _second | CLUSTERS
+#: Which of them this process is for, where no address says so: a collector is for one.
+CLUSTER = env("BARNABAS_CLUSTER", default="") or MAIN
+if CLUSTER not in (MAIN, *CLUSTERS):
+    sys.exit(f"BARNABAS_CLUSTER={CLUSTER[:60]!r}: {CLUSTERS_FILE} declares no such cluster.")
 DEBUG = False
 
 # Django -------------------------------------------------------------------------------------------------------------
@@ -177,6 +199,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "console.access.idle.IdleMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "console.web.cluster_path.ClusterMiddleware",
     "console.access.one_time.OneTimePasswordMiddleware",
     "console.web.fresh_pages.FreshPagesMiddleware",
     "console.readonly.guard.ReadOnlyMiddleware",
@@ -210,6 +233,7 @@ TEMPLATES = [
                 "decommission": "console.decommission.templatetags.decommission",
                 "plans": "console.plans.templatetags.plans",
                 "znodes": "console.zookeeper.templatetags.znodes",
+                "clusters": "console.fleet.templatetags.clusters",
                 "rights": "console.access.templatetags.rights",
             },
             "builtins": ["django.templatetags.static"],
@@ -244,9 +268,14 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
+#: Of each further cluster: a file beside the console's, or a schema in its PostgreSQL.
+CLUSTERS_DIR = DATA_DIR / "clusters"
+DATABASES |= {alias_of(name): database_of(name, DATABASES["default"], CLUSTERS_DIR) for name in CLUSTERS}
+DATABASE_ROUTERS = ["console.common.databases.ClusterRouter"]
 
 # Login and cookies --------------------------------------------------------------------------------------------------
-LOGIN_URL = "login"
+#: At the top, whichever cluster was asked for: so it tells nobody whether there is one.
+LOGIN_URL = f"/{PATH_PREFIX}login/"
 LOGIN_REDIRECT_URL = "overview"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},

@@ -3,6 +3,8 @@
 from django.conf import settings
 from django.urls import include, path
 
+from console.common.cluster_urls import prefix_of
+
 pages = [
     path("", include("console.overview.urls")),
     path("", include("console.users.urls")),
@@ -10,6 +12,7 @@ pages = [
     path("", include("console.readonly.urls")),
     path("", include("console.api.urls")),
     path("", include("console.palette.urls")),
+    path("clusters/", include("console.fleet.urls")),
     path("topics/", include("console.topics.urls")),
     path("topics/", include("console.retention.urls")),
     path("topics/", include("console.records.urls")),
@@ -41,7 +44,7 @@ pages = [
     path("changes/", include("console.changes.urls")),
     path("streams/", include("console.streams.urls")),
 ]
-urlpatterns = [path(settings.PATH_PREFIX, include(pages))]
+urlpatterns = [path(prefix_of(settings.CLUSTER), include(pages))]
 
 handler403 = "console.web.errors.forbidden"
 handler404 = "console.web.errors.not_found"

@@ -5,12 +5,14 @@ plain digest of it: nobody guesses it, and who reads the database has none.
 """
 
 import secrets
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 
 from django.contrib.auth.models import User
 
 from console.access.models import ApiToken
+from console.access.rights import keep_to
 
 PREFIX = "barnabas_"
 #: Scope → what it opens, in words for who gives it.
@@ -26,20 +28,27 @@ DAYS_MAX = 365
 _NOTED_EVERY = timedelta(minutes=1)
 
 
-def make_token(user: User, name: str, scopes: list[str], days: int, now: datetime) -> tuple[ApiToken, str]:
-    """The token and, this once, its secret."""
+def make_token(
+    user: User, name: str, scopes: list[str], days: int, now: datetime, clusters: Sequence[str] = ()
+) -> tuple[ApiToken, str]:
+    """The token and, this once, its secret; without `clusters` it opens all of them."""
     secret = PREFIX + secrets.token_urlsafe(32)
     ends_at = now + timedelta(days=days)
-    return ApiToken.objects.create(user=user, name=name, digest=_digest(secret), scopes=scopes, ends_at=ends_at), secret
+    kept = {"scopes": scopes, "clusters": list(clusters), "ends_at": ends_at}
+    return ApiToken.objects.create(user=user, name=name, digest=_digest(secret), **kept), secret
 
 
 def token_of(secret: str, now: datetime) -> ApiToken | None:
-    """None if there is no such token, or it or its person's account is over, or a password has to be changed first."""
+    """None if there is no such token, or it or its person's account is over, or a password has to be changed first.
+
+    Its person has no rights in clusters that the token does not open.
+    """
     found = ApiToken.objects.select_related("user").filter(digest=_digest(secret)).first()
     if found is None or found.ends_at <= now or not found.user.is_active or hasattr(found.user, "password_to_change"):
         return None
     if found.used_at is None or now - found.used_at >= _NOTED_EVERY:
         ApiToken.objects.filter(pk=found.pk).update(used_at=now)
+    keep_to(found.user, found.clusters)
     return found
 
 

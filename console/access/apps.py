@@ -2,6 +2,7 @@
 
 from django.apps import AppConfig, apps
 from django.apps.registry import Apps
+from django.db import router
 from django.db.models.signals import post_migrate
 
 from console.access.roles import ROLES
@@ -19,6 +20,8 @@ def _create_roles(using: str, apps: Apps = apps, **_signal: object) -> None:
     try:
         group = apps.get_model("auth", "Group")
     except LookupError:
+        return
+    if not router.allow_migrate_model(using, group):
         return
     there = set(group.objects.using(using).filter(name__in=ROLES).values_list("name", flat=True))
     group.objects.using(using).bulk_create(group(name=name) for name in ROLES if name not in there)

@@ -1,10 +1,10 @@
 """What templates may ask about the person in front of them. It decides what is drawn; views decide what is allowed."""
 
-from django.conf import settings
 from django.http import HttpRequest
 
 from console.access.read_only import why_read_only
 from console.access.rights import Right, reach_of, rights_here, seen_by, sees_all_names
+from console.common.cluster_urls import place_of
 
 
 def rights(request: HttpRequest) -> dict[str, object]:
@@ -13,7 +13,7 @@ def rights(request: HttpRequest) -> dict[str, object]:
     held = rights_here(request.user)
     read_only = why_read_only() if request.user.is_authenticated else ""
     return {
-        "place": "/" + request.path.removeprefix(f"/{settings.PATH_PREFIX}"),
+        "place": place_of(request.path),
         "read_only": read_only,
         "can_brake": Right.OPERATE in held,
         "can_view": Right.VIEW in held,

@@ -11,6 +11,8 @@ ADDRESS_LENGTH_MAX = 45
 #: OpenID Connect Core, 2: a subject has at most 255 ASCII characters.
 SUBJECT_LENGTH_MAX = 255
 ISSUER_LENGTH_MAX = 255
+#: More than `declared_clusters.NAME` allows.
+CLUSTER_LENGTH_MAX = 40
 
 
 class FailedLogin(models.Model):
@@ -40,6 +42,24 @@ class NameRule(models.Model):
     @property
     def rule(self) -> Rule:
         return Rule(Resource(self.resource), self.pattern, Level(self.level))
+
+
+class ClusterRole(models.Model):
+    """The role of one person in one cluster, where it is another than everywhere else: a `Level`.
+
+    None of them administers: accounts are those of all clusters.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="cluster_roles")
+    cluster = models.CharField(max_length=CLUSTER_LENGTH_MAX)
+    role = models.CharField(max_length=10, choices=[(each.value, each.value) for each in Level])
+
+    class Meta:
+        ordering = ["cluster"]
+        constraints = [models.UniqueConstraint(fields=["user", "cluster"], name="role_in_cluster")]
+
+    def __str__(self) -> str:
+        return f"{self.role} in {self.cluster}"
 
 
 class ReadOnlyMode(models.Model):
@@ -90,6 +110,8 @@ class ApiToken(models.Model):
     #: SHA-256 of the secret, which is kept nowhere.
     digest = models.CharField(max_length=64, unique=True)
     scopes = models.JSONField(default=list)
+    #: Names of the clusters it opens; none: all of them.
+    clusters = models.JSONField(default=list)
     made_at = models.DateTimeField(auto_now_add=True)
     ends_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)

@@ -59,6 +59,10 @@ class Reach:
     def is_unbound(self) -> bool:
         return Right.ADMINISTER in self.role
 
+    def with_role_of(self, level: str) -> "Reach":
+        """Where another role counts than elsewhere, with the same rules; `nothing` leaves nothing of these either."""
+        return NOWHERE if level == Level.NOTHING else Reach(ROLES[level], self.rules)
+
     def rights_on(self, resource: Resource, name: str) -> frozenset[Right]:
         if self.is_unbound:
             return self.role

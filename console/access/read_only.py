@@ -9,11 +9,21 @@ from datetime import datetime
 from django.conf import settings
 
 from console.access.models import ReadOnlyMode
+from console.common.current_cluster import current_cluster, here, is_main
 from console.common.names import DEFAULT_CLUSTER, SYSTEM
 
 CONSOLE = "console"
 CLUSTER = f"cluster {DEFAULT_CLUSTER}"
-SCOPES = {CONSOLE: "the whole console", CLUSTER: "the cluster"}
+
+
+def cluster_scope() -> str:
+    """Of the current cluster; no cluster's name holds a slash."""
+    return CLUSTER if is_main() else f"cluster /{current_cluster()}"
+
+
+def scopes() -> dict[str, str]:
+    """What can be read-only here, and what it is called."""
+    return {CONSOLE: "the whole console", cluster_scope(): "the cluster"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +38,7 @@ class ReadOnly:
     def __str__(self) -> str:
         when = f"since {self.since:%Y-%m-%d %H:%M} UTC by {self.by_name}" if self.since else "by its settings"
         why = f": {self.reason}" if self.reason else "."
-        return f"{SCOPES[self.scope].capitalize()} is read-only {when}{why}"
+        return f"{scopes()[self.scope].capitalize()} is read-only {when}{why}"
 
 
 def read_only_now() -> dict[str, ReadOnly]:
@@ -36,7 +46,9 @@ def read_only_now() -> dict[str, ReadOnly]:
     found = {row.scope: ReadOnly(row.scope, row.by_name, row.since, row.reason) for row in ReadOnlyMode.objects.all()}
     if settings.READ_ONLY:
         found[CONSOLE] = ReadOnly(CONSOLE, SYSTEM)
-    return {scope: found[scope] for scope in SCOPES if scope in found}
+    elif current_cluster() in settings.CLUSTERS and here.READ_ONLY:
+        found[cluster_scope()] = ReadOnly(cluster_scope(), SYSTEM)
+    return {scope: found[scope] for scope in scopes() if scope in found}
 
 
 def why_read_only() -> str:

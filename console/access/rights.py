@@ -1,14 +1,17 @@
 """What the person in front of us may do. A role is a Django group; a superuser holds every right, others none."""
 
+from collections.abc import Collection
 from typing import TypeAlias
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
 
-from console.access.models import NameRule
+from console.access.models import ClusterRole, NameRule
 from console.access.reach import NOWHERE, Level, Reach, Resource, Rule, matches
 from console.access.roles import ROLES
 from console.access.roles import Right as Right  # part of what this module offers
+from console.common.current_cluster import NOBODYS, current_cluster
 
 #: The one name there is of the resource `cluster`.
 CLUSTER = "cluster"
@@ -31,16 +34,38 @@ Person: TypeAlias = AbstractBaseUser | AnonymousUser
 
 
 def reach_of(user: Person) -> Reach:
-    """How far the rights of `user` reach; asked of the database once per user object, that is once per request."""
-    if not user.is_authenticated or not user.is_active:
+    """How far the rights of `user` reach in the current cluster."""
+    return reach_in(user, current_cluster())
+
+
+def reach_in(user: Person, cluster: str) -> Reach:
+    """The same in `cluster`; asked of the database once per user object, that is once per request."""
+    only_in = getattr(user, "_console_only_in", ())
+    if not user.is_authenticated or not user.is_active or cluster == NOBODYS or (only_in and cluster not in only_in):
         return NOWHERE
     cached = getattr(user, "_console_reach", None)
     if cached is None:
-        roles = ["admin"] if user.is_superuser else user.groups.values_list("name", flat=True)
-        role = frozenset().union(*(ROLES.get(each, frozenset()) for each in roles))
-        rules = () if Right.ADMINISTER in role else NameRule.objects.filter(user_id=user.pk)
-        cached = user._console_reach = Reach(role, tuple(sorted(each.rule for each in rules)))
-    return cached
+        cached = user._console_reach = _everywhere(user), _by_cluster(user)
+    reach, roles = cached
+    return reach if reach.is_unbound or cluster not in roles else reach.with_role_of(roles[cluster])
+
+
+def keep_to(user: Person, clusters: Collection[str]) -> None:
+    """For as long as `user` is this object: no rights in others than these, if there are any."""
+    user._console_only_in = frozenset(clusters)
+
+
+def _everywhere(user: Person) -> Reach:
+    roles = ["admin"] if user.is_superuser else user.groups.values_list("name", flat=True)
+    role = frozenset().union(*(ROLES.get(each, frozenset()) for each in roles))
+    rules = () if Right.ADMINISTER in role else NameRule.objects.filter(user_id=user.pk)
+    return Reach(role, tuple(sorted(each.rule for each in rules)))
+
+
+def _by_cluster(user: Person) -> dict[str, str]:
+    """Only where there are several."""
+    found = ClusterRole.objects.filter(user_id=user.pk) if settings.CLUSTERS else ()
+    return {each.cluster: each.role for each in found}
 
 
 def rights_of(user: Person) -> frozenset[Right]:

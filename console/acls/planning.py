@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from django.conf import settings
-
 from console.acls.effects import Change, Effects, concerned, effects
 from console.acls.kept import as_text
 from console.acls.plan import RULES_MAX, change_plan
 from console.acls.queries import known_names, seen_principals
+from console.common.current_cluster import here
 from console.gateway.acl_views import AclView
 from console.plans.plan import Plan
 
@@ -43,7 +42,7 @@ def planned(view: AclView, wanted: Change) -> Planned:
     is_too_much = len(change.rules) > RULES_MAX
     asked = concerned(view, change, seen_principals(view)) if change.rules and not is_too_much else ()
     found = effects(view, change, asked, lambda resource: known_names(view, resource))
-    return Planned(change, found, change_plan(view, change, found, settings.BOOTSTRAP_SERVERS))
+    return Planned(change, found, change_plan(view, change, found, here.BOOTSTRAP_SERVERS))
 
 
 def _verb(change: Change) -> str:

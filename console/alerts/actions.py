@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from console.alerts.evaluation import Event
 from console.alerts.messages import Told, message_of
 from console.alerts.models import Alert, Delivery, KeptRule, RuleSilence
+from console.alerts.store import cluster_words, key_of
 from console.audit.record import record_event
 from console.common.clock import now_ms
+from console.common.databases import cluster_atomic
 from console.live import groups
 from console.live.push import push_partial
 from console.plans.apply import carry_out
@@ -25,7 +26,7 @@ class TooManyTestsError(Exception):
 
 def do_acknowledge(actor: User, alert: Alert, until_ms: int) -> None:
     """It is told no more until then; that it is over is."""
-    with transaction.atomic():
+    with cluster_atomic():
         before = {"acknowledged_until_ms": alert.acknowledged_until_ms}
         alert.acknowledged_by, alert.acknowledged_until_ms = actor.get_username(), until_ms
         alert.save(update_fields=["acknowledged_by", "acknowledged_until_ms"])
@@ -36,7 +37,7 @@ def do_acknowledge(actor: User, alert: Alert, until_ms: int) -> None:
 
 def do_silence(actor: User, rule: str, until_ms: int | None, why: str) -> None:
     """Nothing is told of the rule until then; None: it is told again."""
-    with transaction.atomic():
+    with cluster_atomic():
         row = RuleSilence.objects.filter(rule=rule).first()
         before = {"until_ms": row.until_ms, "why": row.why} if row else None
         after = None
@@ -62,12 +63,12 @@ def do_keep_rule(actor: User, plan: Plan, said: Mapping[str, object], confirmati
         else:
             KeptRule.objects.filter(name=plan.object_name).delete()
 
-    with transaction.atomic():
+    with cluster_atomic():
         carry_out(actor, plan, confirmation, keep)
     _tell()
 
 
-def do_test(actor: User, channel: str, cluster: str) -> None:
+def do_test(actor: User, channel: str) -> None:
     """A message that says it is a test, through the same door as all others. Raises TooManyTestsError."""
     waiting = Delivery.objects.filter(channel=channel, event=Event.TEST, result=Delivery.Result.WAITING)
     if waiting.count() >= TESTS_MAX:
@@ -75,9 +76,9 @@ def do_test(actor: User, channel: str, cluster: str) -> None:
     at_ms = now_ms()
     told = [Told(channel, f"A test of this channel, asked for by {actor.get_username()}. Nothing is wrong.", at_ms)]
     message = message_of(
-        "test", Event.TEST, "warning", cluster, at_ms, told, key=f"barnabas-{cluster}-test-{channel}", is_open=False
+        "test", Event.TEST, "warning", cluster_words(), at_ms, told, key=key_of(f"test-{channel}"), is_open=False
     )
-    with transaction.atomic():
+    with cluster_atomic():
         Delivery.objects.create(
             channel=channel, rule="test", event=Event.TEST, message=message.as_json(), created_ms=at_ms, due_ms=at_ms
         )

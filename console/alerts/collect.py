@@ -3,8 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
-from django.db import transaction
-
 from console.access.reach import EVERYTHING
 from console.alerts import store
 from console.alerts.conditions import OBJECTS_MAX, Condition, conditions
@@ -15,7 +13,7 @@ from console.alerts.messages import Told
 from console.alerts.rules import Rule, Ruleset
 from console.alerts.sources import SOURCES
 from console.charts.readings import readings
-from console.clusters.queries import cluster_state
+from console.common.databases import cluster_atomic
 from console.live import groups
 from console.live.push import push_partial
 from console.overview.queries import health_within
@@ -37,11 +35,11 @@ class AlertWatch:
         before = store.open_alerts()
         if not ruleset.rules and not before:
             return False
-        with transaction.atomic():
+        with cluster_atomic():
             after, told = self._step(ruleset, before, now_ms)
             is_news = after != before
             store.keep(before, after)
-            store.enqueue(ruleset, told, {rule for rule, _ in after}, cluster_state().cluster_id, now_ms)
+            store.enqueue(ruleset, told, {rule for rule, _ in after}, now_ms)
         if is_news:
             store.forget_old()
             push_partial(groups.ALERTS, "live/resync.html", {"version": now_ms})

@@ -3,10 +3,15 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from django.conf import settings
+
+from console.access.clusters import cluster_called
 from console.alerts.evaluation import Event, Standing, State
 from console.alerts.messages import Told, message_of
 from console.alerts.models import HISTORY_MAX, SENTENCE_LENGTH_MAX, Alert, Delivery, RuleSilence
 from console.alerts.rules import Rule, Ruleset
+from console.clusters.queries import cluster_state
+from console.common.current_cluster import current_cluster, is_main
 
 _STANDING = [each.name for each in fields(Standing)]
 _WRITTEN = [*_STANDING, "severity", "sentence", "link"]
@@ -48,6 +53,17 @@ def keep(before: Mapping[tuple[str, str], Row], after: Mapping[tuple[str, str], 
     Alert.objects.bulk_create(new, 200)
 
 
+def cluster_words() -> str:
+    """Who a message is of: Kafka's id of the cluster, or its name here where there are several."""
+    return cluster_called(current_cluster()).words if settings.CLUSTERS else cluster_state().cluster_id
+
+
+def key_of(about: str) -> str:
+    """What everything told of `about` has in common; two clusters of this console never share one."""
+    own = "" if is_main() else f"{current_cluster()}-"
+    return f"barnabas-{cluster_state().cluster_id}-{own}{about}"
+
+
 def silenced(now_ms: int) -> set[str]:
     return set(RuleSilence.objects.filter(until_ms__gt=now_ms).values_list("rule", flat=True))
 
@@ -56,7 +72,6 @@ def enqueue(
     ruleset: Ruleset,
     told: Mapping[tuple[str, Event], Sequence[Told]],
     open_rules: Collection[str],
-    cluster: str,
     now_ms: int,
 ) -> None:
     """A message to each channel that is to hear of it."""
@@ -66,7 +81,7 @@ def enqueue(
         is_open = event is not Event.RESOLVED or _fires(name)
         for channel in _channels_of(rule, event):
             message = message_of(
-                name, event, rule.severity, cluster, now_ms, objects, key=f"barnabas-{cluster}-{name}", is_open=is_open
+                name, event, rule.severity, cluster_words(), now_ms, objects, key=key_of(name), is_open=is_open
             )
             rows.append(
                 Delivery(

@@ -11,7 +11,6 @@ from console.alerts.actions import TooManyTestsError, do_acknowledge, do_silence
 from console.alerts.file import RulesFile
 from console.alerts.kept import with_kept
 from console.alerts.queries import TITLES, alert_rows, alerts_page
-from console.clusters.queries import cluster_state
 from console.common.clock import now_ms
 from console.common.csv_table import csv_response, wants_csv
 
@@ -59,7 +58,7 @@ def test_channel(request: HttpRequest, channel: str) -> HttpResponse:
     if channel not in RulesFile().read().channels:
         raise Http404("There is no such channel.")
     try:
-        do_test(request.user, channel, cluster_state().cluster_id)
+        do_test(request.user, channel)
         messages.success(request, f"A test is on its way to {channel}; below it says how that went.")
     except TooManyTestsError as error:
         messages.warning(request, str(error))

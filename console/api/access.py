@@ -1,11 +1,13 @@
 """Who asks the API: a program with a token, as the person it belongs to, for what the token opens."""
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils import timezone
 
 from console.access.api_tokens import token_of
+from console.access.clusters import may_look
 from console.access.login_address import address_of
 from console.access.models import ApiToken
 from console.audit.refusals import count_quietly
@@ -36,6 +38,8 @@ def admitted(request: HttpRequest, scope: str = "") -> ApiToken:
         count_quietly(AnonymousUser(), "fail to use a token", "token", "no such token", address_of(request))
         raise NoToken
     request.user = token.user
+    if settings.CLUSTERS and not may_look(token.user):
+        raise PermissionDenied("There is no such cluster, or this token does not open it.")
     if scope and scope not in token.scopes:
         raise PermissionDenied(f"The token {token.name} does not open this: it needs the scope {scope}.")
     await_look()

@@ -18,6 +18,7 @@ from django.utils.html import strip_tags
 from django.utils.safestring import SafeData
 from django_htmx.middleware import HtmxDetails
 
+from console.common.managed_here import refuse_elsewhere
 from console.plans.posted import Posted, posting
 
 Pairs = Iterable[tuple[str, str]]
@@ -70,6 +71,7 @@ def ask(person: User, path: str, query: Pairs = (), form: Pairs | None = None, p
     request.user, request.session, request.shown = person, {}, {}
     request.htmx = HtmxDetails(request)
     request._messages = _Messages(request)
+    refuse_elsewhere(match.func)
     with posting(posted or Posted.of(request)) as said:
         response = match.func(request, *match.args, **match.kwargs)
     return Answer(response, request.shown, tuple(_in_words(each.message) for each in request._messages), said)

@@ -22,8 +22,9 @@ from django.views.decorators.http import require_safe
 from console.access.api_tokens import is_open
 from console.access.last_line import sentence_within
 from console.access.models import ApiToken
-from console.access.rights import Right, reach_of, require
+from console.access.rights import Right, keep_to, reach_of, require
 from console.api.access import NoToken, admitted
+from console.common.current_cluster import bound
 from console.history.models import Change
 from console.history.queries import changes_within
 
@@ -87,6 +88,7 @@ class _Stream:
 
     def __init__(self, token: ApiToken, after: int):
         self._token, self._after, self._is_closed = token, after, False
+        self._look_there = bound(self._look)
 
     def close(self) -> None:
         """Also of a stream that nobody read."""
@@ -100,7 +102,7 @@ class _Stream:
         try:
             yield "retry: 2000\n\n"
             while time.monotonic() < ends_at:
-                lines = await sync_to_async(self._look)()
+                lines = await sync_to_async(self._look_there)()
                 if lines is None:
                     return
                 if lines:
@@ -119,6 +121,7 @@ class _Stream:
         if not is_open(self._token, timezone.now()):
             return None
         person = type(self._token.user).objects.get(pk=self._token.user_id)
+        keep_to(person, self._token.clusters)
         reach = reach_of(person)
         if Right.VIEW not in reach.rights_anywhere:
             return None

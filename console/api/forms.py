@@ -6,6 +6,7 @@ from django import forms
 from django.contrib.auth.models import User
 
 from console.access.api_tokens import DAYS_MAX, SCOPES, TOKENS_MAX
+from console.access.clusters import visible_clusters
 from console.access.models import ApiToken
 
 
@@ -16,9 +17,14 @@ class TokenForm(forms.Form):
     )
     days = forms.IntegerField(min_value=1, max_value=DAYS_MAX, initial=90, label="Days until it ends")
 
+    clusters = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="In which clusters; in all, if none is chosen"
+    )
+
     def __init__(self, person: User, *arguments: Any, **named: Any):
         super().__init__(*arguments, **named)
         self._person = person
+        self.fields["clusters"].choices = [(each.name, each.title) for each in visible_clusters(person)]
 
     def clean_name(self) -> str:
         name = self.cleaned_data["name"]

@@ -22,7 +22,9 @@ from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require
 from console.api.access import NoToken, admitted
 from console.clusters.access import topics_within
+from console.common.current_cluster import is_main
 from console.consumers.models import ConsumerGroup
+from console.overview.exposition import ClusterMetrics, of_cluster
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
 
@@ -54,6 +56,9 @@ class NamedMetrics(Collector):
         self._reach = reach
 
     def collect(self) -> Iterator[Metric]:
+        yield from of_cluster(self._collect())
+
+    def _collect(self) -> Iterator[Metric]:
         groups = ConsumerGroup.objects.filter(within(self._reach, Resource.GROUP, "name"))
         yield from _families("group", _GROUPS, groups.order_by(F("lag").desc(nulls_last=True), "name"))
         topics = topics_within(self._reach)
@@ -100,4 +105,6 @@ def metrics(request: HttpRequest) -> HttpResponse:
         return JsonResponse({"detail": str(error)}, status=403)
     registry = CollectorRegistry(auto_describe=False)
     registry.register(NamedMetrics(reach_of(request.user)))
+    if not is_main():
+        registry.register(ClusterMetrics())  # of the first they are at /metrics, for everybody
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -24,6 +24,8 @@ class Read:
 
 
 READS = (
+    Read("clusters", "clusters", "Clusters of this console in which the token's person may look at anything"),
+    Read("clusters/compare", "cluster-compare", "What differs between two clusters: `left`, `right`, `kind`, `all`"),
     Read("brokers", "brokers", "Brokers: whether they are registered, what they lead and hold"),
     Read("brokers/{int:broker_id}/partitions", "broker-partitions", "What a broker leads and follows"),
     Read("brokers/{int:broker_id}/requests", "broker", "How long requests to a broker take, by API"),

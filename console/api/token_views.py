@@ -34,8 +34,10 @@ def make(request: HttpRequest) -> HttpResponse:
         return _page(request, form, status=422)
     wanted = form.cleaned_data
     with transaction.atomic():
-        token, secret = make_token(request.user, wanted["name"], wanted["scopes"], wanted["days"], timezone.now())
-        after = {"scopes": token.scopes, "ends_at": token.ends_at.isoformat(timespec="seconds")}
+        token, secret = make_token(
+            request.user, wanted["name"], wanted["scopes"], wanted["days"], timezone.now(), wanted["clusters"]
+        )
+        after = {"scopes": token.scopes, **_clusters(token), "ends_at": token.ends_at.isoformat(timespec="seconds")}
         record_event(request.user, "make token", OBJECT_TYPE, token.name, after=after)
     return _page(request, TokenForm(request.user), secret=secret, made=token)
 
@@ -49,6 +51,10 @@ def end(request: HttpRequest, number: int) -> HttpResponse:
         token.delete()
     messages.success(request, f"The token {token.name} opens nothing any more.")
     return redirect("tokens")
+
+
+def _clusters(token: ApiToken) -> dict[str, object]:
+    return {"clusters": token.clusters} if token.clusters else {}
 
 
 def _page(

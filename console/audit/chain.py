@@ -17,14 +17,15 @@ from datetime import UTC, datetime
 #: What the first row has for the seal before it.
 NO_SEAL = ""
 #: How rows are sealed today.
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
     """A row as the chain sees it. `actor_number` is the account behind `actor_name`; it stays when that is deleted, and
     `account`, which the row points at today, is then None. Rows of version 1 have no number in their seal,
-    and only from version 3 on `actor_identity`, as whom a provider of single sign-on knew the account, is in it.
+    and only from version 3 on `actor_identity`, as whom a provider of single sign-on knew the account, is in it; from
+    version 4 on `cluster`, in which it was done, empty for the first.
     """
 
     id: int
@@ -42,6 +43,7 @@ class Link:
     version: int = 1
     actor_number: int | None = None
     actor_identity: str = ""
+    cluster: str = ""
     account: int | None = None
 
 
@@ -88,6 +90,8 @@ def seal_of(link: Link, key: bytes) -> str:
         sealed += [link.version, link.actor_number]
     if link.version > 2:
         sealed.append(link.actor_identity)
+    if link.version > 3:
+        sealed.append(link.cluster)
     return mac_of(sealed, key)
 
 
@@ -130,6 +134,8 @@ def _fault(link: Link, previous_seal: str, key: bytes) -> str:
         return f"Row {link.id} is not as it was written."
     if link.version < 3 and link.actor_identity:
         return f"Row {link.id} names whom its account belonged to, which was not sealed yet when it was written."
+    if link.version < 4 and link.cluster:
+        return f"Row {link.id} names a cluster, which was not sealed yet when it was written."
     if link.version != 1 and link.account not in (None, link.actor_number):
         return f"Row {link.id} points at another account than whose it is."
     if link.previous_seal != previous_seal:

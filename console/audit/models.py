@@ -25,6 +25,8 @@ class AuditEvent(models.Model):
     actor_number = models.BigIntegerField(null=True)
     #: Whom a provider of single sign-on knew the actor as, at that time: subject and issuer.
     actor_identity = models.CharField(max_length=600, blank=True)
+    #: Where it was done: the name of a cluster, empty for the first.
+    cluster = models.CharField(max_length=40, blank=True)
     action = models.CharField(max_length=100)
     object_type = models.CharField(max_length=50)
     object_name = models.CharField(max_length=255)
@@ -36,7 +38,8 @@ class AuditEvent(models.Model):
     #: The chain (`audit/chain.py`): the seal of the row before, and of this one.
     previous_seal = models.CharField(max_length=64, blank=True)
     seal = models.CharField(max_length=64)
-    #: How it was sealed; rows of version 1 have no `actor_number`, before version 3 no `actor_identity`.
+    #: How it was sealed; rows of version 1 have no `actor_number`, before version 3 no `actor_identity`,
+    #: before version 4 no `cluster`.
     version = models.PositiveSmallIntegerField(default=1)
 
     objects = WrittenOnce.as_manager()
@@ -74,6 +77,7 @@ class AuditEvent(models.Model):
             version=self.version,
             actor_number=self.actor_number,
             actor_identity=self.actor_identity,
+            cluster=self.cluster,
             account=self.actor_id,
         )
 
@@ -94,6 +98,8 @@ class Tally(models.Model):
     minute = models.DateTimeField(db_index=True)
     #: 0: nobody who is logged in.
     actor_number = models.BigIntegerField(default=0)
+    #: As of the audit's rows.
+    cluster = models.CharField(max_length=40, blank=True)
     action = models.CharField(max_length=100)
     object_type = models.CharField(max_length=50)
     object_name = models.CharField(max_length=255)
@@ -108,7 +114,8 @@ class Tally(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["minute", "actor_number", "action", "object_type", "object_name", "place"], name="one_tally"
+                fields=["minute", "actor_number", "cluster", "action", "object_type", "object_name", "place"],
+                name="one_tally",
             )
         ]
 

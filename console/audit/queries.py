@@ -26,6 +26,7 @@ TITLES = (
     "before",
     "after",
     "identity",
+    "cluster",
     "seal",
 )
 
@@ -60,7 +61,7 @@ def chosen_events(query: AuditQuery) -> QuerySet[AuditEvent]:
     """Newest first."""
     chosen = Q()
     if query.search:
-        for field in ("actor_name", "actor_identity", "action", "object_name", "detail"):
+        for field in ("actor_name", "actor_identity", "action", "object_name", "detail", "cluster"):
             chosen |= Q(**{f"{field}__icontains": query.search})
     if query.result:
         chosen &= Q(result=query.result)
@@ -76,7 +77,7 @@ def chosen_events(query: AuditQuery) -> QuerySet[AuditEvent]:
 def event_rows(events: Iterable[AuditEvent]) -> Iterator[tuple[object, ...]]:
     for each in events:
         what = (each.action, each.object_type, each.object_name, each.result, each.detail, each.before, each.after)
-        yield (each.pk, each.at, each.actor_name, *what, each.actor_identity, each.seal)
+        yield (each.pk, each.at, each.actor_name, *what, each.actor_identity, each.cluster, each.seal)
 
 
 def verify_chain() -> Verdict:

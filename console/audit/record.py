@@ -15,6 +15,7 @@ from console.audit.chain import VERSION, End, Link, seal_of
 from console.audit.models import AuditEnd, AuditEvent
 from console.audit.sealed_end import move_end
 from console.audit.witness import testify
+from console.common.current_cluster import current_cluster, is_main
 from console.common.names import ANONYMOUS, RESERVED_NAMES, SYSTEM
 from console.common.secret_files import load_or_create_secret
 
@@ -53,8 +54,14 @@ def record_event(
         version=VERSION,
         actor_number=None if actor is None else actor.pk,
         actor_identity=words_of(actor),
+        cluster=cluster_audited(),
     )
     return _append(link)
+
+
+def cluster_audited() -> str:
+    """As rows of the audit name the current cluster."""
+    return "" if is_main() else current_cluster()
 
 
 def name_of(actor: Person | None) -> str:

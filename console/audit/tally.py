@@ -14,7 +14,8 @@ from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
 from console.audit.models import Tally
-from console.audit.record import record_event
+from console.audit.record import cluster_audited, record_event
+from console.common.current_cluster import MAIN, in_cluster
 
 #: Objects and places named one by one, of one person and one action in one minute.
 NAMED_MAX = 10
@@ -34,7 +35,7 @@ def count_event(
 ) -> None:
     """`actor` is a user or AnonymousUser. `partitions`: the first and the last that were read."""
     minute = (now or timezone.now()).replace(second=0, microsecond=0)
-    whose = {"minute": minute, "actor_number": actor.pk or 0, "action": action}
+    whose = {"minute": minute, "actor_number": actor.pk or 0, "action": action, "cluster": cluster_audited()}
     what = {"object_type": object_type, "object_name": object_name[:255], "place": place[:50]}
     first, last = partitions or (None, None)
     if _count_again(whose | what, first, last):
@@ -66,7 +67,8 @@ def close_minutes(now: datetime) -> None:
     for tally in Tally.objects.filter(minute__lte=now - MINUTE).order_by("minute", "pk"):
         with transaction.atomic():
             if Tally.objects.filter(pk=tally.pk).delete()[0]:
-                _write(tally)
+                with in_cluster(tally.cluster or MAIN):
+                    _write(tally)
 
 
 def _write(tally: Tally) -> None:

@@ -5,7 +5,6 @@ It asks the broker while it is drawn: where replicas lie is in no table, and mov
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -26,6 +25,7 @@ from console.brokers.directory_moves import (
 )
 from console.clusters.access import access_broker, access_topic
 from console.clusters.models import Partition
+from console.common.current_cluster import here
 from console.gateway.broker_views import LogDirView
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import ClusterUnreachableError
@@ -87,7 +87,7 @@ def _plan(broker_id: int, found: tuple[LogDirView, ...], wanted: dict[Place, str
     rows = Partition.objects.filter(topic__name__in={topic for topic, _ in wanted})
     places = rows.values_list("topic__name", "partition", "replicas")
     assigned = {(topic, number): replicas for topic, number, replicas in places if (topic, number) in wanted}
-    return directory_plan(broker_id, found, wanted, assigned, settings.BOOTSTRAP_SERVERS)
+    return directory_plan(broker_id, found, wanted, assigned, here.BOOTSTRAP_SERVERS)
 
 
 def _kept(broker_id: int, number: str) -> dict[Place, str]:

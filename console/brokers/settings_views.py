@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
-from django.conf import settings as django_settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -21,6 +20,7 @@ from console.brokers.queries import process_of
 from console.clusters.access import access_broker
 from console.clusters.models import Broker
 from console.common.csv_table import csv_response, wants_csv
+from console.common.current_cluster import here
 from console.gateway.broker_views import BrokerSetting
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
@@ -180,4 +180,4 @@ def _plan(broker: Broker, query: SettingsQuery, found) -> Plan | None:
     broker_id = None if query.is_for_all else broker.broker_id
     target = setting_target(broker_id, setting, found)
     wanted = Change(setting, own_value(broker_id, setting), query.value)
-    return change_plan(target, [wanted], django_settings.BOOTSTRAP_SERVERS)
+    return change_plan(target, [wanted], here.BOOTSTRAP_SERVERS)

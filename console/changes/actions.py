@@ -4,13 +4,13 @@ from collections.abc import Collection
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.utils import timezone
 
 from console.audit.record import record_event
 from console.changes.announce import tell
 from console.changes.models import ChangeRule, ProposedChange
 from console.changes.replay import Outcome, carry_out
+from console.common.databases import cluster_atomic
 from console.plans.apply import OBJECT_NAME_LENGTH_MAX
 from console.plans.apply import carry_out as carry_out_plan
 from console.plans.plan import Confirmation, Plan
@@ -38,7 +38,7 @@ def do_approve(actor: User, change: ProposedChange, digest: str, emergency: str 
     try:
         outcome = carry_out(change, actor, digest, note, emergency)
     finally:
-        with transaction.atomic():
+        with cluster_atomic():
             change.state = State.DONE if outcome.is_done else State.WAITING
             change.outcome = (" ".join(outcome.told) if outcome.is_done else outcome.why)[:2_000]
             change.decided_by = actor.get_username() if outcome.is_done else ""
@@ -52,7 +52,7 @@ def do_approve(actor: User, change: ProposedChange, digest: str, emergency: str 
 def do_discard(actor: User, change: ProposedChange, why: str) -> None:
     """One's own is withdrawn. Raises NotDecidedError."""
     action = WITHDRAW if change.actor_id == actor.pk else DISCARD
-    with transaction.atomic():
+    with cluster_atomic():
         _move(change, _NOT_OVER, str(State.DISCARDED), actor, why)
         _record(actor, action, change, "done", why)
         tell()
@@ -62,7 +62,7 @@ def expire_old() -> None:
     """Those that nobody decided in time."""
     late = ProposedChange.objects.filter(state=State.WAITING, expires_at__lte=timezone.now())
     for change in late.defer("form"):
-        with transaction.atomic():
+        with cluster_atomic():
             if ProposedChange.objects.filter(pk=change.pk, state=State.WAITING).update(state=State.EXPIRED):
                 _record(
                     None, EXPIRE, change, "done", f"Nobody decided it until {change.expires_at:%Y-%m-%d %H:%M} UTC."
@@ -74,7 +74,7 @@ def do_keep_rule(actor: User, plan: Plan, said: dict[str, object], confirmation:
     """The rule says `said` from now on; with nothing it is removed. Raises NotConfirmedError."""
 
     def keep() -> None:
-        with transaction.atomic():
+        with cluster_atomic():
             if said:
                 row = {"said": said, "actor_name": actor.get_username()}
                 ChangeRule.objects.update_or_create(name=plan.object_name, defaults=row)

@@ -42,7 +42,10 @@ class ProposedChange(models.Model):
 
     at = models.DateTimeField()
     expires_at = models.DateTimeField()
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    #: Without a constraint: accounts lie in the console's database, these in a cluster's.
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", db_constraint=False
+    )
     actor_name = models.CharField(max_length=150)
     reason = models.CharField(max_length=500, blank=True)
     #: Why it waits, and by which rules.

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
@@ -18,6 +17,7 @@ from console.changes.models import (
     WAITING_OF_ONE_MAX,
     ProposedChange,
 )
+from console.common.databases import cluster_atomic
 from console.connectors.masking import is_secret
 from console.plans.apply import OBJECT_NAME_LENGTH_MAX
 from console.plans.digest import digest_of
@@ -49,7 +49,7 @@ def propose(actor: User, posted: Posted) -> Kept:
     assert held is not None
     _refuse_what_cannot_wait(actor, posted)
     now = timezone.now()
-    with transaction.atomic():
+    with cluster_atomic():
         row = ProposedChange.objects.create(
             at=now,
             expires_at=now + LASTS,

@@ -3,8 +3,11 @@
 from celery import shared_task
 
 from console.changes.actions import expire_old
+from console.common.current_cluster import all_clusters, in_cluster
 
 
 @shared_task(ignore_result=True)
 def expire_changes() -> None:
-    expire_old()
+    for name in all_clusters():
+        with in_cluster(name):
+            expire_old()

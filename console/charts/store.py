@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping
 
-from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
 
 from console.charts.measures import KINDS
 from console.charts.models import Series, SeriesRow
 from console.charts.recorder import Key, RowKey
 from console.charts.tiers import TIERS, Row
+from console.common.databases import cluster_atomic
 
 #: Rows of one statement: SQLite takes no more than 32,766 values.
 _ROWS_PER_STATEMENT = 2_000
@@ -38,7 +38,7 @@ class RowStore:
             SeriesRow(series_id=self._ids[key], tier=tier, begins_ms=begins_ms, values=row.pack())
             for (key, tier, begins_ms), row in rows.items()
         ]
-        with transaction.atomic():
+        with cluster_atomic():
             SeriesRow.objects.bulk_create(
                 written,
                 batch_size=_ROWS_PER_STATEMENT,

@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from django.db import transaction
-
 from console.clusters.broker_rows import BrokerRow, ReplicaCounts
 from console.clusters.models import Broker, ClusterState, Partition, Topic
 from console.clusters.topic_rows import PartitionRow, TopicChanges, TopicRow
+from console.common.databases import cluster_atomic
 from console.common.names import DEFAULT_CLUSTER
 
 _TOPIC_FIELDS = [
@@ -96,7 +95,7 @@ def load_brokers() -> dict[int, BrokerRow]:
 
 def apply_topic_changes(changes: TopicChanges) -> dict[str, int]:
     """The primary keys of what was created or changed, by name."""
-    with transaction.atomic():
+    with cluster_atomic():
         Topic.objects.filter(name__in=changes.deleted).delete()
         partitions_by_topic = [(row, row.partitions) for row in changes.created] + changes.changed
         topics = Topic.objects.bulk_create(
@@ -137,7 +136,7 @@ def _partition(topic: Topic, row: PartitionRow) -> Partition:
 
 
 def apply_broker_changes(changed: Iterable[BrokerRow], forgotten: Iterable[int]) -> None:
-    with transaction.atomic():
+    with cluster_atomic():
         Broker.objects.filter(broker_id__in=list(forgotten)).delete()
         Broker.objects.bulk_create(
             [
@@ -151,6 +150,6 @@ def apply_broker_changes(changed: Iterable[BrokerRow], forgotten: Iterable[int])
 
 
 def apply_replica_counts(changed: dict[int, ReplicaCounts]) -> None:
-    with transaction.atomic():
+    with cluster_atomic():
         for broker_id, counts in changed.items():
             Broker.objects.filter(broker_id=broker_id).update(**asdict(counts))

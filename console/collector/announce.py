@@ -5,18 +5,21 @@ and is rendered only while a page listens. Of rows only the keys go out; who sho
 import threading
 from collections.abc import Callable, Collection, Mapping
 
+from django.conf import settings
 from django.template.loader import render_to_string
 
+from console.access.reach import EVERYTHING
 from console.brokers.words import with_words
 from console.clusters.models import Broker
 from console.clusters.queries import cluster_state
 from console.clusters.topic_rows import TopicChanges
+from console.common.clock import now_ms
 from console.live import groups
 from console.live.audience import listened
 from console.live.changes import ChangeSender
-from console.live.push import send_now
+from console.live.push import resync_html, send_now
 from console.overview.charts import SPANS, overview_charts
-from console.overview.queries import overview_facts
+from console.overview.queries import health_within, overview_facts, topic_totals
 from console.overview.samples import newest_sample_ms
 from console.placement.queries import moves_facts, placement_facts
 from console.zookeeper.queries import ensemble_facts
@@ -49,7 +52,8 @@ class Announcer:
             send_now([(groups.HEARTBEAT, html)])
 
     def cluster_changed(self) -> None:
-        self._send({groups.CLUSTER_OVERVIEW: [self._overview], groups.BROKERS: [self._brokers]})
+        renderers = {groups.CLUSTER_OVERVIEW: [self._overview], groups.BROKERS: [self._brokers]}
+        self._send(renderers | ({groups.FLEET: [self._fleet]} if settings.CLUSTERS else {}))
 
     def zookeeper_changed(self, is_news: bool = True) -> None:
         """`is_news`: whether health may be judged otherwise; if not, only figures of the servers are others."""
@@ -106,6 +110,12 @@ class Announcer:
     def _brokers(self) -> list[tuple[str, str]]:
         context = {"brokers": with_words(Broker.objects.all()), "cluster": cluster_state()}
         return self._if_new(groups.BROKERS, "broker-table", "brokers/partials/broker-table.html", context)
+
+    def _fleet(self) -> list[tuple[str, str]]:
+        """The page of all clusters fetches itself: who may see what of which cluster differs."""
+        facts = {"health": health_within(EVERYTHING), "totals": topic_totals(), "cluster": cluster_state()}
+        is_new = self._if_new(groups.FLEET, "sign", "fleet/partials/sign.html", facts)
+        return [(groups.FLEET, resync_html(now_ms()))] if is_new else []
 
     def _if_new(self, group: str, name: str, template: str, context: dict) -> list[tuple[str, str]]:
         html = render_to_string(template, context)

@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
-from django.db import transaction
-
 from console.charts.tiers import Tier
+from console.common.databases import cluster_atomic
 from console.completeness.contributions import SeriesKey
 from console.completeness.models import NAME_LENGTH_MAX, AuditPosition, DeliveryRow, DeliverySeries
 from console.completeness.points import FINEST, TIERS, Points, by_row, merged, pack, unpack
@@ -41,7 +40,7 @@ def positions(topic_id: str) -> dict[int, int]:
 
 def write(heard: Mapping[SeriesKey, Heard], read_to: Mapping[int, int], topic_id: str, now_ms: int) -> None:
     """All of it or nothing."""
-    with transaction.atomic():
+    with cluster_atomic():
         series = _series(heard)
         for tier in TIERS:
             _write_rows(series, heard, tier, now_ms)

@@ -10,8 +10,7 @@ from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from django.conf import settings
-
+from console.common.current_cluster import here
 from console.common.owned_files import FileError
 from console.connectors import answers
 from console.connectors.answers import (
@@ -234,7 +233,7 @@ def _worker(answer: Answer | Exception) -> WorkerView | str:
 
 def connect_client() -> ConnectClient:
     """Of the configured workers."""
-    return _made(settings.CONNECT)
+    return _made(here.CONNECT)
 
 
 @cache

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from django.db import transaction
-
+from console.common.databases import cluster_atomic
 from console.connectors.answers import ConnectorView, Listing, TaskView, WorkerView
 from console.connectors.masking import masked, secrets_in, without
 from console.connectors.models import TOPIC_LENGTH_MAX, WORD_LENGTH_MAX, ConnectLook, Connector
@@ -51,7 +50,7 @@ def keep_workers(workers: Mapping[str, WorkerView | str]) -> bool:
 def keep(listing: Listing, declared: Mapping[str, Collection[str]], at_ms: int) -> Changes:
     """`declared`: of each class, which of its keys are passwords."""
     wanted = {each.name: row_of(each, declared.get(each.class_name, ())) for each in listing.connectors}
-    with transaction.atomic():
+    with cluster_atomic():
         known = {row.name: row for row in Connector.objects.all()}
         gone = [name for name in known if name not in wanted]
         for at in range(0, len(gone), _ROWS_PER_STATEMENT):

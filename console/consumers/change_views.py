@@ -6,7 +6,6 @@ Like retention these pages ask the coordinator while they are drawn: a plan is m
 import json
 from collections.abc import Iterable
 
-from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,6 +18,7 @@ from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require_on, require_somewhere
 from console.clusters.access import topics_within
 from console.clusters.models import Topic
+from console.common.current_cluster import here
 from console.consumers.access import READS_BEYOND, access_group
 from console.consumers.actions import do_delete_group, do_forget_offsets, do_reset_offsets
 from console.consumers.forms import ResetForm
@@ -142,7 +142,7 @@ def _show_plan(context: dict, view: GroupView, wanted: dict[TopicPartition, int 
 
 
 def _put(context: dict, view: GroupView, planned: Reset) -> None:
-    plan = reset_plan(view, planned, reset_command(view.group_id, planned, settings.BOOTSTRAP_SERVERS))
+    plan = reset_plan(view, planned, reset_command(view.group_id, planned, here.BOOTSTRAP_SERVERS))
     context |= {
         "plan": plan,
         "moves": planned.moves[:MOVES_SHOWN],
@@ -183,9 +183,9 @@ def _removal(request: HttpRequest, name: str, topic: str) -> HttpResponse:
         _require_topics(request, _places(view))
         planned = forgotten(view, topic)
         if topic:
-            plan = forget_plan(view, topic, planned, settings.BOOTSTRAP_SERVERS)
+            plan = forget_plan(view, topic, planned, here.BOOTSTRAP_SERVERS)
         else:
-            plan = delete_plan(view, planned, settings.BOOTSTRAP_SERVERS)
+            plan = delete_plan(view, planned, here.BOOTSTRAP_SERVERS)
         context |= {
             "plan": plan,
             "moves": planned.moves[:MOVES_SHOWN],

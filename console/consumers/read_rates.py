@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from django.db import transaction
-
 from console.clusters.models import Topic
+from console.common.databases import cluster_atomic
 from console.common.rates import RateWindow
 from console.consumers.rows import GroupRow
 
@@ -31,7 +30,7 @@ class ReadRates:
         """Write those that are otherwise than what was written last."""
         changed = {topic: rate for topic, rate in rates.items() if self._written.get(topic) != rate}
         if changed:
-            with transaction.atomic():
+            with cluster_atomic():
                 for topic, rate in changed.items():
                     Topic.objects.filter(name=topic).update(read_per_second=rate)
         self._written = dict(rates)

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
 
-from django.db import connection, transaction
-
+from console.common.databases import cluster_atomic, cluster_connection
 from console.consumers.models import ConsumerGroup, GroupPartition, LagSample
 from console.consumers.rows import GroupChanges, GroupPartitionRow, GroupRow
 from console.consumers.verdict import Verdict
@@ -78,7 +77,7 @@ def load_groups() -> dict[str, GroupRow]:
 
 def apply_group_changes(changes: GroupChanges) -> list[int]:
     """The primary keys of what was created or changed."""
-    with transaction.atomic():
+    with cluster_atomic():
         ConsumerGroup.objects.filter(name__in=changes.deleted).delete()
         rows = [*changes.created, *changes.reshaped, *(row for row, _ in changes.changed)]
         groups = ConsumerGroup.objects.bulk_create(
@@ -104,6 +103,7 @@ def apply_group_changes(changes: GroupChanges) -> list[int]:
 
 def _update_partitions(changed: Iterable[tuple[int, GroupPartitionRow]]) -> None:
     """(group's key, row) each. By hand: of everything the collector writes this is the most, five times faster so."""
+    connection = cluster_connection()
     table = connection.ops.quote_name(GroupPartition._meta.db_table)
     values = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in _PARTITION_FIELDS)
     where = " AND ".join(f"{connection.ops.quote_name(name)} = %s" for name in ("group_id", "topic", "partition"))

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db import transaction
 from django.db.models import F
 
+from console.common.databases import cluster_atomic
 from console.credentials.models import CredentialsLook, ScramUser
 from console.gateway.credential_views import USER_LENGTH_MAX, CredentialsView
 
@@ -36,7 +36,7 @@ def keep_refusal(error: str, code: str) -> bool:
 def keep(view: CredentialsView, at_ms: int) -> Changes:
     """A name that is longer than any broker of ours takes is left out."""
     users = {name: of for name, of in view.users.items() if len(name) <= USER_LENGTH_MAX}
-    with transaction.atomic():
+    with cluster_atomic():
         known = {name: rest for name, *rest in ScramUser.objects.values_list("name", "mechanisms", "rule_count")}
         gone = [name for name in known if name not in users]
         for at in range(0, len(gone), _ROWS_PER_STATEMENT):

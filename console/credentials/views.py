@@ -4,7 +4,6 @@ A typed password comes with the confirmation alone: it is in no form before, so 
 answer to the confirmation is the only page that ever shows one that was made here.
 """
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -15,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access.rights import Right
 from console.common.csv_table import csv_response, wants_csv
+from console.common.current_cluster import here
 from console.credentials.access import access_credentials, access_scram_user
 from console.credentials.actions import do_delete, do_set_password, generated_password
 from console.credentials.forms import CreateForm, PasswordForm, password_refusal
@@ -74,7 +74,7 @@ def _give(request: HttpRequest, form: PasswordForm, name: str, address: str) -> 
         standing = standing_of(name or form.cleaned_data["name"])
         if bool(standing.mechanisms) != bool(name):
             raise RefusedError("RESOURCE_NOT_FOUND", _GONE) if name else RefusedError("DUPLICATE_RESOURCE", _EXISTS)
-        bootstrap = settings.BOOTSTRAP_SERVERS
+        bootstrap = here.BOOTSTRAP_SERVERS
         plan = password_plan(standing, form.wanted, is_typed=form.is_typed, bootstrap_servers=bootstrap)
         context["plan"] = plan
         if is_confirmed(request):
@@ -115,7 +115,7 @@ def delete(request: HttpRequest, number: int) -> HttpResponse:
         doomed = [name for name in standing.mechanisms if only in ("", name)]
         if not doomed:
             raise RefusedError("RESOURCE_NOT_FOUND", _GONE)
-        plan = context["plan"] = deletion_plan(standing, doomed, settings.BOOTSTRAP_SERVERS)
+        plan = context["plan"] = deletion_plan(standing, doomed, here.BOOTSTRAP_SERVERS)
         if is_confirmed(request):
             do_delete(request.user, plan, doomed, Confirmation.parse(request.POST))
             messages.success(request, f"{user.name} cannot log in by {' or '.join(doomed)} any more.")

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from django.conf import settings
 from django.contrib.auth.models import User
 
 from console.access.rights import NOT_ALL_NAMES, REFUSALS, Right, has_right, sees_all_names
 from console.acls.actions import do_change_rules
 from console.acls.effects import Change
 from console.acls.planning import planned
+from console.common.current_cluster import here
 from console.declared.declaration import Declaration, name_in_scope
 from console.declared.now import Now
 from console.declared.parts import Part, Unplanned
@@ -63,5 +63,5 @@ def quota_parts(person: User, declaration: Declaration, now: Now, *, prunes: boo
 
 def _quota_part(entity: QuotaEntity, values: dict[str, float | None], now: Now, refusal: str) -> Part:
     own_user = cluster_gateway().credentials.own_user or _ANONYMOUS
-    plan = quota_plan(entity, values, now.quotas, stored_uses(), own_user, settings.BOOTSTRAP_SERVERS)
+    plan = quota_plan(entity, values, now.quotas, stored_uses(), own_user, here.BOOTSTRAP_SERVERS)
     return Part(plan, lambda actor, said: do_change_quotas(actor, plan, entity, values, said), refusal)

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from django.conf import settings
 from django.contrib.auth.models import User
 
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of
+from console.common.current_cluster import here
 from console.consumers.access import READS_BEYOND
 from console.consumers.actions import do_delete_group, do_reset_offsets
 from console.consumers.removal import delete_plan, forgotten
@@ -64,7 +64,7 @@ def pruned_groups(person: User, declaration: Declaration, now: Now) -> Iterator[
 
 
 def removal_part(reach: Reach, view: GroupView) -> Part:
-    plan, reset = delete_plan(view, forgotten(view), settings.BOOTSTRAP_SERVERS), forgotten(view)
+    plan, reset = delete_plan(view, forgotten(view), here.BOOTSTRAP_SERVERS), forgotten(view)
 
     def again() -> Part:
         return removal_part(reach, cluster_gateway().groups.describe_one(view.group_id))
@@ -80,7 +80,7 @@ def _start(
     if topic in now.topics and len(bounds) < len(now.topics[topic].partitions):
         return Unplanned(f"consumer group {view.group_id}", f"Not every leader of {topic} answers; try again.")
     reset = reset_to(view, wanted, bounds)
-    plan = reset_plan(view, reset, reset_command(view.group_id, reset, settings.BOOTSTRAP_SERVERS))
+    plan = reset_plan(view, reset, reset_command(view.group_id, reset, here.BOOTSTRAP_SERVERS))
     return Part(plan, lambda actor, said: do_reset_offsets(actor, plan, reset, said)[0], _refusal(reach, view))
 
 

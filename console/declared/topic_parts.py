@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, has_right, reach_of
 from console.clusters.models import Broker, Topic
+from console.common.current_cluster import here
 from console.declared.declaration import Declaration, DeclaredTopic
 from console.declared.now import Now, is_kafkas_own
 from console.declared.parts import Part, Unplanned
@@ -68,7 +68,7 @@ def deletion_part(person: User, name: str, refusal: str) -> Part | Unplanned:
     row = Topic.objects.filter(name=name).first()
     if row is None:
         return Unplanned(f"topic {name}", NOT_SEEN)
-    plan = deletion_plan(doomed(row, reach_of(person)), django_settings.BOOTSTRAP_SERVERS)
+    plan = deletion_plan(doomed(row, reach_of(person)), here.BOOTSTRAP_SERVERS)
 
     def again() -> Part:
         made = deletion_part(person, name, refusal)
@@ -89,7 +89,7 @@ def _creation(person: User, declared: DeclaredTopic, refusal: str) -> Part | Unp
     own = {name: value for name, value in declared.settings.items() if value is not None}
     wish = Wish(declared.name, declared.partitions or 0, declared.replication_factor or 0, own)
     brokers = list(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
-    plan = creation_plan(wish, brokers, django_settings.BOOTSTRAP_SERVERS)
+    plan = creation_plan(wish, brokers, here.BOOTSTRAP_SERVERS)
     return Part(plan, lambda actor, said: _created(actor, plan, said), refusal)
 
 
@@ -110,7 +110,7 @@ def _enlargement(declared: DeclaredTopic, view: TopicView, reach: Reach, refusal
         return Unplanned(f"topic {declared.name}", NOT_SEEN)
     row.partition_count = len(view.partitions)
     group_count = len(groups_of(declared.name, reach))
-    plan = enlargement_plan(row, declared.partitions or 0, group_count, django_settings.BOOTSTRAP_SERVERS)
+    plan = enlargement_plan(row, declared.partitions or 0, group_count, here.BOOTSTRAP_SERVERS)
     return Part(plan, lambda actor, said: do_add_partitions(actor, plan, said), refusal)
 
 
@@ -121,7 +121,7 @@ def _replication(person: User, name: str, factor: int, refusal: str) -> Part | U
         why = "; ".join(sorted(set(proposal.stuck.values()))) or "its replicas are on the move, or were not seen yet"
         return Unplanned(f"topic {name}", f"Its replication factor cannot become {factor} now: {why}.")
     move = planned(proposal.targets)
-    plan = move.as_plan(django_settings.BOOTSTRAP_SERVERS, FACTOR)
+    plan = move.as_plan(here.BOOTSTRAP_SERVERS, FACTOR)
     if not has_right(person, Right.OPERATE):
         refusal = refusal or "To move replicas needs the role operator."
     return Part(plan, lambda actor, said: do_move(actor, plan, move, said)[0], refusal)
@@ -138,7 +138,7 @@ def _settings(declared: DeclaredTopic, view: TopicView, now: Now, reach: Reach, 
         return
     pairs = [(name, value) for name, value in sorted(wanted.items()) if name not in RETENTION_KEYS]
     factor = len(view.partitions[0].replicas) if view.partitions else 0
-    plan = settings_plan(declared.name, factor, found, pairs, django_settings.BOOTSTRAP_SERVERS)
+    plan = settings_plan(declared.name, factor, found, pairs, here.BOOTSTRAP_SERVERS)
     if plan is not None and plan.lines:
         yield Part(plan, lambda actor, said: do_change_settings(actor, plan, said), refusal)
     retention = {name: value for name, value in wanted.items() if name in RETENTION_KEYS}

@@ -1,4 +1,4 @@
-"""Which gateways the rest of the console gets: what the settings name, made once per process."""
+"""Which gateways the rest of the console gets: what the settings of the current cluster name, made once per process."""
 
 from functools import cache
 from pathlib import Path
@@ -6,25 +6,26 @@ from pathlib import Path
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from console.common.current_cluster import bound, current_cluster, here, is_main
 from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
-from console.gateway.zookeeper_views import ZooKeeperGateway
+from console.gateway.zookeeper_views import NoSuchZnodeError, ZooKeeperGateway
 
 
 def cluster_gateway() -> ClusterGateway:
     """`settings.CLUSTER_GATEWAY`: the name of a function that makes one, or a gateway itself."""
-    wanted = settings.CLUSTER_GATEWAY
-    return _made(wanted) if isinstance(wanted, str) else wanted
+    wanted = here.CLUSTER_GATEWAY
+    return _made(wanted, current_cluster()) if isinstance(wanted, str) else wanted
 
 
 def zookeeper_gateway() -> ZooKeeperGateway:
     """`settings.ZOOKEEPER_GATEWAY`, as `cluster_gateway`."""
-    wanted = settings.ZOOKEEPER_GATEWAY
-    return _made(wanted) if isinstance(wanted, str) else wanted
+    wanted = here.ZOOKEEPER_GATEWAY
+    return _made(wanted, current_cluster()) if isinstance(wanted, str) else wanted
 
 
 @cache
-def _made(name: str):
+def _made(name: str, _cluster: str):
     return import_string(name)()
 
 
@@ -34,10 +35,10 @@ def kafka_gateway() -> ClusterGateway:
     from console.gateway.cluster import KafkaGateway
     from console.gateway.membership import ConsoleMembership
 
-    client = ClusterClient(
-        settings.BOOTSTRAP_SERVERS, settings.CLIENT_CONFIG, is_required=settings.CLIENT_CONFIG_IS_NAMED
+    client = ClusterClient(here.BOOTSTRAP_SERVERS, here.CLIENT_CONFIG, is_required=here.CLIENT_CONFIG_IS_NAMED)
+    return KafkaGateway(
+        client, ConsoleMembership(bound(zookeeper_gateway) if here.ZOOKEEPER or is_main() else _no_zookeeper)
     )
-    return KafkaGateway(client, ConsoleMembership(zookeeper_gateway))
 
 
 def mirror_gateways() -> dict[str, ClusterGateway]:
@@ -47,7 +48,7 @@ def mirror_gateways() -> dict[str, ClusterGateway]:
     """
     return {
         alias: _mirror_gateway(alias, wanted) if isinstance(wanted, str) else wanted
-        for alias, wanted in settings.MIRROR_CLUSTERS.items()
+        for alias, wanted in here.MIRROR_CLUSTERS.items()
     }
 
 
@@ -61,24 +62,28 @@ def _mirror_gateway(alias: str, servers: str) -> ClusterGateway:
     return KafkaGateway(client, ConsoleMembership(_zookeeper_of_others))
 
 
+def _no_zookeeper() -> ZooKeeperGateway:
+    raise NoSuchZnodeError("The ZooKeeper of this cluster is not known here.")
+
+
 def _zookeeper_of_others() -> ZooKeeperGateway:
     raise GatewayError("This is another cluster, whose ZooKeeper is not known here.")
 
 
 def client_config_in_use() -> str:
     """The path of the client configuration by which the cluster is reached now; empty for plain connections."""
-    in_use = settings.CLIENT_CONFIG_IS_NAMED or Path(settings.CLIENT_CONFIG).exists()
-    return settings.CLIENT_CONFIG if in_use else ""
+    in_use = here.CLIENT_CONFIG_IS_NAMED or Path(here.CLIENT_CONFIG).exists()
+    return here.CLIENT_CONFIG if in_use else ""
 
 
 def kazoo_gateway() -> ZooKeeperGateway:
     """To the configured ensemble."""
     from console.gateway.znodes import KazooGateway, secret_reader
 
-    digest = settings.ZOOKEEPER_DIGEST_FILE
+    digest = here.ZOOKEEPER_DIGEST_FILE
     return KazooGateway(
-        settings.ZOOKEEPER,
-        secret_reader(settings.ZOOKEEPER_SECRET_FILE),
+        here.ZOOKEEPER,
+        secret_reader(here.ZOOKEEPER_SECRET_FILE),
         secret_reader(Path(digest)) if digest else None,
-        settings.ZOOKEEPER_TLS_FILE,
+        here.ZOOKEEPER_TLS_FILE,
     )

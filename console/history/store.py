@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.db import transaction
-
+from console.common.databases import cluster_atomic
 from console.history.differences import Event
 from console.history.models import ROWS_MAX, Change
 from console.live import groups
@@ -16,7 +15,7 @@ def write_events(events: Sequence[Event], at_ms: int) -> None:
     """Write `events` in their order, drop the oldest rows beyond ROWS_MAX, and push to who is looking."""
     if not events:
         return
-    with transaction.atomic():
+    with cluster_atomic():
         changes = [
             Change(
                 at_ms=at_ms,

@@ -1,8 +1,8 @@
 """The console's own processes: Redis, web, worker (beat is a thread of it), collector. Which commands they are."""
 
 import os
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from django.conf import settings
@@ -11,8 +11,7 @@ from console.gateway.installation import module_command
 from console.processes.embedded import BACKUP, CONNECT, REGISTRY, second_servers
 from console.processes.setup import Setup
 
-#: Order of stop; of start it is the reverse but for the worker, which everything else waits for.
-STOP_ORDER = ("collector", "web", "worker", "redis")
+_STOP_ORDER = ("collector", "web", "worker", "redis")
 
 #: For glibc. Its many arenas, one for each thread or two, are of no use to threads that take turns, and each of them
 #: keeps what it once held: without this the collector of a large cluster takes a tenth more.
@@ -29,6 +28,8 @@ class Service:
     name: str
     argv: list[str]
     grace_s: float = 5.0
+    #: Besides what all services have.
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def log_path(self) -> Path:
@@ -42,7 +43,20 @@ def console_services() -> list[Service]:
         Service("worker", module_command("console.launch.worker", "--with-beat"), grace_s=10),
         Service("web", module_command("console.launch.web", str(settings.CONSOLE_PORT)), grace_s=6),
         Service("collector", module_command("console", "collect")),
+        *(collector_of(name) for name in settings.CLUSTERS),
     ]
+
+
+def collector_of(cluster: str) -> Service:
+    """Each cluster has one to itself: what hangs in one cluster holds up nobody who looks at another."""
+    return Service(
+        f"collector-{cluster}", module_command("console", "collect"), environment={"BARNABAS_CLUSTER": cluster}
+    )
+
+
+def stop_order() -> tuple[str, ...]:
+    """Of start it is the reverse but for the worker, which everything else waits for."""
+    return (*(f"collector-{name}" for name in settings.CLUSTERS), *_STOP_ORDER)
 
 
 def service_environment(setup: Setup) -> dict[str, str]:
@@ -63,6 +77,7 @@ def service_environment(setup: Setup) -> dict[str, str]:
             "BARNABAS_ALERTS_FILE": str(settings.ALERTS_FILE),
             "BARNABAS_LOG_ROOTS": ",".join(map(str, settings.LOG_ROOTS)),
         }
+        | ({"BARNABAS_CLUSTERS_FILE": str(settings.CLUSTERS_FILE)} if settings.CLUSTERS_FILE.exists() else {})
         | ({"BARNABAS_MIRROR_CLUSTERS": f"{BACKUP}={second_servers(setup)}"} if setup.has_mirror else {})
     )
 

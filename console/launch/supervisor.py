@@ -88,7 +88,9 @@ class Supervisor:
 
     def _spawn(self, service: Service) -> Identity:
         token = secrets.token_hex(16)
-        identity = os_process.spawn(service.argv, self.environment, self.working_dir, service.log_path, token)
+        identity = os_process.spawn(
+            service.argv, self.environment | dict(service.environment), self.working_dir, service.log_path, token
+        )
         write_run_file(self.run_files, service.name, identity)
         return identity
 

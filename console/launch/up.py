@@ -17,7 +17,7 @@ from console.launch.ports import needed_ports, port_complaints
 from console.launch.progress import Progress
 from console.launch.redis_server import is_embedded, redis_service, wait_for_redis
 from console.launch.secure import admit_first_users, prepare_clients
-from console.launch.services import STOP_ORDER, addresses_of_servers, console_services, service_environment
+from console.launch.services import addresses_of_servers, console_services, service_environment, stop_order
 from console.launch.sources import SourceKeeper, old_offsets_file, wanted_sources
 from console.launch.stages import Stages, is_alive, shut_down
 from console.launch.supervisor import Supervisor, end_service, left_services
@@ -59,6 +59,7 @@ class Stack:
         """Everything up, stage by stage. Raises SetupError, or Interrupted when somebody wants to stop already."""
         end_services(self.progress, self._hurried, left_over=True)
         self._open_database()
+        self._tell_of_removed_clusters()
         self.setup = with_every_zookeeper(self.setup)
         self.supervisor.environment |= service_environment(self.setup)
         prepare_clients(self.setup)
@@ -119,8 +120,8 @@ class Stack:
                     time.sleep(RETRY_S)
 
     def _end_services(self) -> None:
-        self.supervisor.ask_to_end(name for name in STOP_ORDER if name != "redis")
-        for name in STOP_ORDER:
+        self.supervisor.ask_to_end(name for name in stop_order() if name != "redis")
+        for name in stop_order():
             started = time.monotonic()
             if self.supervisor.stop(name, self._hurried):
                 self.progress.done(name, "stopped", time.monotonic() - started)
@@ -140,6 +141,13 @@ class Stack:
             except DatabaseError as error:
                 raise SetupError(f"The database cannot be used: {str(error).strip()}") from error
             outcome.detail = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
+
+    def _tell_of_removed_clusters(self) -> None:
+        for file in sorted(settings.CLUSTERS_DIR.glob("*.sqlite3")):
+            if file.stem not in settings.CLUSTERS:
+                self.progress.note(
+                    f"! No cluster is called {file.stem} any more; what was known of it stays in {file}."
+                )
 
     def _refuse_taken_ports(self) -> None:
         running = frozenset(row.name for row in self.rows if is_alive(row))
@@ -172,7 +180,7 @@ def end_services(progress: Progress, hurried, left_over: bool = False) -> int:
     """End services by their run files alone; the number ended."""
     living = left_services(service_run_files())
     detail = "left by an earlier start, ended" if left_over else "stopped"
-    for name in [*STOP_ORDER, *(name for name in living if name not in STOP_ORDER)]:
+    for name in [*(name for name in living if name not in stop_order()), *stop_order()]:
         started = progress.now()
         if end_service(service_run_files(), name, GRACE_S, hurried):
             progress.done(name, detail, progress.now() - started)

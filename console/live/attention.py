@@ -15,8 +15,6 @@ import redis
 from console.live import groups
 from console.live.audience import listened, redis_of_layer
 
-#: Only listened to while nobody looks: who calls learns by the number of hearers whether a look begins now.
-CHANNEL = "barnabas.attention"
 #: So many times longer. The slowest look that says anything of processes then is 6 s old, of 15 (`truths.FRESH_MS`).
 SLOWER = 4
 #: So many times longer the collector rests between two signs of life: of 5 s that make it silent (`SILENCE_MS`) 3.
@@ -29,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 def is_any_page_open() -> bool:
     """True also where that cannot be found out."""
-    return bool(listened([groups.HEARTBEAT]))
+    return bool(listened([groups.HEARTBEAT, groups.FLEET]))
 
 
 class Attention:
@@ -90,7 +88,7 @@ class Attention:
             return True
         if self._channel is None:
             self._channel = client.pubsub()
-            self._channel.subscribe(CHANNEL)
+            self._channel.subscribe(channel())
         message = self._channel.get_message(timeout=seconds)
         return message is not None and message["type"] == "message"
 
@@ -100,11 +98,16 @@ class Attention:
             self._channel = None
 
 
+def channel() -> str:
+    """Only listened to while nobody looks: who calls learns by the number of hearers whether a look begins now."""
+    return groups.on_layer("barnabas.attention")
+
+
 def call() -> bool:
     """Have the collector look now; whether it had not been looking. Never raises."""
     client = redis_of_layer()
     try:
-        return client is not None and client.publish(CHANNEL, b"") > 0
+        return client is not None and client.publish(channel(), b"") > 0
     except redis.RedisError as error:
         logger.debug("the collector cannot be called: %s", error)
         return False

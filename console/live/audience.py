@@ -13,6 +13,8 @@ from channels.layers import InMemoryChannelLayer, get_channel_layer
 from channels_redis.pubsub import RedisPubSubChannelLayer
 from django.conf import settings
 
+from console.live import groups
+
 logger = logging.getLogger(__name__)
 
 ANSWER_WITHIN_SECONDS = 1.0
@@ -22,7 +24,7 @@ def listened(names: Collection[str]) -> frozenset[str]:
     """Those of the groups `names` that somebody listens to. Never raises; asked of Redis, in one question."""
     layer = get_channel_layer()
     if isinstance(layer, InMemoryChannelLayer):
-        return frozenset(names) & layer.groups.keys()
+        return frozenset(name for name in names if groups.on_layer(name) in layer.groups)
     client = redis_of_layer()
     if not names or client is None:
         return frozenset(names)
@@ -42,7 +44,7 @@ def redis_of_layer() -> redis.Redis | None:
 
 def _channel_of(group: str) -> str:
     """As channels_redis names it."""
-    return f"{settings.CHANNEL_LAYERS['default']['CONFIG']['prefix']}__group__{group}"
+    return f"{settings.CHANNEL_LAYERS['default']['CONFIG']['prefix']}__group__{groups.on_layer(group)}"
 
 
 @cache

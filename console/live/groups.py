@@ -1,6 +1,11 @@
-"""Every channel-group name, in one place: what a page subscribes to and what the collector pushes to."""
+"""Every channel-group name, in one place: what a page subscribes to and what the collector pushes to.
+
+Names are those of one cluster; the channel layer is shared by all of them, so there each is known by its cluster too.
+"""
 
 import hashlib
+
+from console.common.current_cluster import current_cluster, is_main
 
 #: The age of the data and whether the collector lives: every page listens.
 HEARTBEAT = "heartbeat"
@@ -35,6 +40,16 @@ CONNECTORS = "connectors"
 SCHEMAS = "schemas"
 
 
+#: The page of all clusters, told that one of them reads otherwise.
+FLEET = "fleet"
+_OF_PERSON = "person."
+
+
+def on_layer(group: str) -> str:
+    """What the channel layer calls `group` of the current cluster; a person, and all clusters, are the same in each."""
+    return group if is_main() or group == FLEET or group.startswith(_OF_PERSON) else f"c.{current_cluster()}.{group}"
+
+
 def topic(name: str) -> str:
     """The page of one topic. A group name is limited to 100 characters, a topic name to 249: so a digest."""
     return f"topic.{hashlib.sha256(name.encode()).hexdigest()[:40]}"
@@ -47,7 +62,7 @@ def broker(broker_id: int) -> str:
 
 def person(user_id: int) -> str:
     """Every socket of one person: told when the person's rights or logins changed."""
-    return f"person.{user_id}"
+    return f"{_OF_PERSON}{user_id}"
 
 
 def stream(name: str) -> str:

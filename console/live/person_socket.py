@@ -15,6 +15,7 @@ from console.access.one_time import MUST_CHANGE
 from console.access.rights import Right, reach_of
 from console.common.background import end_tasks
 from console.common.clock import now_ms
+from console.live import groups
 
 logger = logging.getLogger(__name__)
 
@@ -63,8 +64,9 @@ class PersonSocket(AsyncWebsocketConsumer):
         """Called once, however it ended; also if it was refused, or `connect` failed."""
 
     async def subscribe(self, group: str) -> None:
-        self.subscribed.append(group)
-        await self.channel_layer.group_add(group, self.channel_name)
+        name = groups.on_layer(group)
+        self.subscribed.append(name)
+        await self.channel_layer.group_add(name, self.channel_name)
 
     def begin(self, *coroutines: Coroutine) -> None:
         """Run these, and the watch over the right, until the socket is over."""

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
-from django.db import transaction
 from django.template.loader import render_to_string
 
+from console.common.databases import on_cluster_commit
+from console.live import groups
 from console.live.audience import listened
 
 logger = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ def push_partial(group: str, template: str, context: dict[str, object]) -> None:
 
 def push_partials(partials: Sequence[Partial]) -> None:
     """The same of several, in their order; who listens is asked once."""
-    transaction.on_commit(lambda: _push(partials))
+    on_cluster_commit(lambda: _push(partials))
 
 
 def _push(partials: Sequence[Partial]) -> None:
@@ -62,7 +63,7 @@ def resync_html(version: object) -> str:
 def send_message(group: str, message: dict[str, object]) -> None:
     """Send one message of any type; never raises because of the channel layer."""
     try:
-        async_to_sync(get_channel_layer().group_send)(group, message)
+        async_to_sync(get_channel_layer().group_send)(groups.on_layer(group), message)
     except Exception as error:
         logger.warning("push failed: %s", error)
 
@@ -74,4 +75,4 @@ async def _send_all(by_group: dict[str, list[str]]) -> None:
 async def _send_in_order(group: str, parts: list[str]) -> None:
     layer = get_channel_layer()
     for html in parts:
-        await layer.group_send(group, {"type": "push.html", "group": group, "html": html})
+        await layer.group_send(groups.on_layer(group), {"type": "push.html", "group": group, "html": html})

@@ -1,7 +1,6 @@
 """Which flows have both ends in reach of this console."""
 
-from django.conf import settings
-
+from console.common.current_cluster import here
 from console.gateway.connect import cluster_gateway, mirror_gateways
 from console.gateway.interface import ClusterGateway
 from console.mirrors.group_move import Ends
@@ -27,5 +26,5 @@ def _ends(flow: str, cluster: str, others: dict[str, ClusterGateway]) -> Ends | 
 
 
 def _servers(alias: str) -> str:
-    wanted = settings.MIRROR_CLUSTERS.get(alias, settings.BOOTSTRAP_SERVERS)
+    wanted = here.MIRROR_CLUSTERS.get(alias, here.BOOTSTRAP_SERVERS)
     return wanted if isinstance(wanted, str) else alias

@@ -3,9 +3,9 @@
 from dataclasses import asdict
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from console.common.clock import now_ms
+from console.common.databases import cluster_atomic
 from console.live import groups
 from console.live.push import push_partial
 from console.notes.models import TopicNote
@@ -20,7 +20,7 @@ def do_describe(actor: User, plan: Plan, now: Said, then: Said, confirmation: Co
     """What takes it back. Raises NotConfirmedError; it is all in the audit."""
     kept: list[KeptInverse] = []
 
-    @transaction.atomic
+    @cluster_atomic()
     def write() -> None:
         kept.append(keep_inverse(actor, plan, asdict(now)))
         if then.is_nothing:

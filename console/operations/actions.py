@@ -6,8 +6,9 @@ Nothing happens to one that is in another state than it was seen in: somebody wa
 from collections.abc import Callable
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
+from console.common.databases import cluster_atomic
 from console.operations.models import Operation
 from console.operations.rows import change
 from console.plans.apply import carry_out
@@ -24,7 +25,7 @@ def begin(actor: User, plan: Plan, confirmation: Confirmation, make: Callable[..
 
     def do() -> None:
         try:
-            with transaction.atomic():
+            with cluster_atomic():
                 make(actor=actor, actor_name=actor.get_username(), sentence="Begins.")
         except IntegrityError as error:
             raise ObstacleError(there_is_one) from error

@@ -24,8 +24,10 @@ class Operation(models.Model):
 
     state = models.CharField(max_length=12, choices=State, default=State.RUNNING)
     sentence = models.CharField(max_length=500, blank=True)
-    #: In whose name it goes on.
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    #: In whose name it goes on. Without a constraint: accounts lie in the console's database, its rows in a cluster's.
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", db_constraint=False
+    )
     #: The name at that time: it stays when the user is deleted.
     actor_name = models.CharField(max_length=150)
     started_at = models.DateTimeField(auto_now_add=True)

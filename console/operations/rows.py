@@ -4,11 +4,11 @@ import logging
 from collections.abc import Callable, Mapping
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.utils import timezone
 
 from console.access.read_only import why_read_only
 from console.audit.record import record_event
+from console.common.databases import cluster_atomic
 from console.live.push import push_partial
 from console.operations.models import Operation
 
@@ -24,7 +24,7 @@ def change(
     actor: User, operation: Operation, verb: str, values: Mapping[str, object], when: Callable[[Operation], bool]
 ) -> bool:
     """Write `values` (by column) in the name of `actor`; False if it is not as `when` wants it any more."""
-    with transaction.atomic():
+    with cluster_atomic():
         locked = _lock(operation)
         if not when(locked):
             return False
@@ -41,7 +41,7 @@ def settle(operation: Operation, values: Mapping[str, object], also: Callable[[]
 
     No sentence: the last one holds. `also` is done in the same transaction; it returns whether a page shows it.
     """
-    with transaction.atomic():
+    with cluster_atomic():
         locked = _lock(operation)
         was = locked.state
         if was != operation.state or not locked.is_open:

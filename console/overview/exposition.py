@@ -1,18 +1,32 @@
 """The console's own view of the cluster as Prometheus metrics: numbers only, no names of people, hosts or records."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from django.conf import settings
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from console.common.clock import now_ms
+from console.common.current_cluster import current_cluster
 from console.overview.queries import overview_facts
+
+
+def of_cluster(metrics: Iterable[Metric]) -> Iterator[Metric]:
+    """With the cluster's name as a label, where there are several."""
+    for each in metrics:
+        if settings.CLUSTERS:
+            named = ({"cluster": current_cluster(), **sample.labels} for sample in each.samples)
+            each.samples = [sample._replace(labels=labels) for sample, labels in zip(each.samples, named, strict=True)]
+        yield each
 
 
 class ClusterMetrics(Collector):
     """Read from the database when scraped; a scrape costs the brokers nothing."""
 
     def collect(self) -> Iterator[Metric]:
+        yield from of_cluster(self._collect())
+
+    def _collect(self) -> Iterator[Metric]:
         facts = overview_facts()
         state, totals, at_ms = facts["cluster"], facts["totals"], now_ms()
         yield _gauge("brokers_registered", "Brokers registered now.", facts["registered_count"])

@@ -1,12 +1,12 @@
 """Saying that a reason of health is known, mute or retired, and taking it back: a row with its audit row."""
 
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Q
 
 from console.audit.record import record_event
 from console.clusters.models import QUIET_MAX, QuietReason
 from console.common.clock import now_ms
+from console.common.databases import cluster_atomic
 from console.overview.health import Reason
 from console.overview.quiet import Kind, retired_key
 
@@ -21,7 +21,7 @@ class TooManyError(Exception):
 def do_quieten(actor: User, reason: Reason, kind: Kind, until_ms: int | None, why: str) -> QuietReason:
     """What is said last of a reason stands. `until_ms` None only for a group that is retired. Raises TooManyError."""
     key = retired_key(reason.name) if kind is Kind.RETIRED else reason.key
-    with transaction.atomic():
+    with cluster_atomic():
         _make_room(key)
         row, _ = QuietReason.objects.update_or_create(
             key=key,
@@ -45,7 +45,7 @@ def do_quieten(actor: User, reason: Reason, kind: Kind, until_ms: int | None, wh
 
 def do_speak_again(actor: User, row: QuietReason) -> None:
     """Take it back: the reason counts again at once. Nothing happens if somebody was quicker."""
-    with transaction.atomic():
+    with cluster_atomic():
         deleted, _ = QuietReason.objects.filter(pk=row.pk).delete()
         if deleted:
             _record(actor, "undo quiet health reason", row, _told(row), None)

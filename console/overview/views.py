@@ -11,6 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, has_right, reach_of, require
 from console.audit.models import AuditEvent
+from console.audit.record import cluster_audited
 from console.clusters.queries import cluster_state
 from console.common.csv_table import csv_response, wants_csv
 from console.overview.charts import SPAN_WORDS, SPANS, overview_charts, sample_rows
@@ -32,7 +33,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     span = span if span in SPANS else next(iter(SPANS))
     context = {"span": span, "spans": SPAN_WORDS.items(), "charts": overview_charts(span, reach)}
     if has_right(request.user, Right.ADMINISTER):
-        context["recent_actions"] = AuditEvent.objects.all()[:RECENT_ACTIONS]
+        context["recent_actions"] = AuditEvent.objects.filter(cluster=cluster_audited())[:RECENT_ACTIONS]
     return render(request, "overview/overview.html", overview_facts(reach) | context)
 
 

@@ -1,6 +1,6 @@
 """What is found by what somebody types, nearest first: objects in the person's reach, pages, actions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
@@ -11,6 +11,9 @@ from console.access.reach import Reach, Resource
 from console.access.roles import Right
 from console.clusters.access import topics_within
 from console.clusters.models import Broker
+from console.common.cluster_urls import address_in
+from console.common.current_cluster import MAIN
+from console.common.declared_clusters import Cluster
 from console.connectors.models import Connector
 from console.consumers.models import ConsumerGroup
 from console.palette.places import ACTIONS, PAGES, TABS, Place
@@ -27,11 +30,26 @@ class Found:
     address: str
 
 
-def find(text: str, reach: Reach) -> list[Found]:
-    """Without a text: where one may go."""
+def find(text: str, reach: Reach, clusters: Sequence[Cluster] = ()) -> list[Found]:
+    """Without a text: where one may go. `clusters` are those of the person, where there are several."""
     words = text.lower().split()[:8]
-    found = [*_objects(words, reach), *_places("go to", PAGES, words, reach), *_places("do", ACTIONS, words, reach)]
+    found = [
+        *_clusters(words, clusters),
+        *_objects(words, reach),
+        *_places("go to", PAGES, words, reach),
+        *_places("do", ACTIONS, words, reach),
+    ]
     return found[:SHOWN_MAX]
+
+
+def _clusters(words: list[str], clusters: Sequence[Cluster]) -> Iterator[Found]:
+    """By their names; all of them, and the page of all, by the word."""
+    for each in clusters if words else ():
+        if all(word in f"cluster {each.name} {each.title}".lower() for word in words):
+            yield Found("cluster", each.title, address_in(each.name, "overview"))
+    if clusters and words and all(word in "all clusters compare" for word in words):
+        yield Found("go to", "All clusters", address_in(MAIN, "clusters"))
+        yield Found("go to", "Compare two clusters", address_in(MAIN, "cluster-compare"))
 
 
 def _places(kind: str, places: Iterable[Place], words: list[str], reach: Reach) -> Iterator[Found]:

@@ -1,9 +1,11 @@
 """What the palette shows for what is typed."""
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from console.access.clusters import visible_clusters
 from console.access.rights import Right, reach_of, require
 from console.palette.queries import TEXT_LENGTH_MAX, find
 
@@ -12,4 +14,11 @@ from console.palette.queries import TEXT_LENGTH_MAX, find
 def found(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     text = request.GET.get("text", "")[:TEXT_LENGTH_MAX].replace("\0", "")
-    return render(request, "palette/found.html", {"found": find(text, reach_of(request.user)), "text": text})
+    return render(
+        request,
+        "palette/found.html",
+        {
+            "found": find(text, reach_of(request.user), visible_clusters(request.user) if settings.CLUSTERS else ()),
+            "text": text,
+        },
+    )

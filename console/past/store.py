@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from django.db import transaction
-
+from console.common.databases import cluster_atomic
 from console.past.models import KEPT_MS, ROWS_MAX, Unseen, Was
 from console.past.states import Packed
 
@@ -29,7 +28,7 @@ def load_now(kind: str) -> dict[str, int]:
 
 def write(news: News, at_ms: int) -> None:
     ended = [*news.now, *news.gone]
-    with transaction.atomic():
+    with cluster_atomic():
         for at in range(0, len(ended), _AT_ONCE):
             Was.objects.filter(kind=news.kind, name__in=ended[at : at + _AT_ONCE], until_ms=None).update(until_ms=at_ms)
         rows = [

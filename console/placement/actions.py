@@ -3,8 +3,9 @@
 from collections.abc import Collection
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
+from console.common.databases import cluster_atomic
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
 from console.gateway.group_views import TopicPartition
@@ -86,7 +87,7 @@ def end_throttle(gateway: ClusterGateway, reassignment: Reassignment) -> None:
 def _keep(actor: User, plan: Plan, move: MovePlan) -> Reassignment:
     """Raises ObstacleError if another throttled move has begun since this one was planned."""
     try:
-        with transaction.atomic():
+        with cluster_atomic():
             return Reassignment.objects.create(
                 actor_name=actor.get_username(),
                 action=plan.action,

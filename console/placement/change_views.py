@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
@@ -18,6 +17,7 @@ from console.access.rights import Right, reach_of, require
 from console.brokers.words import with_words
 from console.clusters.access import access_topic, topics_within
 from console.clusters.models import Broker, Partition, Topic
+from console.common.current_cluster import here
 from console.gateway.connect import cluster_gateway
 from console.gateway.group_views import TopicPartition
 from console.gateway.move_views import MoveView
@@ -91,7 +91,7 @@ def call_off(request: HttpRequest) -> HttpResponse:
         under_way = _within_reach(request.user, cluster_gateway().moves.under_way())
         copied = {(each.topic, each.partition): each.copied_bytes for each in OngoingMove.objects.all()}
         cancel = plan_cancel(under_way, chosen, copied)
-        plan = cancel.as_plan(settings.BOOTSTRAP_SERVERS)
+        plan = cancel.as_plan(here.BOOTSTRAP_SERVERS)
         context |= {"plan": plan, "cancel": cancel, "shown": cancel.moves[:MOVES_SHOWN]}
         if request.method == "POST":
             refused = do_call_off(request.user, plan, cancel, Confirmation.parse(request.POST))
@@ -210,7 +210,7 @@ def _apply(request: HttpRequest, context: dict) -> HttpResponse:
 
 
 def _put(context: dict, found: MovePlan) -> None:
-    plan = found.as_plan(settings.BOOTSTRAP_SERVERS, ACTIONS[context["kind"]])
+    plan = found.as_plan(here.BOOTSTRAP_SERVERS, ACTIONS[context["kind"]])
     fields = [("moves", json.dumps(found.wanted)), ("rate", found.rate or ""), ("kind", context["kind"])]
     context |= {
         "plan": plan,

@@ -7,9 +7,8 @@ cluster not answer, the next look tries again.
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
-from django.db import transaction
-
 from console.common.clock import now_ms
+from console.common.databases import cluster_atomic
 from console.common.rates import RateWindow
 from console.gateway.group_views import TopicPartition
 from console.gateway.interface import ClusterGateway
@@ -63,7 +62,7 @@ class MoveWatch:
         self._rates.forget_all_but(set(under_way))
         if not gone and not changed:
             return False
-        with transaction.atomic():
+        with cluster_atomic():
             OngoingMove.objects.filter(pk__in=gone).delete()
             OngoingMove.objects.bulk_create(
                 changed, update_conflicts=True, unique_fields=["topic", "partition"], update_fields=_FIELDS

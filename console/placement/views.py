@@ -1,6 +1,5 @@
 """The placement page, and the election of preferred leaders: plan, confirm, do."""
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -10,6 +9,7 @@ from console.access.rights import Right, reach_of, require
 from console.brokers.words import with_words
 from console.clusters.models import Broker
 from console.common.csv_table import csv_response, wants_csv
+from console.common.current_cluster import here
 from console.placement.actions import do_elect_preferred_leaders
 from console.placement.export import MOVE_TITLES, REASSIGNMENT_TITLES, move_rows, reassignment_rows
 from console.placement.queries import (
@@ -70,7 +70,7 @@ def _file(request: HttpRequest, search: str, shows_internal: bool) -> HttpRespon
 def elect(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
     election = election_plan(reach_of(request.user))
-    plan = election.as_plan(settings.BOOTSTRAP_SERVERS)
+    plan = election.as_plan(here.BOOTSTRAP_SERVERS)
     with refusable() as answer:
         if request.method == "POST":
             refused = do_elect_preferred_leaders(request.user, plan, election, Confirmation.parse(request.POST))

@@ -1,4 +1,4 @@
-"""What a person sends back to confirm a plan: a digest of all that is done, for this person alone.
+"""What a person sends back to confirm a plan: a digest of all that is done, for this person and this cluster alone.
 
 It is keyed, so that it can only come from a page that showed this plan: its texts could be guessed.
 """
@@ -8,6 +8,8 @@ from typing import Protocol
 
 from django.contrib.auth.models import User
 from django.utils.crypto import salted_hmac
+
+from console.common.current_cluster import current_cluster, is_main
 
 _SALT = "console.plans"
 #: 128 bits, as hexadecimal digits.
@@ -24,5 +26,6 @@ class Confirmable(Protocol):
 def digest_of(plan: Confirmable, actor: User) -> str:
     """The digest of `plan` for `actor` (None: the system)."""
     whose = None if actor is None else actor.pk
-    text = json.dumps([type(plan).__name__, whose, plan.confirmed], sort_keys=True)
+    where = [] if is_main() else [current_cluster()]
+    text = json.dumps([type(plan).__name__, whose, plan.confirmed, *where], sort_keys=True)
     return salted_hmac(_SALT, text, algorithm="sha256").hexdigest()[:DIGEST_LENGTH]

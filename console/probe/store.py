@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from django.db import transaction
-
+from console.common.databases import cluster_atomic
 from console.gateway.probe import MINUTE_MS, WHOLE
 from console.probe.figures import Figures, Tally, added, silent_brokers
 from console.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
@@ -56,7 +55,7 @@ def forget_present() -> bool:
     return bool(ProbeState.objects.filter(pk=1).delete()[0])
 
 
-@transaction.atomic
+@cluster_atomic()
 def keep_minutes(minutes: Iterable[tuple[int, Mapping[str, Tally]]], now_ms: int) -> int:
     """Those that are not kept yet; how many. Another life of the probe has its own counts, of other minutes."""
     since_ms = now_ms - KEPT_MS[MINUTE]

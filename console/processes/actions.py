@@ -5,9 +5,9 @@ A task that is lost does no harm: the wish is in the row, and the reconcile of e
 
 from celery import Task
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from console.audit.record import record_event
+from console.common.databases import cluster_atomic, on_cluster_commit
 from console.plans.apply import carry_out
 from console.plans.inverse import keep_inverse
 from console.plans.plan import Confirmation, Plan
@@ -44,7 +44,7 @@ def do_restart(actor: User, process: ManagedProcess) -> None:
 
 def do_set_restart(actor: User, process: ManagedProcess, policy: Policy) -> None:
     """Whether it is started again when it ended by itself; one that waits for that is started, or not, accordingly."""
-    with transaction.atomic():
+    with cluster_atomic():
         locked = ManagedProcess.objects.select_for_update().get(pk=process.pk)
         before, locked.restart = locked.restart, policy.value
         locked.save(update_fields=["restart"])
@@ -61,7 +61,7 @@ def do_add_broker(actor: User, plan: Plan, spec: Spec, confirmation: Confirmatio
     """Write its files, make its row and start it, as planned. Raises NotConfirmedError, SpecError."""
 
     def add() -> None:
-        with transaction.atomic():
+        with cluster_atomic():
             process = add_process("broker", plan.object_name, spec, desired=Desired.RUNNING)
             _wish(actor, process, "", Desired.RUNNING, Request.START, tasks.start)
 
@@ -90,7 +90,7 @@ def do_shut_down(process: ManagedProcess) -> None:
 
 
 def _leave(actor: User, process: ManagedProcess, action: str) -> None:
-    with transaction.atomic():
+    with cluster_atomic():
         ManagedProcess.objects.filter(pk=process.pk).update(is_leaving=True)
         _wish(actor, process, action, Desired.STOPPED, Request.STOP, tasks.stop)
 
@@ -99,7 +99,7 @@ def _wish(
     actor: User, process: ManagedProcess, action: str, desired: Desired, request: Request, task: Task | None = None
 ) -> None:
     """No `action`: whoever carries out the plan writes the audit row."""
-    with transaction.atomic():
+    with cluster_atomic():
         locked = ManagedProcess.objects.select_for_update().get(pk=process.pk)
         before = {"desired": locked.desired, "observed": locked.observed}
         locked.desired, locked.request = desired, request
@@ -110,5 +110,5 @@ def _wish(
             record_event(actor, action, "process", locked.name, before, {"desired": str(desired)})
         push_process(locked)
         if task is not None:
-            transaction.on_commit(lambda: tasks.enqueue(task, locked))
+            on_cluster_commit(lambda: tasks.enqueue(task, locked))
     process.desired, process.request = locked.desired, locked.request

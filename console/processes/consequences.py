@@ -138,4 +138,5 @@ def _coordinated() -> dict[int, list[str]]:
 
 
 def broker_id_of(process: ManagedProcess) -> int:
-    return process.spec.get("broker_id", int(process.name.rpartition("-")[2]))
+    known = process.spec.get("broker_id")
+    return int(process.name.rpartition("-")[2]) if known is None else known

@@ -14,9 +14,10 @@ back-off, shown with its four truths, its log bounded. Callers that change somet
 """
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import Q
 
+from console.common.databases import cluster_atomic
 from console.processes.embedded import CONNECT, COUNTER, MIRROR, REGISTRY, SECOND, embedded_processes
 from console.processes.job_users import DEMO_JOB, PROBE
 from console.processes.kinds import kind_named
@@ -62,7 +63,7 @@ def add_process(
     row.is_from_setup = is_from_setup
     _apply(row, spec)
     try:
-        with transaction.atomic():
+        with cluster_atomic():
             row.save(force_insert=True)
     except IntegrityError:
         raise NameTakenError(f"There is a process called {name} already.") from None
@@ -81,7 +82,7 @@ def forget_process(process: ManagedProcess) -> bool:
 
     False if that is not so any more: somebody wants it again. Then nothing is done.
     """
-    with transaction.atomic():
+    with cluster_atomic():
         row = ManagedProcess.objects.select_for_update().filter(HAS_LEFT, pk=process.pk).first()
         if row is None:
             return False

@@ -13,9 +13,9 @@ from dataclasses import replace
 from datetime import datetime
 
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
+from console.common.databases import cluster_atomic, on_cluster_commit
 from console.common.file_lock import exclusive
 from console.gateway.installation import module_command
 from console.history.differences import Event
@@ -253,14 +253,14 @@ def _events(process: ManagedProcess, before: Mapping[str, object]) -> list[Event
 
 def _save(process: ManagedProcess, before: Mapping[str, object], facts: Facts, decision: Decision) -> None:
     """Write the columns that changed and show the row if it did. A newer request than the one seen is left alone."""
-    with transaction.atomic():
+    with cluster_atomic():
         if process.observed != before["observed"]:
             process.changed_at = facts.now
             logger.info("%s: %s", process.name, process.sentence)
         events = _events(process, before)
         write_events(events, int(facts.now.timestamp() * 1000))
         if events:
-            transaction.on_commit(attention.call)
+            on_cluster_commit(attention.call)
         after = _columns(process)
         changed = {column for column in after if after[column] != before[column]} - _WISHES
         if changed:

@@ -3,7 +3,6 @@
 It asks the brokers while it is drawn, as the retention tab does: who writes changes with every record.
 """
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.access.rights import Right, sees_all_names
 from console.clusters.access import access_topic
 from console.common.csv_table import csv_response, wants_csv
+from console.common.current_cluster import here
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.plans.plan import Confirmation, MovedOnError
@@ -45,7 +45,7 @@ def abort(request: HttpRequest, name: str, partition: int, offset: int) -> HttpR
         found = writers_of(cluster_gateway(), topic, [partition]).one(partition, offset)
         if found is None:
             raise MovedOnError(f"No transaction is open in {topic.name}-{partition} that began at offset {offset}.")
-        plan = abort_plan(topic.name, found, settings.BOOTSTRAP_SERVERS, settings.ZOOKEEPER)
+        plan = abort_plan(topic.name, found, here.BOOTSTRAP_SERVERS, here.ZOOKEEPER)
         context |= {"plan": plan, "open": found}
         if request.method == "POST":
             do_abort(request.user, plan, found.producer, Confirmation.parse(request.POST))

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db import transaction
-
+from console.common.databases import cluster_atomic
 from console.gateway.quota_views import QuotaEntity, in_words, rank_of
 from console.quotas.models import QuotaLook, QuotaRow, digest_of_path
 from console.quotas.rows import Row
@@ -35,7 +34,7 @@ def keep_refusal(error: str, code: str) -> bool:
 
 def keep(rows: Mapping[QuotaEntity, Row], at_ms: int) -> Changes:
     wanted = {digest_of_path(entity.path): _model(row) for entity, row in rows.items()}
-    with transaction.atomic():
+    with cluster_atomic():
         known = {each.digest: each for each in QuotaRow.objects.all()}
         gone = known.keys() - wanted.keys()
         QuotaRow.objects.filter(digest__in=gone).delete()

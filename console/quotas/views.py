@@ -2,7 +2,6 @@
 
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access.rights import Right
 from console.common.csv_table import csv_response, wants_csv
+from console.common.current_cluster import here
 from console.gateway.connect import cluster_gateway
 from console.gateway.quota_views import LABEL_ORDER, QuotaEntity, Values, entity_at, value_text
 from console.plans.plan import Confirmation, Plan
@@ -73,7 +73,7 @@ def quota_change(request: HttpRequest) -> HttpResponse:
         gateway = cluster_gateway()
         quotas = gateway.quotas.describe()
         own_user = gateway.credentials.own_user or _ANONYMOUS
-        plan = quota_plan(form.entity, form.wanted, quotas, stored_uses(), own_user, settings.BOOTSTRAP_SERVERS)
+        plan = quota_plan(form.entity, form.wanted, quotas, stored_uses(), own_user, here.BOOTSTRAP_SERVERS)
         context["plan"] = plan
         if is_confirmed(request):
             do_change_quotas(request.user, plan, form.entity, form.wanted, Confirmation.parse(request.POST))

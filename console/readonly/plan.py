@@ -1,6 +1,6 @@
 """Beginning and ending read-only mode as a plan. Pure."""
 
-from console.access.read_only import SCOPES, ReadOnly
+from console.access.read_only import CONSOLE, ReadOnly, scopes
 from console.plans.plan import Line, Plan
 
 
@@ -10,12 +10,12 @@ def switch_plan(scope: str, now: ReadOnly | None) -> Plan:
     return Plan(
         action="end read-only" if ends else "begin read-only",
         object_type=scope.partition(" ")[0],
-        object_name=SCOPES[scope],
+        object_name=scopes()[scope],
         lines=(Line("read-only", ends, not ends),),
         read=(scope, repr(now)),
         touches=_ENDING if ends else _BEGINNING,
         undo="begin it again." if ends else "end it here.",
-        obstacle=_FROM_SETTINGS if now is not None and now.since is None else "",
+        obstacle=_from_settings(scope) if now is not None and now.since is None else "",
     )
 
 
@@ -24,4 +24,8 @@ _BEGINNING = (
     "What is under way goes on, and a rolling restart can still be paused.",
 )
 _ENDING = ("Changes are possible again for who may make them.",)
-_FROM_SETTINGS = "BARNABAS_READ_ONLY was set when the console was started; only a start without it ends it."
+
+
+def _from_settings(scope: str) -> str:
+    said = "BARNABAS_READ_ONLY was set" if scope == CONSOLE else "The file of the clusters said so"
+    return f"{said} when the console was started; only a start without it ends it."

@@ -3,10 +3,10 @@
 import json
 
 from django import forms
-from django.conf import settings
 from django.db.models import QuerySet
 
 from console.clusters.models import Topic
+from console.common.current_cluster import here
 from console.gateway.interface import PARTITIONS_PER_TOPIC_MAX
 from console.records.by_schema import encode_for
 
@@ -37,7 +37,7 @@ class ProduceForm(forms.Form):
     def __init__(self, topic: Topic, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self._topic = topic.name
-        if settings.SCHEMA_REGISTRY is not None:
+        if here.SCHEMA_REGISTRY is not None:
             self.fields["written_as"].choices += [
                 ("schema", "the value JSON, written by the topic's latest schema; the key text"),
                 ("schemas", "JSON both, written by the topic's latest schemas"),

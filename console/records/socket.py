@@ -19,6 +19,7 @@ from django.template.loader import render_to_string
 from console.audit.refusals import REFUSED, count_quietly
 from console.clusters.access import access_records
 from console.clusters.models import Topic
+from console.common.current_cluster import bound
 from console.gateway.errors import GatewayError
 from console.live import groups
 from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, BrowserGoneError, PersonSocket
@@ -165,7 +166,7 @@ class RecordsConsumer(PersonSocket):
 
     @staticmethod
     async def in_thread(function, *arguments):
-        return await asyncio.get_running_loop().run_in_executor(_THREADS, function, *arguments)
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, bound(function), *arguments)
 
 
 def alone(in_use: threading.Lock, function):

@@ -6,7 +6,6 @@ go on over a websocket (`records/socket.py`).
 
 from collections.abc import Iterable
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -16,6 +15,7 @@ from console.access.rights import Right
 from console.clusters.access import access_records
 from console.clusters.models import Topic
 from console.common.csv_table import csv_response, wants_csv
+from console.common.current_cluster import here
 from console.gateway.commands import shell_command
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
@@ -163,4 +163,4 @@ def _command(topic: Topic, query: RecordQuery) -> str:
         "isolation-level": "read_committed" if query.committed_only else None,
         "max-messages": query.limit,
     }
-    return shell_command("kafka-console-consumer", settings.BOOTSTRAP_SERVERS, options)
+    return shell_command("kafka-console-consumer", here.BOOTSTRAP_SERVERS, options)

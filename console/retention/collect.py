@@ -6,12 +6,12 @@ rounds; each row says when it was looked at.
 
 from collections.abc import Callable, Iterable, Mapping
 
-from django.db import transaction
 from django.db.models import F, QuerySet
 
 from console.brokers.models import BrokerReport
 from console.clusters.models import Partition, Topic
 from console.common.clock import now_ms
+from console.common.databases import cluster_atomic
 from console.consumers.models import GroupPartition
 from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
@@ -115,7 +115,7 @@ class RetentionSweep:
 
 def _keep(rows: list[TopicOutlook]) -> list[int]:
     """Of topics that are still there: one may be deleted while it is looked at. Their primary keys."""
-    with transaction.atomic():
+    with cluster_atomic():
         there = Topic.objects.select_for_update().filter(pk__in=[row.topic_id for row in rows])
         left = set(there.values_list("pk", flat=True))
         rows = [row for row in rows if row.topic_id in left]

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from django.conf import settings as django_settings
-
 from console.access.reach import Reach, Resource
 from console.access.rights import Right
 from console.common.clock import now_ms
+from console.common.current_cluster import here
 from console.gateway.connect import cluster_gateway
 from console.gateway.interface import ClusterGateway
 from console.gateway.retention_views import CommittedView, RetentionView
@@ -73,7 +72,7 @@ def retention_facts(topic: str, wanted: Mapping[str, str], reach: Reach) -> dict
     loses_later = then is not None and is_overdue(then.later) and not is_overdue(now.later)
     return {
         "settings": known,
-        "plan": change_plan(topic, known, changes, loses_records, django_settings.BOOTSTRAP_SERVERS, loses_later),
+        "plan": change_plan(topic, known, changes, loses_records, here.BOOTSTRAP_SERVERS, loses_later),
         "fields": [(name.replace(".", "_"), text) for name, text in wanted.items()],
         "differences": changes,
         "now": now,

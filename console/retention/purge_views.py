@@ -6,7 +6,6 @@ It asks the brokers while it is drawn: where logs begin and end moves with every
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -17,6 +16,7 @@ from console.access.reach import Resource
 from console.access.rights import Right, reach_of
 from console.clusters.access import access_topic
 from console.clusters.models import Topic
+from console.common.current_cluster import here
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
@@ -70,7 +70,7 @@ def _show(request: HttpRequest, topic: Topic, before: Mapping[int, int], context
         cuts = cuts_of(doomed, before)
     except ValueError as error:
         raise GatewayError(str(error)) from error
-    plan = purge_plan(doomed, cuts, _losses(request, gateway, doomed, cuts), settings.BOOTSTRAP_SERVERS)
+    plan = purge_plan(doomed, cuts, _losses(request, gateway, doomed, cuts), here.BOOTSTRAP_SERVERS)
     fields = [("before", f"{each.partition}:{each.before}") for each in cuts]
     context |= {"plan": plan, "cuts": cuts, "shown": cuts[:CUTS_SHOWN], "fields": fields}
 

@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx2
-from django.conf import settings
 
 from console.common.bounded_http import client_options
+from console.common.current_cluster import here
 from console.common.owned_files import FileError
 from console.gateway.errors import GatewayError, RefusedError
 from console.schemas.configuration import PREFIX, RegistryAddress
@@ -102,7 +102,7 @@ def quoted(part: str) -> str:
 
 def registry_client() -> RegistryClient:
     """Of the registry that the settings name. Raises RegistryAwayError if they name none."""
-    wanted = settings.SCHEMA_REGISTRY
+    wanted = here.SCHEMA_REGISTRY
     if wanted is None:
         raise RegistryAwayError(f"No schema registry is configured: set {PREFIX}URL and start the console again.")
     return _made(wanted) if isinstance(wanted, RegistryAddress) else wanted

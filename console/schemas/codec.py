@@ -11,9 +11,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
-from django.conf import settings
-
+from console.common.current_cluster import here
 from console.gateway.errors import GatewayError, RefusedError
 from console.schemas import json_check
 from console.schemas.avro_decoding import decode as avro_decode
@@ -179,17 +179,21 @@ class KeptSchemas:
         return why
 
 
-SCHEMAS = KeptSchemas()
+@cache
+def schemas_of(_registry: object) -> KeptSchemas:
+    """Ids are those of one registry: two may give the same to different schemas."""
+    return KeptSchemas()
 
 
 class PageDecoder:
     """For the records of one page, in one thread: it stops decoding when the page has taken enough."""
 
-    def __init__(self, schemas: KeptSchemas = SCHEMAS, now_s: Callable[[], float] = time.monotonic):
-        self._schemas, self._now_s = schemas, now_s
+    def __init__(self, schemas: KeptSchemas | None = None, now_s: Callable[[], float] = time.monotonic):
+        self._schemas = schemas or schemas_of(here.SCHEMA_REGISTRY)
+        self._now_s = now_s
         self._ends_s: float | None = None
         self._lookups_left = LOOKUPS_PER_PAGE
-        self._is_on = settings.SCHEMA_REGISTRY is not None
+        self._is_on = here.SCHEMA_REGISTRY is not None
 
     def decode(self, data: bytes | None) -> Decoded | None:
         """None for what is not framed, and where there is no registry."""

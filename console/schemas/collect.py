@@ -8,8 +8,7 @@ import hashlib
 import json
 from collections.abc import Collection
 
-from django.conf import settings
-
+from console.common.current_cluster import here
 from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
 from console.live import groups
@@ -33,7 +32,7 @@ class SchemaWatch:
     def look(self, topics: Collection[str]) -> None:
         """Every page is told each time how things are: one that was drawn before something changed, and listens since,
         finds that it is behind. Raises GatewayError while the registry does not answer."""
-        if settings.SCHEMA_REGISTRY is None or not listened([groups.SCHEMAS]):
+        if here.SCHEMA_REGISTRY is None or not listened([groups.SCHEMAS]):
             return
         try:
             self._tell(self._fingerprint(topics))

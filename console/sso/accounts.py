@@ -39,7 +39,8 @@ def admit(person: Person, grant: Grant | None, configuration: SingleSignOn) -> U
             configuration.name,
         )
         identity.save()
-        _give(identity.user, Standing(grant.role, True, grant.rules), f"By the groups of {configuration.name}.")
+        kept = standing_of(identity.user).clusters
+        _give(identity.user, Standing(grant.role, True, grant.rules, kept), f"By the groups of {configuration.name}.")
     return User.objects.get(pk=identity.user.pk)
 
 
@@ -67,7 +68,7 @@ def _make_account(person: Person, configuration: SingleSignOn) -> Identity:
 
 def _give(user: User, wanted: Standing, why: str) -> None:
     now = standing_of(user)
-    if (now.role, now.rules) == (wanted.role, wanted.rules):
+    if (now.role, now.rules, now.clusters) == (wanted.role, wanted.rules, wanted.clusters):
         return
     write_standing(user, wanted)
     record_event(user, "get rights", "user", user.username, _told(now), _told(wanted), detail=why)

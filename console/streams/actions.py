@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
+from console.common.databases import cluster_atomic
 from console.plans.apply import carry_out
 from console.plans.inverse import keep_inverse
 from console.plans.plan import Confirmation, ObstacleError, Plan
@@ -24,7 +24,7 @@ def do_add_stream(actor: User, plan: Plan, submission: Submission, confirmation:
     """Raises NotConfirmedError, and SpecError if the spec is wrong after all."""
 
     def add() -> None:
-        with transaction.atomic():
+        with cluster_atomic():
             process = add_process("stream", submission.name, submission.spec)
             do_start(actor, process)
 

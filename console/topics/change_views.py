@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,6 +13,7 @@ from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require_somewhere
 from console.clusters.access import access_topic, topics_within
 from console.clusters.models import Broker, Topic
+from console.common.current_cluster import here
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
 from console.plans.inverse import find_inverse
@@ -46,7 +46,7 @@ def topic_create(request: HttpRequest) -> HttpResponse:
     if request.method != "POST" or not form.is_valid():
         return render(request, "topics/create.html", context, status=422 if form.errors else 200)
     wish = Wish(**form.cleaned_data)
-    plan = creation_plan(wish, brokers, settings.BOOTSTRAP_SERVERS)
+    plan = creation_plan(wish, brokers, here.BOOTSTRAP_SERVERS)
     with refusable() as answer:
         if is_confirmed(request):
             kept = do_create_topic(request.user, plan, Confirmation.parse(request.POST))
@@ -107,7 +107,7 @@ def topic_add_partitions(request: HttpRequest, name: str) -> HttpResponse:
     if request.method != "POST" or not form.is_valid():
         return render(request, "topics/add-partitions.html", context, status=422 if form.errors else 200)
     wanted = form.cleaned_data["partition_count"]
-    plan = enlargement_plan(topic, wanted, len(groups_of(name, reach_of(request.user))), settings.BOOTSTRAP_SERVERS)
+    plan = enlargement_plan(topic, wanted, len(groups_of(name, reach_of(request.user))), here.BOOTSTRAP_SERVERS)
     with refusable() as answer:
         if is_confirmed(request):
             do_add_partitions(request.user, plan, Confirmation.parse(request.POST))
@@ -127,6 +127,6 @@ def _check_creation(name: str, number: str) -> None:
 def _deletion(topic: Topic, reach: Reach, *, is_undo: bool) -> Plan:
     """Raises GatewayError if it hangs on how much is written now and nobody says."""
     if not is_undo:
-        return deletion_plan(doomed(topic, reach), settings.BOOTSTRAP_SERVERS)
+        return deletion_plan(doomed(topic, reach), here.BOOTSTRAP_SERVERS)
     spans = cluster_gateway().record_spans(topic.name, committed_only=False)
-    return undo_creation_plan(doomed(topic, reach), spans, settings.BOOTSTRAP_SERVERS)
+    return undo_creation_plan(doomed(topic, reach), spans, here.BOOTSTRAP_SERVERS)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,6 +13,7 @@ from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require_on, require_somewhere
 from console.clusters.access import topics_within
 from console.clusters.models import Topic
+from console.common.current_cluster import here
 from console.consumers.access import partitions_within
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
@@ -77,7 +77,7 @@ def _plan(context: dict[str, Any], undo: str, names: list[str], reach: Reach) ->
             "UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {missing[0][:100]}, or too many are chosen."
         )
     if context["do"] == DELETING:
-        return deletion_of_many(_doomed(topics, reach), settings.BOOTSTRAP_SERVERS)
+        return deletion_of_many(_doomed(topics, reach), here.BOOTSTRAP_SERVERS)
     if context["do"] != SETTING or not context["setting"] or not context["value"].strip():
         raise RefusedError("INVALID_REQUEST", "Choose what to do with them; a setting needs its name and a value.")
     typed = plain_value(context["setting"], context["value"].strip())
@@ -100,7 +100,7 @@ def _setting_plan(name: str, wanted: dict[Topic, str]) -> Plan:
         if name not in known:
             raise RefusedError("INVALID_CONFIG", f"{name} is no setting that is changed here.")
         found.append(Kept(topic.name, topic.replication_factor, known[name], typed))
-    return setting_of_many(found, settings.BOOTSTRAP_SERVERS)
+    return setting_of_many(found, here.BOOTSTRAP_SERVERS)
 
 
 def _doomed(topics: list[Topic], reach: Reach) -> list[DoomedTopic]:

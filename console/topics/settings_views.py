@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from django.conf import settings as django_settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -15,6 +14,7 @@ from console.access.rights import Right
 from console.clusters.access import access_topic
 from console.clusters.models import Topic
 from console.common.csv_table import csv_response, wants_csv
+from console.common.current_cluster import here
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.plans.plan import Confirmation, Plan
@@ -86,7 +86,7 @@ def _plan(topic: Topic, found, edits: Sequence[Edit]) -> Plan | None:
     if not edits or any(not each.value for each in edits):
         return None
     wanted = [(each.name, each.value) for each in edits]
-    return settings_plan(topic.name, topic.replication_factor, found, wanted, django_settings.BOOTSTRAP_SERVERS)
+    return settings_plan(topic.name, topic.replication_factor, found, wanted, here.BOOTSTRAP_SERVERS)
 
 
 def _are_refused(edits: Sequence[Edit]) -> bool:

@@ -2,7 +2,6 @@
 
 from urllib.parse import urlencode
 
-from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -13,6 +12,7 @@ from console.access.reach import Resource
 from console.access.rights import Right, require_somewhere
 from console.clusters.access import access_topic
 from console.clusters.models import Broker, Topic
+from console.common.current_cluster import here
 from console.gateway.commands import shell_command
 from console.gateway.sizing import Demand, Place, Size, size, text_of_bytes
 from console.topics.size_form import SizeForm
@@ -94,7 +94,7 @@ def _command(request: HttpRequest, topic: Topic | None) -> str:
         "head_room",
     )
     said = {name.replace("_", "-"): request.GET.get(name) or None for name in (*named, "replication_factor")}
-    return shell_command("kafka-plan", settings.BOOTSTRAP_SERVERS, {"topic": topic.name if topic else None, **said})
+    return shell_command("kafka-plan", here.BOOTSTRAP_SERVERS, {"topic": topic.name if topic else None, **said})
 
 
 def _registered() -> QuerySet[Broker]:

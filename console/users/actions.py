@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group, User
 from django.db import IntegrityError, transaction
 
 from console.access.api_tokens import end_tokens
-from console.access.models import NameRule, PasswordToChange
+from console.access.models import ClusterRole, NameRule, PasswordToChange
 from console.access.reach import Rule
 from console.access.roles import ROLES
 from console.audit.record import record_event
@@ -57,6 +57,7 @@ def write_standing(user: User, wanted: Standing) -> None:
     user.is_active = wanted.is_active
     _give_role(user, wanted.role)
     _write_rules(user, wanted.rules)
+    _write_roles_in_clusters(user, wanted.clusters)
     if not wanted.is_active:
         end_logins(user)
     announce_rights(user.pk)
@@ -111,6 +112,11 @@ def _write_rules(user: User, rules: Iterable[Rule]) -> None:
     NameRule.objects.bulk_create(
         NameRule(user=user, resource=each.resource, pattern=each.pattern, level=each.level) for each in rules
     )
+
+
+def _write_roles_in_clusters(user: User, roles: Iterable[tuple[str, str]]) -> None:
+    user.cluster_roles.all().delete()
+    ClusterRole.objects.bulk_create(ClusterRole(user=user, cluster=cluster, role=role) for cluster, role in roles)
 
 
 def _give_role(user: User, role: str) -> None:

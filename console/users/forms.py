@@ -1,11 +1,14 @@
 """What an administrator may type about a person."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.validators import ASCIIUsernameValidator
 
+from console.access.clusters import declared_clusters
 from console.access.models import USERNAME_LENGTH_MAX
 from console.access.reach import PATTERN_LENGTH_MAX, STARS_MAX, Level, Resource, Rule
 from console.access.rights import CLUSTER
@@ -16,6 +19,9 @@ from console.users.queries import NO_ROLE, Standing
 RULES_MAX = 50
 #: Empty lines below the rules there are.
 ROWS_SPARE = 3
+_IN_CLUSTER = "cluster-"
+#: Nobody administers one cluster alone: accounts are those of all of them.
+CLUSTER_ROLES = [("", "as everywhere"), *((str(each), str(each)) for each in Level)]
 ROLE_CHOICES = [(NO_ROLE, "none: only what rules give"), *((role, role) for role in ROLES)]
 
 
@@ -39,14 +45,38 @@ class StandingForm(forms.Form):
     role = forms.ChoiceField(choices=ROLE_CHOICES)
     is_active = forms.BooleanField(label="May log in", required=False)
 
+    def __init__(self, *arguments: Any, clusters: Mapping[str, str] | None = None, **named: Any):
+        """`clusters`: the role in each where another counts than everywhere else, as it is now."""
+        super().__init__(*arguments, **named)
+        self._clusters_now = clusters or {}
+        for each in declared_clusters() if settings.CLUSTERS else ():
+            self.fields[f"{_IN_CLUSTER}{each.name}"] = forms.ChoiceField(
+                choices=CLUSTER_ROLES, required=False, label=each.title, initial=self._clusters_now.get(each.name, "")
+            )
+
+    @property
+    def of_clusters(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name.startswith(_IN_CLUSTER)]
+
     def clean(self) -> dict[str, object]:
         cleaned = super().clean()
         cleaned["rules"] = tuple(sorted(self._rules()))
         return cleaned
 
     @property
+    def _clusters(self) -> tuple[tuple[str, str], ...]:
+        """Roles in clusters that are not declared any more stay as they are."""
+        typed = {
+            name.removeprefix(_IN_CLUSTER): value
+            for name, value in self.cleaned_data.items()
+            if name.startswith(_IN_CLUSTER)
+        }
+        return tuple(sorted((name, role) for name, role in {**self._clusters_now, **typed}.items() if role))
+
+    @property
     def standing(self) -> Standing:
-        return Standing(self.cleaned_data["role"], self.cleaned_data["is_active"], self.cleaned_data["rules"])
+        typed = self.cleaned_data
+        return Standing(typed["role"], typed["is_active"], typed["rules"], self._clusters)
 
     @property
     def rows(self) -> list[tuple[str, str, str]]:
@@ -64,7 +94,7 @@ class StandingForm(forms.Form):
         fields = [("role", standing.role), *([("is_active", "on")] if standing.is_active else [])]
         for each in standing.rules:
             fields += [("resource", each.resource), ("pattern", each.pattern), ("level", each.level)]
-        return fields
+        return fields + [(each.html_name, self.cleaned_data[each.name]) for each in self.of_clusters]
 
     def _rules(self) -> list[Rule]:
         rules: dict[tuple[str, str], Rule] = {}

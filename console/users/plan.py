@@ -51,6 +51,10 @@ def _differences(now: Standing, wanted: Standing) -> list[Line]:
     for key in sorted(before.keys() | after.keys()):
         if before.get(key) != after.get(key):
             lines.append(Line("{} {}".format(*key), before.get(key), after.get(key)))
+    roles_now, roles_then = dict(now.clusters), dict(wanted.clusters)
+    for name in sorted(roles_now.keys() | roles_then.keys()):
+        if roles_now.get(name) != roles_then.get(name):
+            lines.append(Line(f"in the cluster {name}", roles_now.get(name), roles_then.get(name)))
     return lines
 
 
@@ -60,6 +64,8 @@ def _touches(user: User, wanted: Standing) -> tuple[str, ...]:
     sentences = ["It counts at once: open pages load themselves again, and what is out of reach is closed."]
     if wanted.role == "admin" and wanted.rules:
         sentences.append("Rules do not bind an administrator, who could change them.")
+    if wanted.role == "admin" and wanted.clusters:
+        sentences.append("Nor do roles in single clusters: accounts are those of all of them.")
     return tuple(sentences)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db.models import Q, QuerySet
@@ -10,6 +11,7 @@ from django.utils import timezone
 
 from console.access.reach import Reach, Rule
 from console.access.roles import ROLES
+from console.common.current_cluster import current_cluster
 
 TITLES = ("user", "role", "active", "last_login", "rules", "provider", "identity", "name", "groups")
 #: Shown for somebody whose groups give nothing.
@@ -23,10 +25,15 @@ class Standing:
     role: str
     is_active: bool
     rules: tuple[Rule, ...]
+    #: (cluster, role) where another role counts than everywhere else.
+    clusters: tuple[tuple[str, str], ...] = ()
 
     @property
     def reach(self) -> Reach:
-        return Reach(ROLES.get(self.role, frozenset()) if self.is_active else frozenset(), self.rules_in_force)
+        """In the current cluster."""
+        reach = Reach(ROLES.get(self.role, frozenset()) if self.is_active else frozenset(), self.rules_in_force)
+        own = dict(self.clusters).get(current_cluster()) if self.is_active and settings.CLUSTERS else None
+        return reach if reach.is_unbound or own is None else reach.with_role_of(own)
 
     @property
     def rules_in_force(self) -> tuple[Rule, ...]:
@@ -34,7 +41,11 @@ class Standing:
 
 
 def people(search: str = "") -> QuerySet[User]:
-    found = User.objects.order_by("username").select_related("identity").prefetch_related("groups", "name_rules")
+    found = (
+        User.objects.order_by("username")
+        .select_related("identity")
+        .prefetch_related("groups", "name_rules", "cluster_roles")
+    )
     named = Q(username__icontains=search) | Q(identity__shown_name__icontains=search)
     return found.filter(named) if search else found
 
@@ -48,7 +59,9 @@ def role_of(user: User) -> str:
 
 
 def standing_of(user: User) -> Standing:
-    return Standing(role_of(user), user.is_active, tuple(sorted(each.rule for each in user.name_rules.all())))
+    rules = tuple(sorted(each.rule for each in user.name_rules.all()))
+    clusters = tuple(sorted((each.cluster, each.role) for each in user.cluster_roles.all()))
+    return Standing(role_of(user), user.is_active, rules, clusters)
 
 
 def wanted_of(user: User, typed: Standing) -> Standing:
@@ -56,7 +69,7 @@ def wanted_of(user: User, typed: Standing) -> Standing:
     if getattr(user, "identity", None) is None:
         return typed
     now = standing_of(user)
-    return Standing(now.role, typed.is_active, now.rules)
+    return Standing(now.role, typed.is_active, now.rules, typed.clusters)
 
 
 def administrators() -> QuerySet[User]:

@@ -74,7 +74,9 @@ def user_page(request: HttpRequest, number: int) -> HttpResponse:
     person = get_object_or_404(people(), pk=number)
     now = standing_of(person)
     form = StandingForm(
-        request.POST or None, initial={"role": now.role, "is_active": now.is_active, "rules": now.rules}
+        request.POST or None,
+        initial={"role": now.role, "is_active": now.is_active, "rules": now.rules},
+        clusters=dict(now.clusters),
     )
     if request.method != "POST" or not form.is_valid():
         return _user_page(request, person, form, {"preview": preview(now, now)}, 422 if form.errors else 200)

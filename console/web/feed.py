@@ -16,6 +16,7 @@ from channels.layers import get_channel_layer
 
 from console.common.background import end_tasks
 from console.common.clock import now_ms
+from console.common.current_cluster import current_cluster
 from console.live import groups
 from console.live.push import resync_html
 from console.web.shown_rows import Parts, render_rows
@@ -34,7 +35,7 @@ _ROWS_OF_LIST = {"topics": "topic-row", "consumers": "group-row"}
 
 
 class Feed:
-    """Of one event loop. It listens while there is a page."""
+    """Of one event loop and one cluster, whose first page begins it. It listens while there is a page."""
 
     def __init__(self) -> None:
         self._watched = WatchedRows()
@@ -130,7 +131,7 @@ class Feed:
     async def _subscribe(self) -> str:
         layer = get_channel_layer()
         channel = await layer.new_channel()
-        await layer.group_add(groups.CHANGES, channel)
+        await layer.group_add(groups.on_layer(groups.CHANGES), channel)
         return channel
 
     async def _listen(self, channel: str) -> None:
@@ -152,9 +153,9 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-_feeds: WeakKeyDictionary[asyncio.AbstractEventLoop, Feed] = WeakKeyDictionary()
+_feeds: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Feed]] = WeakKeyDictionary()
 
 
 def feed_here() -> Feed:
-    """The feed of the running event loop: one of a web process."""
-    return _feeds.setdefault(asyncio.get_running_loop(), Feed())
+    """The feed of the running event loop and the current cluster: for each one of a web process."""
+    return _feeds.setdefault(asyncio.get_running_loop(), {}).setdefault(current_cluster(), Feed())

@@ -71,6 +71,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "completeness": [groups.COMPLETENESS],
         "alerts": [groups.ALERTS],
         "changes": [groups.CHANGES_OF_RULES],
+        "clusters": [groups.FLEET],
         "other": [],
     }
     return [groups.HEARTBEAT, *by_page[kind]] if kind in by_page else None
@@ -85,8 +86,8 @@ def may_show(page: str, reach: Reach) -> bool:
 
 class PageConsumer(PersonSocket):
     """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
-    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, changes, charts, mirrors, probe,
-    processes, schemas, streams, stream:<name>, zookeeper, or other."""
+    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, changes, charts, clusters, mirrors,
+    probe, processes, schemas, streams, stream:<name>, zookeeper, or other."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None

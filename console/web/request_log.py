@@ -16,6 +16,8 @@ from pathlib import Path
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from console.common.cluster_urls import split
+
 _CONVERTER = re.compile(r"<[a-z]+:")
 #: The file is renamed to `.1` at this size; one old file is kept.
 LOG_FILE_BYTES_MAX = 32 * 1024 * 1024
@@ -39,8 +41,8 @@ class RequestLogMiddleware:
 
 
 def is_logged(path: str) -> bool:
-    is_static = path.startswith(settings.STATIC_URL)
-    return not is_static and f"/{path.removeprefix(f'/{settings.PATH_PREFIX}')}" not in QUIET_PATHS
+    is_static, (_, rest) = path.startswith(settings.STATIC_URL), split(path)
+    return not is_static and f"/{rest.removeprefix(f'/{settings.PATH_PREFIX}')}" not in QUIET_PATHS
 
 
 def describe(request: HttpRequest, response: HttpResponse, duration_ms: float, now_ms: int) -> dict[str, object]:
@@ -57,11 +59,11 @@ def describe(request: HttpRequest, response: HttpResponse, duration_ms: float, n
 
 
 def route_of(request: HttpRequest) -> str:
-    """`/topics/<name>/+records/` for any topic."""
+    """`/topics/<name>/+records/` for any topic of any cluster."""
     if request.resolver_match is None:
         return NO_ROUTE
-    route = request.resolver_match.route.removeprefix(settings.PATH_PREFIX)
-    return "/" + _CONVERTER.sub("<", route)
+    _, route = split(f"/{request.resolver_match.route}")
+    return "/" + _CONVERTER.sub("<", route.removeprefix(f"/{settings.PATH_PREFIX}"))
 
 
 def open_request_log(path: Path) -> logging.Logger:

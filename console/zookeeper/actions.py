@@ -3,8 +3,8 @@
 from dataclasses import asdict
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
+from console.common.databases import cluster_atomic
 from console.operations.actions import begin
 from console.operations.rows import change
 from console.plans.apply import carry_out
@@ -31,7 +31,7 @@ def do_set_zoo_cfg(actor: User, plan: Plan, servers: list[ManagedProcess], confi
     """For the next start of each. Raises NotConfirmedError."""
 
     def write() -> None:
-        with transaction.atomic():
+        with cluster_atomic():
             for row in servers:
                 change_process(row, {**row.spec, "settings": {**row.spec.get("settings", {}), **plan.after}})
 

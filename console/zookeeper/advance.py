@@ -5,9 +5,9 @@ The beat may come twice or not at all: what is to be done next follows from the 
 
 from datetime import timedelta
 
-from django.db import transaction
 from django.utils import timezone
 
+from console.common.databases import cluster_atomic
 from console.gateway.connect import zookeeper_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.zookeeper_views import EnsembleConfig, NotAllowedError, ReconfigRefusedError
@@ -106,7 +106,7 @@ def _do(change: EnsembleChange, facts: Facts, decision: Decision) -> None:
 
 def _reconfigure(change: EnsembleChange, facts: Facts, decision: Decision) -> Decision:
     """Noted before it is sent: once it may happen, nobody may stop the servers that would be needed then."""
-    with transaction.atomic():
+    with cluster_atomic():
         locked = EnsembleChange.objects.select_for_update().get(pk=change.pk)
         if locked.is_called_off:
             return Decision(Do.NOTHING, decision.stage, change.sentence)

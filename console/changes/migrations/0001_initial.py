@@ -66,6 +66,7 @@ class Migration(migrations.Migration):
                 (
                     "actor",
                     models.ForeignKey(
+                        db_constraint=False,
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",

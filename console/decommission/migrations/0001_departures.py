@@ -46,6 +46,7 @@ class Migration(migrations.Migration):
                         null=True,
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",
+                        db_constraint=False,
                         to=settings.AUTH_USER_MODEL,
                     ),
                 ),

@@ -31,6 +31,7 @@ OPEN_TO_ALL = {"login", "healthz", "metrics", "sso-login", "sso-callback", "sso-
 ARGUMENTS = {
     "api": {"rest": "topics"},
     "token": {"number": 1},
+    "cluster": {"cluster": "main"},
     "completeness": {"name": "orders"},
     "past": {"name": "orders"},
     "topic": {"name": "orders", "partition": 0, "offset": 0},
@@ -273,7 +274,7 @@ def test_a_viewer_reads_what_is_not_for_others(viewer, client_of):
     seen = statuses(CLOSED, client_of(viewer).get)
     closed = FOR_READERS | FOR_OPERATORS | FOR_ADMINISTRATORS
     wanted = {name: 403 if name in closed else 200 for name in CLOSED}
-    assert seen == wanted | dict.fromkeys(PAGES, 302)
+    assert seen == wanted | dict.fromkeys([*PAGES, "cluster-switch"], 302)
 
 
 @pytest.mark.parametrize("method", ["get", "head"])

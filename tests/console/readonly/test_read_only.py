@@ -122,7 +122,7 @@ def test_pages_show_since_when_and_by_whom(viewer, client_of):
 def test_pushed_rows_have_no_live_buttons(admin, monkeypatch):
     sent = []
     monkeypatch.setattr(push, "send_now", sent.extend)
-    monkeypatch.setattr(push.transaction, "on_commit", lambda do: do())
+    monkeypatch.setattr(push, "on_cluster_commit", lambda do: do())
     begin()
     push_process(ManagedProcess.objects.get(name="broker-1"))
 
@@ -134,7 +134,7 @@ def test_pushed_rows_have_no_live_buttons(admin, monkeypatch):
 def test_rows_pushed_to_operators_have_live_buttons(monkeypatch):
     sent = []
     monkeypatch.setattr(push, "send_now", sent.extend)
-    monkeypatch.setattr(push.transaction, "on_commit", lambda do: do())
+    monkeypatch.setattr(push, "on_cluster_commit", lambda do: do())
     push_process(ManagedProcess.objects.get(name="broker-1"))
 
     assert any("hx-post" in html for _, html in sent)

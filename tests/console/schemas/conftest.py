@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from console.schemas.client import RegistryClient
-from console.schemas.codec import SCHEMAS
+from console.schemas.codec import schemas_of
 from console.schemas.configuration import RegistryAddress
 from console.schemas.registry import NAMES, Registry
 from tests.barnabas_cluster import running_cluster
@@ -35,7 +35,7 @@ def address(registry_process) -> RegistryAddress:
 def registry(address, settings) -> Registry:
     settings.SCHEMA_REGISTRY = address
     NAMES.forget()
-    SCHEMAS.forget()
+    schemas_of.cache_clear()
     return Registry(RegistryClient(address))
 
 

@@ -1,4 +1,4 @@
-"""`manage.py collect`: the collector as a process. One per data directory."""
+"""`manage.py collect`: the collector as a process. One per cluster of a data directory: BARNABAS_CLUSTER names it."""
 
 import fcntl
 import signal
@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from console.collector.collector import Collector, run_collector
+from console.common.current_cluster import current_cluster, here, is_main
 from console.common.data_directories import make_data_directories
 from console.gateway.connect import cluster_gateway, zookeeper_gateway
 from console.gateway.leader_recovery import LeaderRecovery
@@ -21,16 +22,24 @@ class Command(BaseCommand):
 
     def handle(self, *args, **options) -> None:
         make_data_directories()
-        with open(settings.RUN_DIR / "collector.lock", "w") as lock:
+        with open(settings.RUN_DIR / lock_name(), "w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise CommandError("Another collector is running on this data directory.") from None
+                raise CommandError(f"Another collector is running on this data directory{_for_which()}.") from None
             stop = threading.Event()
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: stop.set())
             gateway, zookeeper = cluster_gateway(), zookeeper_gateway()
-            look = EnsembleLook(zookeeper, settings.ZOOKEEPER)
+            look = EnsembleLook(zookeeper, here.ZOOKEEPER)
             run_collector(Collector(gateway, look, is_recovering=LeaderRecovery(zookeeper)), stop)
             zookeeper.close()
             gateway.close()
+
+
+def lock_name() -> str:
+    return "collector.lock" if is_main() else f"collector-{current_cluster()}.lock"
+
+
+def _for_which() -> str:
+    return "" if is_main() else f" for {current_cluster()}"

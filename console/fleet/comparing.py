@@ -1,0 +1,67 @@
+"""Two clusters laid beside each other: what is in one and not in the other, and what is set differently. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+#: Object → property → value; an object that has nothing to be compared by has no properties.
+Section = Mapping[str, Mapping[str, str]]
+
+TOPICS, GROUPS, RULES, SETTINGS = "topic", "group", "access rule", "broker setting"
+THERE, NOT_THERE = "there", "not there"
+#: Each broker has its own, or each cluster: a difference says nothing.
+INDIVIDUAL = frozenset(
+    {
+        *("broker.id", "node.id", "broker.rack", "listeners", "advertised.listeners", "advertised.host.name"),
+        *("advertised.port", "host.name", "port", "control.plane.listener.name", "log.dir", "log.dirs"),
+        *("zookeeper.connect", "controller.quorum.voters", "controller.quorum.bootstrap.servers", "metadata.log.dir"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of one cluster. `missing`: sections of which nothing is known, and why."""
+
+    sections: Mapping[str, Section] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Row:
+    """`what` is empty where it is about whether the object is there at all."""
+
+    section: str
+    name: str
+    what: str
+    left: str
+    right: str
+
+    @property
+    def differs(self) -> bool:
+        return self.left != self.right
+
+
+def compare(left: Facts, right: Facts) -> list[Row]:
+    """Everything that both tell of; a section that one of them does not tell is left out."""
+    known = [each for each in left.sections if each in right.sections]
+    return [row for section in known for row in _rows(section, left.sections[section], right.sections[section])]
+
+
+def _rows(section: str, left: Section, right: Section) -> Iterator[Row]:
+    for name in sorted(left.keys() | right.keys()):
+        if name not in left or name not in right:
+            yield Row(section, name, "", THERE if name in left else NOT_THERE, THERE if name in right else NOT_THERE)
+            continue
+        here, there = left[name], right[name]
+        if not here and not there:
+            yield Row(section, name, "", THERE, THERE)
+        for what in sorted(here.keys() | there.keys()):
+            yield Row(section, name, what, here.get(what, NOT_THERE), there.get(what, NOT_THERE))
+
+
+def of_all_brokers(values: Mapping[int, str | None]) -> str:
+    """What brokers say of one setting: once if all say the same, otherwise who says what."""
+    said = set(values.values())
+    if len(said) == 1:
+        return said.pop() or ""
+    return ", ".join(f"{broker_id}: {value or ''}" for broker_id, value in sorted(values.items()))
