@@ -26,9 +26,9 @@ from tests.console.fleet.conftest import ALIAS, STAGING
 pytestmark = pytest.mark.django_db(databases=["default", ALIAS])
 
 #: In whatever is called in the other cluster.
-MARKS = {MAIN: "marked-of-main", STAGING: "marked-of-staging"}
+MARKS = {MAIN: "marked-of-main-1", STAGING: "marked-of-staging-1"}
 #: They tell of all clusters, and of what was done in them.
-OF_ALL = {"clusters", "cluster-switch", "audit", "audit-verify"}
+OF_ALL = {"clusters", "cluster-compare", "cluster-switch", "audit", "audit-verify"}
 #: The further cluster is the one that could be forgotten somewhere; the other way round is the long run's.
 BOTH_WAYS = pytest.mark.parametrize(
     ("shown", "other"), [(STAGING, MAIN), pytest.param(MAIN, STAGING, marks=pytest.mark.long)]
@@ -87,7 +87,7 @@ def test_no_page_of_one_cluster_shows_a_row_of_the_other(rows, administrator, cl
 
 @BOTH_WAYS
 def test_what_is_in_the_other_cluster_reads_as_what_is_nowhere(rows, administrator, client_of, shown, other):
-    client, nowhere, told = client_of(administrator), "marked-of-nobody", []
+    client, nowhere, told = client_of(administrator), "marked-of-nobody-1", []
     named = [name for name in ROUTES.keys() - OF_ALL if ROUTES[name].pattern.converters]
     for name in sorted(named):
         there, absent = _page(client, shown, name, MARKS[other]), _page(client, shown, name, nowhere)
