@@ -18,11 +18,13 @@ BEYOND_AFTER_MS = 3_600_000
 
 
 def expected_of(appended: Iterable[Points], produced: Points) -> dict[int, int]:
-    """Step → records. Two who count the same log count the same records: who has come further is believed."""
+    """Step → records. Two who count the same log count the same records: who has come further is believed.
+    What one has counted again, because it began anew, is there once.
+    """
     found: dict[int, int] = {}
     for points in appended:
         for at_ms, point in points.items():
-            found[at_ms] = max(found.get(at_ms, 0), point.count)
+            found[at_ms] = max(found.get(at_ms, 0), point.distinct)
     return found or {at_ms: point.count for at_ms, point in produced.items()}
 
 

@@ -146,3 +146,14 @@ def test_a_reader_that_has_said_nothing_for_minutes_is_not_called_good(told, vie
     told.clock_ms += 10 * MINUTE
     assert "delivered</span>" not in page(client_of, viewer, LIST)
     assert page(client_of, viewer, LIST).count("not told now</span>") == 3
+
+
+def test_what_is_counted_again_in_the_log_is_there_once(audit):
+    for source in ("counter", "another"):
+        for minute in range(NOW - 9, NOW - 3):
+            audit.say(Tier.APPENDED, minute - NOW + 9, minute=minute, source=source)
+    audit.say(Tier.APPENDED, *range(6), minute=NOW - 6, source="another", epoch="begun anew")
+    for minute in range(NOW - 9, NOW - 3):
+        audit.say(Tier.CONSUMED, minute - NOW + 9, minute=minute, source="g")
+    audit.look()
+    assert row("g").expected == 5 + 5
