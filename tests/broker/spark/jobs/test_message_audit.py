@@ -69,6 +69,7 @@ def test_a_clock_that_is_a_year_ahead_makes_nobody_late():
 
 @pytest.mark.long
 @pytest.mark.spark
+@pytest.mark.timeout(300)
 def test_windows_and_verdicts_are_written_batch_by_batch(topics, written_by):
     """The last batch says nothing new; what was dead is in a topic of its own."""
     batches = [[PRODUCED[0], APPENDED[0]], [APPENDED[0], PRODUCED[1], CONSUMED[0]], [CONSUMED[1], APPENDED[1]]]
