@@ -72,6 +72,7 @@ def directory_plan(
         touches=tuple(_touches(moves)),
         undo="they can be moved back; where each was is kept.",
         command=_command(broker_id, moves, assigned, bootstrap_servers),
+        about=tuple(sorted({each.place[0] for each, _ in moves})),
         obstacle=_obstacle(directories, moves, wanted, held),
     )
 

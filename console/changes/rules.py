@@ -22,7 +22,12 @@ _SECRET = frozenset({"create user", "reset password", "create Kafka user", "chan
 #: What is the same by another name: a rule about the one is about the other.
 _ALSO: Mapping[str, tuple[str, ...]] = {
     "undo create topic": ("delete topic",),
+    "delete topics": ("delete topic",),
+    "change setting of topics": ("change settings", "change setting"),
     "undo move": ("move partitions",),
+    "balance brokers": ("move partitions",),
+    "demote broker": ("move partitions",),
+    "move replicas between directories": ("move partitions",),
     "drain broker": ("move partitions",),
     "spread replicas": ("move partitions",),
     "change replication factor": ("move partitions",),
@@ -40,8 +45,8 @@ _ALSO: Mapping[str, tuple[str, ...]] = {
 }
 #: Actions that are offered in the form; others can be typed.
 OFFERED = (
-    "*", "create topic", "delete topic", "change settings", "add partitions", "move partitions", "reset offsets",
-    "delete consumer group", "change access rules", "change quotas", "* connector", "stop", "restart",
+    "*", "create topic", "delete topic", "change settings", "delete records", "add partitions", "move partitions",
+    "reset offsets", "delete consumer group", "change access rules", "change quotas", "* connector", "stop", "restart",
     "begin rolling restart", "drain and remove broker", "* schema*", "delete Kafka user", "change user",
 )  # fmt: skip
 _WILD = ("*", "?", "[")

@@ -47,6 +47,7 @@ def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> P
             shell_command("kafka-topics", bootstrap_servers, {"delete": True, "topic": each.name}) for each in topics
         ),
         typed_name=f"delete {counted(len(topics))}",
+        about=tuple(each.name for each in topics),
         obstacle=_internal(topics),
     )
 
@@ -66,6 +67,7 @@ def setting_of_many(topics: Sequence[Kept], bootstrap_servers: str) -> Plan:
         undo="the old value of each topic is kept and can be put back.",
         command="\n".join(_set_command(each, bootstrap_servers) for each in real),
         typed_name=f"change {counted(len(real))}" if losses else "",
+        about=tuple(each.topic for each in real),
     )
 
 

@@ -4,9 +4,12 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
+from console.access.reach import EVERYTHING
 from console.audit.models import AuditEvent
 from console.changes.models import ChangeRule, ProposedChange
+from console.clusters.models import Topic
 from console.plans.digest import digest_of
+from console.plans.gate import the_gate
 from tests.console.api.conftest import Program
 from tests.console.confirming import digest_in
 
@@ -271,6 +274,18 @@ def test_undo_waits_too(rule, there, operator, client_of, collect):
     assert ProposedChange.objects.get().action == "undo create topic"
 
 
+def test_many_topics_wait_for_the_one(rule, there, operator, second, client_of):
+    from console.topics.many import TOPICS_MAX, deletion_of_many
+    from console.topics.queries import doomed
+
+    rule.said = {**APPROVAL, "actions": ["delete topic"]}
+    rule.save()
+    rows = Topic.objects.filter(name__in=("prod.orders", "test.orders"))
+    plan = deletion_of_many([doomed(each, EVERYTHING) for each in rows], "b:9092")
+    assert TOPICS_MAX >= len(plan.about) == 2
+    assert the_gate().outlook(plan).needs_person
+
+
 def test_a_move_of_several_topics_waits_for_the_one(rule, there, operator, client_of, second):
     browser = client_of(operator)
     shown = browser.get("/placement/+move/?drain=1")
@@ -296,7 +311,6 @@ def test_rules_themselves_are_changed_by_two(rule, administrator, client_of):
 
 
 def test_without_a_request_nothing_gets_through(rule, there, operator):
-    from console.clusters.models import Topic
     from console.plans.gate import NotNowError
     from console.plans.plan import Confirmation
     from console.topics.actions import do_add_partitions
