@@ -19,6 +19,7 @@ _BROKER = rf"{_BASE}|broker/(server|handlers|runtime|log|zookeeper|coordinator|c
 _CONSOLE = r"console/|templates/|static/"
 #: By place below tests/: a change of which files its long tests show anything about.
 SHOWS = {
+    "broker/audit/": rf"{_BROKER}|broker/audit/",
     "broker/connect/": rf"{_BASE}|broker/(connect|registry)/",
     "broker/mirror/": rf"{_BASE}|broker/(connect|mirror)/",
     "broker/spark/": r"broker/(spark|client|protocol|records|audit)/",

@@ -11,7 +11,7 @@ from tests.touched import SHOWS, called_for
     ("changed", "places"),
     [
         (["README.md", "broker/log/README.md"], []),
-        (["broker/audit/verdict.py"], ["tests/broker/spark/"]),
+        (["broker/audit/verdict.py"], ["tests/broker/audit/", "tests/broker/spark/"]),
         (["templates/base.html"], ["tests/browser/"]),
         (["tests/browser/test_kill.py"], ["tests/browser/"]),
         (["broker/cli/kafka_topics.py"], ["tests/interop/"]),
