@@ -9,6 +9,9 @@ from console.access.reach import Reach, Resource
 from console.access.rights import Right, require, require_everything, require_on
 from console.clusters.models import Broker, Topic
 
+#: Of the worker on this machine, and whoever else keeps to Kafka's example.
+CONNECT_CONFIGS = "connect-configs"
+
 
 def access_topic(user: User, name: str, right: Right) -> Topic:
     """The topic `name` if `user` holds `right`; PermissionDenied before Http404, so that names do not leak."""
@@ -28,8 +31,12 @@ def access_records(user: User, name: str, right: Right = Right.RECORDS) -> Topic
 
 
 def tells_of_others(topic: Topic) -> bool:
-    """Kafka's own topics hold every group's commits and transactions; the demo's hold who looked at what."""
-    return topic.is_internal or topic.name.startswith("__") or topic.name.split(".")[:2] == ["console", "access"]
+    """Kafka's own topics hold every group's commits and transactions; the demo's hold who looked at what; the one of a
+    Connect group's configurations holds all connectors, and the key by which its workers know each other.
+    """
+    if topic.is_internal or topic.name.startswith("__") or topic.name == CONNECT_CONFIGS:
+        return True
+    return topic.name.split(".")[:2] == ["console", "access"]
 
 
 def access_broker(user: User, broker_id: int, right: Right) -> Broker:

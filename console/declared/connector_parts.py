@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from django.views.decorators.debug import sensitive_variables
 
 from console.access.reach import Resource
-from console.access.rights import REFUSALS, Right, has_right, reach_of
+from console.access.rights import NOT_ALL_NAMES, REFUSALS, Right, has_right, reach_of, sees_all_names
 from console.connectors.actions import do_configure, do_create, do_delete
 from console.connectors.answers import ConnectorView
 from console.connectors.client import connect_client
@@ -31,10 +31,13 @@ _ERRORS_MAX = 3
 
 @sensitive_variables()
 def connector_parts(person: User, declared: DeclaredConnector, now: Now) -> Iterator[Part | Unplanned]:
-    """Raises GatewayError."""
+    """Its configuration, old and new, names topics. Raises GatewayError."""
     words = f"connector {declared.name}"
     if Right.VIEW not in reach_of(person).rights_on(Resource.PROCESS, declared.name):
         yield Unplanned(words, _BEYOND)
+        return
+    if not sees_all_names(person):
+        yield Unplanned(words, NOT_ALL_NAMES)
         return
     view = now.connectors.get(declared.name)
     if declared.is_absent:
@@ -60,7 +63,7 @@ def pruned_connectors(person: User, declaration: Declaration, now: Now) -> Itera
     names, reach = {each.name for each in declaration.connectors}, reach_of(person)
     for name, view in now.connectors.items():
         is_meant = name not in names and declaration.within("connectors", name)
-        if is_meant and Right.VIEW in reach.rights_on(Resource.PROCESS, name):
+        if is_meant and sees_all_names(person) and Right.VIEW in reach.rights_on(Resource.PROCESS, name):
             yield removal_part(person, view)
 
 

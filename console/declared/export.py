@@ -113,6 +113,8 @@ def _groups(person: User, now: Now, names: str) -> Mapping[str, Any]:
 
 
 def _connectors(person: User, now: Now, names: str) -> Mapping[str, Any]:
+    """A configuration names topics."""
+    _require_all_names(person)
     reach = reach_of(person)
     chosen = {
         name: view

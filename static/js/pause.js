@@ -11,14 +11,14 @@ function show() {
   const banner = document.getElementById("pause-banner");
   banner.hidden = !isPaused();
   if (isPaused()) banner.querySelector("[data-text]").textContent = `What you see is as of ${new Date(since).toISOString().slice(11, 19)} UTC.`;
-  document.querySelectorAll("[data-pause]").forEach((each) => {
+  document.querySelectorAll("[data-pause-live]").forEach((each) => {
     each.setAttribute("aria-pressed", String(isPaused()));
     each.textContent = isPaused() ? "Go on" : "Pause";
   });
 }
 
 document.addEventListener("click", (event) => {
-  if (!event.target.closest("[data-pause], [data-go-on-live]")) return;
+  if (!event.target.closest("[data-pause-live], [data-go-on-live]")) return;
   since = isPaused() ? 0 : Date.now();
   show();
   if (isPaused()) document.getElementById("collector-banner").hidden = true;

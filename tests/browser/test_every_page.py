@@ -75,7 +75,9 @@ somebody.name_rules.create(resource="topic", pattern="orders-*", level="operator
 #: Not pages: parts that a page fetches, and what only takes a post.
 PARTS = {"process-log", "process-question", "process-no-question", "connector-details", "find"}
 PARTS |= {"topic-records-histogram"}
-PAGES = [name for name in CLOSED if name not in PARTS and (name not in CHANGES or name in FOR_OPERATORS)]
+#: Files, whatever asks for them.
+FILES = {"declaration-export"}
+PAGES = [name for name in CLOSED if name not in PARTS | FILES and (name not in CHANGES or name in FOR_OPERATORS)]
 PAGES += ["user", "user-create", "user-password", "user-logins", "own-password"]
 PAGES += ["connector-create", "connector-configure", "connector-delete"]
 PAGES += ["credential-create", "credential-password", "credential-delete"]

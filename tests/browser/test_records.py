@@ -57,8 +57,9 @@ def test_a_record_is_produced_seen_live_and_found_by_search(page, product, chrom
     expect(arrived).to_contain_text("4711")
     produce(product, [f"order number {n}" for n in range(400)])
     expect(follower.locator("#record-rows tr", has_text="order number 399")).to_be_visible()
-    follower.get_by_role("button", name="Pause").click()
-    expect(follower.get_by_text("Paused.")).to_be_visible()
+    follower.locator("#records-live").get_by_role("button", name="Pause").click()
+    expect(follower.locator("#records-live").get_by_text("Paused.")).to_be_visible()
+    expect(follower.locator("#pause-banner")).to_be_hidden()
     assert follower.title() != "run"
     follower.close()
 

@@ -13,7 +13,7 @@ def test_connectors_and_schemas_are_those_of_the_servers_beside_the_brokers(page
     row = page.get_by_role("row", name="documents-document.txt")
     expect(row).to_contain_text("running")
     page.goto(f"{product.console}/schemas/")
-    expect(page.locator("#subject-table")).to_contain_text("Asked of the registry")
+    expect(page.locator("#subject-table")).to_contain_text("default compatibility BACKWARD")
     page.goto(f"{product.console}/processes/schema-registry/")
     expect(page.locator("[data-cell=state]")).to_have_text("healthy")
     page.goto(f"{product.console}/processes/connect/stop")

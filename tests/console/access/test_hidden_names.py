@@ -24,6 +24,7 @@ TOLD_BY_OTHERS = (
     DECISIONS_TOPIC,
     "console.access",
     "console.access.counts",
+    "connect-configs",
 )
 LONG = [pytest.param(person, marks=pytest.mark.long) for person in ("tenant", "limited_reader")]
 HIDDEN, HIDDEN_GROUP, HIDDEN_PROCESS = "secret-plans", "secret-readers", "secret-job"
@@ -218,7 +219,7 @@ def test_a_group_shows_the_partitions_in_reach_and_says_that_there_are_others(li
 
 def test_counts_are_of_what_is_in_reach(limited, client_of):
     text = client_of(limited).get(reverse("topics")).content.decode()
-    assert "3 topics<" in text
+    assert "4 topics<" in text
     totals = client_of(limited).get("/").context["totals"]
     assert (totals["topic_count"], totals["under_replicated"]) == (3, 1)
     assert overview_facts()["totals"]["topic_count"] == 4

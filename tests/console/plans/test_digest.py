@@ -38,7 +38,7 @@ from console.streams.checkpoint_plan import EARLIEST, LATEST, Loss, start_plan
 from console.streams.checkpoint_plan import reset_plan as checkpoint_plan
 from console.streams.submission import Preconditions as StreamPreconditions
 from console.streams.submission import Submission, submission_plan
-from console.topics.creation import creation_plan
+from console.topics.creation import Wish, creation_plan
 from console.topics.deletion import DoomedTopic, deletion_plan, undo_creation_plan
 from console.topics.enlargement import enlargement_plan
 from console.topics.settings_plan import topic_target
@@ -98,7 +98,7 @@ GROUP = GroupView("g", "Empty", "consumer", 1, (), {("orders", 0): 5})
 
 
 def topic_created(name="orders", partitions=3, factor=2, brokers=(1, 2)):
-    return creation_plan(name, partitions, factor, brokers, "")
+    return creation_plan(Wish(name, partitions, factor), brokers, "")
 
 
 def topic_enlarged(name="orders", topic_id="id", partitions=3, wanted=5):

@@ -226,7 +226,7 @@ def test_a_registry_asks_for_a_password_where_the_cluster_does(tmp_path, secrets
     said = {"kafkastore.bootstrap.servers": "127.0.0.1:9092", "listeners": "http://0.0.0.0:1"}
     read_back(tmp_path, "registry", "schema-registry.properties", properties=said, is_secure=is_secure)
     config = read_config_file(str(tmp_path / "registry" / "schema-registry.properties"), {})
-    assert (config.host, config.port, config.authentication_method) == (
+    assert (config.among.host, config.among.port, config.authentication_method) == (
         ("127.0.0.1", 8081, "BASIC") if is_secure else ("127.0.0.1", 8081, "NONE")
     )
     if is_secure:

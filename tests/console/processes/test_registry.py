@@ -71,7 +71,7 @@ def test_worker_and_registry_read_the_files_we_write(data, brokers, replicas):
     assert str(data / "a.txt") in worker.connector_file_roots
     assert worker.logins() is not None
     registry = read_config_file(str(data / "registry" / "schema-registry.properties"), {})
-    assert (registry.port, registry.kafkastore_topic_replication_factor) == (8081, replicas)
+    assert (registry.among.port, registry.kafkastore_topic_replication_factor) == (8081, replicas)
 
 
 @pytest.mark.parametrize(
