@@ -80,8 +80,8 @@ class Increment:
     latencies: Mapping[int, Latency] = field(default_factory=dict)
     #: Of a broker's count: the leader epoch. What a leader says after a later one has spoken is not heard.
     term: int = NO_TERM
-    #: Counted by the headers of batches: there are no checksums, bytes are those of batches, and a record of a batch
-    #: with others may be counted in the window of one of those.
+    #: Counted by offsets and headers of batches: there are neither bytes nor checksums, and a record of a batch with
+    #: others may be counted in the window of one of those.
     is_by_header: bool = False
 
     def whole(self) -> Iterator[tuple[int, Tally]]:

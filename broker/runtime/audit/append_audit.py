@@ -61,6 +61,10 @@ class _Counted:
         return self.hosted.partition.topic_partition
 
     @property
+    def log_end(self) -> int:
+        return self.hosted.log.log_end_offset
+
+    @property
     def committed_end(self) -> int:
         """Below it nothing can be taken back, and every transaction is decided."""
         return self.hosted.log.last_stable_offset(self.hosted.partition.high_watermark)
@@ -87,7 +91,7 @@ class AppendAudit:
 
     def waiting(self) -> list[TopicPartition]:
         """Those of which not all is told."""
-        return [each.partition for each in self._counted.values() if not each.count.is_all_told]
+        return [each.partition for each in self._counted.values() if not each.count.is_all_told(each.log_end)]
 
     @property
     def is_asked_for(self) -> bool:
@@ -135,7 +139,7 @@ class AppendAudit:
         found = await self._positions.of({each.partition: each.hosted.topic_id for each in new})
         for each in new:
             if each.partition in found and self._is_current(each):
-                each.count.begin_at(_beginning(each.hosted.log, found[each.partition], each.count.end))
+                each.count.begin_at(_beginning(each.hosted.log, found[each.partition], each.log_end))
 
     def _is_current(self, counted: _Counted) -> bool:
         return self._counted.get(counted.partition) is counted
@@ -170,7 +174,7 @@ class AppendAudit:
 
     def seal(self) -> None:
         for each in self._counted.values():
-            each.count.seal()
+            each.count.seal(each.log_end)
 
     async def commit(self) -> None:
         """Let whoever leads next go on behind what is told. Raises BarnabasError."""

@@ -12,12 +12,14 @@ where a batch has one. The verdict knows that of counts by header.
 from typing import NamedTuple
 
 from broker.audit.tally import NO_WINDOW, WINDOW_MS, Tally, Windows, window_of
-from broker.records.batch import CONTROL_BIT, LENGTH_PREFIX_BYTES, TRANSACTIONAL_BIT, BatchHeader
+from broker.records.batch import CONTROL_BIT, TRANSACTIONAL_BIT, BatchHeader
 
 #: Windows of one partition that are open at a time; a log is walked that has more.
 WINDOWS_OPEN_MAX = 200
 _NOT_BY_HEADER = TRANSACTIONAL_BIT | CONTROL_BIT
 _NEVER = 1 << 63
+#: The window of no run: nothing is open.
+_NO_RUN = -2
 
 
 class Room:
@@ -36,77 +38,76 @@ class Piece(NamedTuple):
 
 
 class AppendCount:
-    """Of one partition in one leader epoch, the *term*. `note` is all that an append pays."""
+    """Of one partition in one leader epoch, the *term*.
+
+    What is within the open window costs an append two comparisons (`ReplicaManager.append_checked`): records are
+    counted by offsets, of which a leader gives each to one record, when something else comes or a piece is sealed.
+    """
 
     __slots__ = (
-        "_high",
         "_is_plain",
-        "_low",
         "_open",
         "_open_start",
         "_room",
-        "_tally",
+        "_run_start",
+        "_window",
         "_window_ms",
-        "end",
+        "high",
         "is_placed",
+        "low",
         "pieces",
         "term",
     )
 
     def __init__(self, log_end_offset: int, term: int, room: Room, window_ms: int = WINDOW_MS):
         self.term = term
-        #: After all that was noted: the end of the log.
-        self.end = log_end_offset
         #: Not told yet, the oldest first; behind them comes what is open.
         self.pieces: list[Piece] = []
         #: Whether it is known where the leader before had got to.
         self.is_placed = False
         self._room, self._window_ms = room, window_ms
+        #: Window → [records, first offset, last offset].
         self._open: dict[int, list[int]] = {}
         self._open_start = log_end_offset
         self._is_plain = True
-        #: The window counted into last: [records, bytes, first offset, last offset], for times from `_low` to `_high`.
-        self._tally: list[int] = []
-        self._low, self._high = _NEVER, 0
+        #: A batch whose times lie from `low` to `high` (exclusive) goes on with the run; any other is to be noted.
+        self.low, self.high = _NEVER, 0
+        #: From there on all is of this window; without a window nothing is.
+        self._run_start, self._window = log_end_offset, _NO_RUN
 
-    def note(self, header: BatchHeader, base_offset: int, last_offset: int, max_timestamp: int) -> None:
-        """A batch was appended, or one that a producer repeated is at these offsets already."""
-        if base_offset != self.end:
-            self._note_elsewhere(base_offset, last_offset)
-            return
-        self.end = last_offset + 1
-        if self._low <= header[7] and max_timestamp < self._high and not header[5] & _NOT_BY_HEADER:
-            tally = self._tally
-            tally[0] += header[12]
-            tally[1] += header[1] + LENGTH_PREFIX_BYTES
-            tally[3] = last_offset
-        elif self._is_plain:
-            self._note_window(header, header.base_timestamp, max_timestamp, last_offset)
+    def note(self, header: BatchHeader, base_offset: int, last_offset: int, max_timestamp: int, end: int) -> None:
+        """A batch was appended, and the log ends at `end`; or a producer repeated one that is there already."""
+        if self._is_plain and last_offset + 1 == end and base_offset >= self._run_start:
+            self._note_window(header, header.base_timestamp, max_timestamp, base_offset, last_offset)
 
-    def _note_elsewhere(self, base_offset: int, last_offset: int) -> None:
-        if base_offset > self.end:
-            self._give_up()
-            self.end = last_offset + 1
-
-    def _note_window(self, header: BatchHeader, first_ms: int, last_ms: int, last_offset: int) -> None:
+    def _note_window(
+        self, header: BatchHeader, first_ms: int, last_ms: int, base_offset: int, last_offset: int
+    ) -> None:
+        self._end_run(base_offset)
         window = window_of(first_ms, self._window_ms)
         if header.attributes & _NOT_BY_HEADER or window != window_of(last_ms, self._window_ms):
-            self._give_up()
+            self.give_up()
             return
-        tally = self._open.get(window)
-        if tally is None:
+        if window not in self._open:
             if len(self._open) >= WINDOWS_OPEN_MAX or self._room.left <= 0:
-                self._give_up()
+                self.give_up()
                 return
             self._room.left -= 1
-            tally = self._open[window] = [0, 0, last_offset - header.last_offset_delta, -1]
-        tally[0] += header.records_count
-        tally[1] += header.size_bytes
-        tally[3] = last_offset
-        if window != NO_WINDOW:
-            self._tally, self._low, self._high = tally, window, window + self._window_ms
+            self._open[window] = [0, base_offset, -1]
+        self._window, self.low, self.high = window, window, window + self._window_ms
+        if window == NO_WINDOW:
+            self._end_run(last_offset + 1)
 
-    def _give_up(self) -> None:
+    def _end_run(self, end: int) -> None:
+        """What was appended before `end` belongs to the window of the run."""
+        tally = self._open.get(self._window)
+        if tally is not None and end > self._run_start:
+            tally[0] += end - self._run_start
+            tally[2] = end - 1
+        self._run_start, self._window = end, _NO_RUN
+        self.low, self.high = _NEVER, 0
+
+    def give_up(self) -> None:
         """Of what is open the log has to be walked."""
         self._is_plain = False
         self._clear()
@@ -114,7 +115,7 @@ class AppendCount:
     def _clear(self) -> None:
         self._room.left += len(self._open)
         self._open = {}
-        self._tally, self._low, self._high = [], _NEVER, 0
+        self._window, self.low, self.high = _NO_RUN, _NEVER, 0
 
     def begin_at(self, position: int) -> None:
         """The leader before has told all up to `position`. Behind the log's end here, what it told was lost since, and
@@ -125,18 +126,21 @@ class AppendCount:
         if position < first:
             self.pieces.insert(0, Piece(position, first, None))
 
-    def seal(self) -> None:
-        """What is open becomes a piece, unless one is left from before: it waits with what follows it, then."""
-        if self.pieces or self.end == self._open_start:
+    def seal(self, end: int) -> None:
+        """What is open becomes a piece, unless one is left from before: it waits with what follows it, then. The log
+        ends at `end`.
+        """
+        if self.pieces or end == self._open_start:
             return
-        windows = {start: Tally(count, size, 0, *places) for start, (count, size, *places) in self._open.items()}
-        self.pieces.append(Piece(self._open_start, self.end, windows if self._is_plain else None))
+        self._end_run(end)
+        windows = {start: Tally(count, 0, 0, *places) for start, (count, *places) in self._open.items()}
+        self.pieces.append(Piece(self._open_start, end, windows if self._is_plain else None))
         self._clear()
-        self._is_plain, self._open_start = True, self.end
+        self._is_plain, self._open_start = True, end
 
-    @property
-    def is_all_told(self) -> bool:
-        return self.is_placed and not self.pieces and self.end == self._open_start
+    def is_all_told(self, end: int) -> bool:
+        """Up to `end`, where the log ends."""
+        return self.is_placed and not self.pieces and end == self._open_start
 
     def to_tell(self, high_watermark: int) -> Piece | None:
         """The oldest piece, if it is counted and committed."""
@@ -162,7 +166,7 @@ class AppendCount:
 
     def let_go(self) -> None:
         """Somebody else leads, or nobody counts any more."""
-        self._give_up()
+        self.give_up()
 
 
 class AppendTimeCount(AppendCount):
@@ -170,15 +174,6 @@ class AppendTimeCount(AppendCount):
 
     __slots__ = ()
 
-    def note(self, header: BatchHeader, base_offset: int, last_offset: int, max_timestamp: int) -> None:
-        if base_offset != self.end:
-            self._note_elsewhere(base_offset, last_offset)
-            return
-        self.end = last_offset + 1
-        if self._low <= max_timestamp < self._high and not header[5] & _NOT_BY_HEADER:
-            tally = self._tally
-            tally[0] += header[12]
-            tally[1] += header[1] + LENGTH_PREFIX_BYTES
-            tally[3] = last_offset
-        elif self._is_plain:
-            self._note_window(header, max_timestamp, max_timestamp, last_offset)
+    def note(self, header: BatchHeader, base_offset: int, last_offset: int, max_timestamp: int, end: int) -> None:
+        if self._is_plain and last_offset + 1 == end and base_offset >= self._run_start:
+            self._note_window(header, max_timestamp, max_timestamp, base_offset, last_offset)

@@ -12,7 +12,6 @@ from broker.common.errors import ApiError
 from broker.records.batch import (
     CONTROL_BIT,
     HEADER_BYTES,
-    LENGTH_PREFIX_BYTES,
     LOG_APPEND_TIME_BIT,
     TRANSACTIONAL_BIT,
     BatchHeader,
@@ -33,7 +32,7 @@ _UNPACKED_BYTES_MAX = 16 * 1024 * 1024
 _NOT_PLAIN = TRANSACTIONAL_BIT | CONTROL_BIT | LOG_APPEND_TIME_BIT
 _NEVER = 1 << 63
 
-#: Window → [records, bytes, first offset, last offset].
+#: Window → [records, first offset, last offset].
 Counts = dict[int, list[int]]
 
 
@@ -66,7 +65,7 @@ def walk(batches: bytes, start: int, end: int, aborted: Sequence[Aborted], windo
     """
     counts: Counts = {}
     at_offset, records_left = start, RECORDS_AT_ONCE
-    low, high, newest = _NEVER, 0, [0, 0, 0, 0]
+    low, high, newest = _NEVER, 0, [0, 0, 0]
     for at, header in iterate_headers(batches):
         last_offset = header[0] + header[6]
         if last_offset < start:
@@ -76,8 +75,7 @@ def walk(batches: bytes, start: int, end: int, aborted: Sequence[Aborted], windo
         if low <= header[7] and header[8] < high and header[0] >= start and not header[5] & _NOT_PLAIN:
             # As nearly always: of the same window as the batch before.
             newest[0] += header[12]
-            newest[1] += header[1] + LENGTH_PREFIX_BYTES
-            newest[3] = last_offset
+            newest[2] = last_offset
             at_offset = last_offset + 1
             continue
         try:
@@ -100,13 +98,12 @@ def _added(counts: Counts, window: int, tally: list[int]) -> list[int]:
     known = counts.setdefault(window, tally)
     if known is not tally:
         known[0] += tally[0]
-        known[1] += tally[1]
-        known[2], known[3] = min(known[2], tally[2]), max(known[3], tally[3])
+        known[1], known[2] = min(known[1], tally[1]), max(known[2], tally[2])
     return known
 
 
 def _walked(counts: Counts, end: int, go_on_at: int) -> Walked:
-    windows = {window: Tally(count, size, 0, *place) for window, (count, size, *place) in counts.items()}
+    windows = {window: Tally(count, 0, 0, *place) for window, (count, *place) in counts.items()}
     return Walked(windows, end, go_on_at)
 
 
@@ -120,7 +117,7 @@ def _counts_of(
         is_of_one_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME
         first_ms = last_ms if is_of_one_time else header.base_timestamp
         if window_of(first_ms, window_ms) == window_of(last_ms, window_ms):
-            tally = [header.records_count, header.size_bytes, header.base_offset, header.last_offset]
+            tally = [header.records_count, header.base_offset, header.last_offset]
             return {window_of(last_ms, window_ms): tally}
     return _looked_into(batches, at, header, start, window_ms)
 
@@ -133,14 +130,11 @@ def _is_aborted(header: BatchHeader, aborted: Sequence[Aborted]) -> bool:
 
 
 def _looked_into(batches: bytes, at: int, header: BatchHeader, start: int, window_ms: int) -> Counts:
-    """The bytes of a batch are shared among its windows by records."""
     check_records_count(header)
     counts: Counts = {}
     for offset, timestamp_ms in times_of(batches, at, header):
         if offset >= start:
-            _added(counts, window_of(timestamp_ms, window_ms), [1, 0, offset, offset])
-    for tally in counts.values():
-        tally[1] = header.size_bytes * tally[0] // header.records_count
+            _added(counts, window_of(timestamp_ms, window_ms), [1, offset, offset])
     return counts
 
 

@@ -272,7 +272,11 @@ class ReplicaManager:
         hosted = self._leader(topic_partition)
         if is_for_all:
             hosted.partition.check_enough_in_sync()
-        return self.append_checked(hosted, batch, check_produced_batch(batch), look)
+        header = check_produced_batch(batch)
+        result = self.append_checked(hosted, batch, header, look)
+        if hosted.count is not None and header.attributes & TRANSACTIONAL_BIT:
+            hosted.count.give_up()
+        return result
 
     def append_checked(
         self,
@@ -285,8 +289,10 @@ class ReplicaManager:
         log, partition = hosted.log, hosted.partition
         now_ms = self._clock.now_ms()
         base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header, look)
-        if hosted.count is not None:
-            hosted.count.note(header or parse_batch_header(batch), base_offset, last_offset, max_timestamp)
+        count = hosted.count
+        if count is not None and (header is None or header.base_timestamp < count.low or max_timestamp >= count.high):
+            noted = parse_batch_header(batch) if header is None else header
+            count.note(noted, base_offset, last_offset, max_timestamp, log.log_end_offset)
         moved = False
         if log.is_flush_due:
             self._leader_flushes.begin(hosted)

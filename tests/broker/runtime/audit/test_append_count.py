@@ -37,7 +37,9 @@ class Written:
         header = parse_batch_header(batch)
         patch_batch(batch, 0, self.end, 1)
         last = self.end + header.last_offset_delta
-        self.count.note(header, self.end, last, header.max_timestamp if append_time_ms is None else append_time_ms)
+        self._noted(
+            header, self.end, last, header.max_timestamp if append_time_ms is None else append_time_ms, last + 1
+        )
         self.end = last + 1
         self.bytes += bytes(batch)
 
@@ -45,7 +47,17 @@ class Written:
         """As an idempotent producer whose answer was lost: nothing is written."""
         batch = build_batch([record(each) for each in times])
         header = parse_batch_header(batch)
-        self.count.note(header, self.end - header.records_count, self.end - 1, header.max_timestamp)
+        self._noted(header, self.end - header.records_count, self.end - 1, header.max_timestamp, self.end)
+
+    def _noted(self, header, base, last, max_timestamp, end):
+        """As `ReplicaManager` does."""
+        if header.base_timestamp < self.count.low or max_timestamp >= self.count.high:
+            self.count.note(header, base, last, max_timestamp, end)
+        if header.is_transactional:
+            self.count.give_up()
+
+    def seal(self):
+        self.count.seal(self.end)
 
 
 def counts(windows):
@@ -75,21 +87,20 @@ def test_what_an_append_notes_is_told_as_one_piece_and_the_next_begins_where_it_
     written.count.begin_at(5)
     written.append(1_000, 2_000)
     written.append(MINUTE)
-    written.count.seal()
+    written.seal()
     piece = written.count.to_tell(8)
     assert (piece.start, piece.end, counts(piece.windows)) == (5, 8, {0: 2, MINUTE: 1})
     assert (piece.windows[0].first_offset, piece.windows[0].last_offset) == (5, 6)
-    assert sum(tally.bytes for tally in piece.windows.values()) == len(written.bytes)
     written.count.told()
     written.append(3_000)
-    written.count.seal()
+    written.seal()
     assert written.count.to_tell(9)[:2] == (8, 9)
 
 
 def test_nothing_is_told_before_it_is_committed_and_before_the_place_of_the_last_leader_is_known():
     written = Written()
     written.append(1_000)
-    written.count.seal()
+    written.seal()
     assert written.count.to_tell(1) is None
     written.count.begin_at(0)
     assert written.count.to_tell(0) is None
@@ -102,7 +113,7 @@ def test_a_batch_that_is_repeated_counts_once():
     written.append(1_000, 2_000)
     written.repeat(1_000, 2_000)
     written.append(3_000)
-    written.count.seal()
+    written.seal()
     assert counts(written.count.to_tell(3).windows) == {0: 3}
 
 
@@ -112,7 +123,7 @@ def test_records_without_a_time_or_with_one_beyond_all_clocks_are_of_no_window()
     for at_ms in (-1, 2**62, -1):
         written.append(at_ms)
     written.append(1_000)
-    written.count.seal()
+    written.seal()
     assert counts(written.count.to_tell(4).windows) == {NO_WINDOW: 3, 0: 1}
 
 
@@ -121,7 +132,7 @@ def test_with_append_time_it_is_the_leader_s_time_that_counts():
     written.count.begin_at(0)
     for at_ms in (5 * MINUTE, 5 * MINUTE + 1, 6 * MINUTE):
         written.add(build_batch([record(0), record(40 * MINUTE)]), append_time_ms=at_ms)
-    written.count.seal()
+    written.seal()
     assert counts(written.count.to_tell(6).windows) == {5 * MINUTE: 4, 6 * MINUTE: 2}
 
 
@@ -139,7 +150,7 @@ def test_of_a_batch_over_two_windows_of_a_transaction_or_a_marker_the_log_is_wal
         written.append(1)
         spoil(written)
         written.append(2)
-        written.count.seal()
+        written.seal()
         assert written.count.to_tell(100) is None
         assert written.count.to_walk() == Piece(0, written.end, None)
         written.count.walked(Piece(0, 1, {0: Tally(1)}), 1)
@@ -147,7 +158,7 @@ def test_of_a_batch_over_two_windows_of_a_transaction_or_a_marker_the_log_is_wal
         written.count.told()
         assert written.count.to_walk().start == 1
         written.append(3)
-        written.count.seal()
+        written.seal()
         assert len(written.count.pieces) == 1, "what is walked is not overtaken"
 
 
@@ -159,7 +170,7 @@ def test_a_million_windows_do_not_take_a_million_places():
         for minute in range(WINDOWS_OPEN_MAX + 100):
             written.append(minute * MINUTE)
     assert room.left == WINDOWS_OPEN_MAX + 50
-    first.count.seal()
+    first.seal()
     assert first.count.to_walk() is not None
     found = walk(first.bytes, 0, first.end, ())
     assert (found.end, len(found.windows)) == (first.end, WINDOWS_OPEN_MAX + 100)
@@ -263,10 +274,12 @@ def test_pieces_follow_one_another_without_a_gap_and_hold_every_record_once(time
     for number, each in enumerate(times):
         written.append(each)
         if number in seals:
-            written.count.seal()
+            written.repeat(each)
+        if number in seals:
+            written.seal()
             tell()
     for _ in range(2):
-        written.count.seal()
+        written.seal()
         tell()
     assert at == written.end
     assert told == by_records(written, 0, written.end)
@@ -278,12 +291,12 @@ def test_a_leader_that_comes_after_another_walks_what_that_one_had_not_told():
     written = Written(start=10)
     written.append(1)
     written.count.begin_at(4)
-    written.count.seal()
+    written.seal()
     assert written.count.pieces == [Piece(4, 10, None)]
     written.count.walked(Piece(4, 10, {0: Tally(6)}), 10)
     assert written.count.to_tell(11).end == 10
     written.count.told()
-    written.count.seal()
+    written.seal()
     assert written.count.to_tell(11).start == 10
 
 
@@ -292,5 +305,5 @@ def test_a_leader_whose_log_lacks_what_was_told_begins_where_it_began():
     written = Written(start=10)
     written.append(1)
     written.count.begin_at(50)
-    written.count.seal()
+    written.seal()
     assert written.count.to_tell(11).start == 10
