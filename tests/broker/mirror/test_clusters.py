@@ -12,4 +12,5 @@ def test_clients_of_a_cluster_that_is_away_fill_no_log(capfd):
     admin = read_address("south", {"bootstrap.servers": f"127.0.0.1:{port}"}).admin()
     with pytest.raises(KafkaException):
         admin.list_topics(timeout=0.3)
-    assert capfd.readouterr().err == ""
+    # Clients of other tests may live as long as this process does.
+    assert [line for line in capfd.readouterr().err.splitlines() if f":{port}" in line] == []
