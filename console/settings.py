@@ -156,6 +156,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_htmx",
     "channels",
+    "console",
     "console.access",
     "console.audit",
     "console.collector",

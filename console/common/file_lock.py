@@ -9,9 +9,21 @@ from pathlib import Path
 
 @contextmanager
 def exclusive(path: Path, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock at `path` inside the block. Without `wait`, False is handed over if somebody else holds it.
+    """Hold the lock at `path` inside the block. Without `wait`, False is handed over if somebody else holds it."""
+    descriptor = take(path, wait)
+    if descriptor is None:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        os.close(descriptor)
 
-    The descriptor is not inherited, so a child that outlives us does not keep the lock.
+
+def take(path: Path, wait: bool = True) -> int | None:
+    """Hold the lock until the descriptor is closed; None without `wait` if somebody else holds it.
+
+    It is not inherited, so a child that outlives us does not keep the lock.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -19,9 +31,5 @@ def exclusive(path: Path, wait: bool = True) -> Iterator[bool]:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         os.close(descriptor)
-        yield False
-        return
-    try:
-        yield True
-    finally:
-        os.close(descriptor)
+        return None
+    return descriptor

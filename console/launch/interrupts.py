@@ -17,8 +17,9 @@ class Interrupted(Exception):
 
 
 class Interrupts:
-    def __init__(self) -> None:
-        self.count = 0
+    def __init__(self, count: int = 0) -> None:
+        """`count`: what the program that this process ran before was asked already."""
+        self.count = count
         self._woken: int | None = None
 
     def watch(self) -> None:
@@ -27,6 +28,7 @@ class Interrupts:
         signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in WATCHED:
             signal.signal(number, self._count)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, WATCHED)  # see `become`
 
     def pause(self, seconds: float) -> None:
         """Until a signal comes, no longer than `seconds`; also if it came since the last pause."""

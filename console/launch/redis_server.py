@@ -15,7 +15,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from console.launch.services import Service
+from django.conf import settings
+
+from console.launch.service import Service
 from console.processes.setup import SetupError
 
 SERVER_PROGRAMS = ("redis-server", "valkey-server")
@@ -78,7 +80,7 @@ def redis_service(redis_url: str) -> Service:
         "dir": str(socket_path.parent),
     }
     arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
-    return Service("redis", [find_server_program(), *arguments])
+    return Service("redis", [find_server_program(), *arguments], settings.LOG_DIR / "redis.log")
 
 
 def private_directory(path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from console.common.file_lock import exclusive
+from console.common.file_lock import exclusive, take
 from console.gateway.installation import IS_CHECKOUT
 from console.processes.setup import SetupError
 
@@ -16,16 +16,19 @@ DOWN_COMMAND = "make down" if IS_CHECKOUT else "barnabas down"
 
 
 @contextmanager
-def claim_data_dir(run_directory: Path) -> Iterator[None]:
-    """Be the one who runs here. SetupError if somebody else is."""
-    with exclusive(_lock_path(run_directory), wait=False) as ours:
-        if not ours:
-            raise SetupError(
-                f"It is up already (pid {holder_pid(run_directory)}): use that one, or stop it with `{DOWN_COMMAND}`. "
-                "A second one needs a BARNABAS_DATA of its own, and other ports."
-            )
+def claim_data_dir(run_directory: Path) -> Iterator[int]:
+    """Be the one who runs here, as long as the given descriptor is open. SetupError if somebody else is."""
+    held = take(_lock_path(run_directory), wait=False)
+    if held is None:
+        raise SetupError(
+            f"It is up already (pid {holder_pid(run_directory)}): use that one, or stop it with `{DOWN_COMMAND}`. "
+            "A second one needs a BARNABAS_DATA of its own, and other ports."
+        )
+    try:
         _pid_path(run_directory).write_text(str(os.getpid()))
-        yield
+        yield held
+    finally:
+        os.close(held)
 
 
 def holder_pid(run_directory: Path) -> int | None:

@@ -1,13 +1,13 @@
 """The console's own processes: Redis, web, worker (beat is a thread of it), collector. Which commands they are."""
 
 import os
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Collection
+from dataclasses import replace
 
 from django.conf import settings
 
 from console.gateway.installation import module_command
+from console.launch.service import Service
 from console.processes.embedded import BACKUP, CONNECT, REGISTRY, second_servers
 from console.processes.setup import Setup
 
@@ -21,37 +21,24 @@ _ALLOCATOR = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "131072"}
 _WITHHELD = frozenset({"BARNABAS_ADMIN_PASSWORD"})
 
 
-@dataclass(frozen=True)
-class Service:
-    """`grace_s` is what it gets between SIGTERM and SIGKILL."""
-
-    name: str
-    argv: list[str]
-    grace_s: float = 5.0
-    #: Besides what all services have.
-    environment: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def log_path(self) -> Path:
-        return settings.LOG_DIR / f"{self.name}.log"
-
-
 def console_services() -> list[Service]:
     """In order of start."""
     return [
         # There is one worker that is given beat; workers of other hosts are not.
-        Service("worker", module_command("console.launch.worker", "--with-beat"), grace_s=10),
-        Service("web", module_command("console.launch.web", str(settings.CONSOLE_PORT)), grace_s=6),
-        Service("collector", module_command("console", "collect")),
+        _service("worker", "console.launch.worker", "--with-beat", grace_s=10),
+        _service("web", "console.launch.web", str(settings.CONSOLE_PORT), grace_s=6),
+        _service("collector", "console", "collect"),
         *(collector_of(name) for name in settings.CLUSTERS),
     ]
 
 
 def collector_of(cluster: str) -> Service:
     """Each cluster has one to itself: what hangs in one cluster holds up nobody who looks at another."""
-    return Service(
-        f"collector-{cluster}", module_command("console", "collect"), environment={"BARNABAS_CLUSTER": cluster}
-    )
+    return replace(_service(f"collector-{cluster}", "console", "collect"), environment={"BARNABAS_CLUSTER": cluster})
+
+
+def _service(name: str, module: str, *arguments: str, grace_s: float = 5.0) -> Service:
+    return Service(name, module_command(module, *arguments), settings.LOG_DIR / f"{name}.log", grace_s)
 
 
 def stop_order() -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from console.launch.services import Service
+from console.launch.service import Service
 from console.processes import os_process
 from console.processes.log_files import bound_log
 from console.processes.os_process import Identity
@@ -51,6 +51,18 @@ class Supervisor:
         identity = self._spawn(service)
         self._watched[service.name] = _Watched(service, identity, self.clock())
         return identity
+
+    def take_over(self, service: Service) -> None:
+        """One that this process has started before it ran another program; nothing if there is no run file of it."""
+        identity = read_run_file(self.run_files, service.name)
+        if identity is not None:
+            os_process.inherit(identity)
+            self._watched[service.name] = _Watched(service, identity, self.clock())
+
+    @property
+    def services(self) -> list[Service]:
+        """In order of start."""
+        return [watched.service for watched in self._watched.values()]
 
     def watch(self) -> list[str]:
         """Start again what died and is due; a sentence for each that died."""

@@ -2,7 +2,9 @@
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -20,6 +22,7 @@ from console.launch.secure import admit_first_users, prepare_clients
 from console.launch.services import addresses_of_servers, console_services, service_environment, stop_order
 from console.launch.sources import SourceKeeper, old_offsets_file, wanted_sources
 from console.launch.stages import Stages, is_alive, shut_down
+from console.launch.staying import look_after, stay
 from console.launch.supervisor import Supervisor, end_service, left_services
 from console.launch.unrecorded import end_unrecorded
 from console.processes.embedded import CONNECT, with_every_zookeeper
@@ -28,12 +31,10 @@ from console.processes.models import ManagedProcess
 from console.processes.readiness import port_answers
 from console.processes.registry import OLD_SOURCES, processes_of_host, register
 from console.processes.setup import Setup, SetupError
-from console.processes.states import Observed
+from console.processes.states import Desired
 
-#: A service that dies wakes whoever watches; this is for what no signal tells.
-WATCH_EVERY_S = 1.0
 WEB_TIMEOUT_S = 30.0
-#: For a worker that has just begun to answer.
+#: For a worker that has just begun to answer, or is started once more.
 SOURCES_TIMEOUT_S, RETRY_S = 20.0, 0.2
 _SERVERS = (ManagedProcess.Kind.ZOOKEEPER, ManagedProcess.Kind.BROKER)
 #: For services known by their run files only.
@@ -80,27 +81,17 @@ class Stack:
         self._keep_sources()
         return credentials
 
-    def stay(self) -> None:
-        """Look after the services until somebody wants to stop."""
-        while True:
-            self.look_after_services()
-            self.interrupts.pause(min(WATCH_EVERY_S, self.supervisor.due_in_s()))
+    def stay(self, lock: int) -> NoReturn:
+        """Become what looks after the services until somebody wants to stop."""
+        stay(self.supervisor.services, settings.RUN_DIR, self.supervisor.environment, lock)
 
     def close(self) -> None:
-        """Everything down, last started first. A database that fails keeps nothing up: then run files say what runs."""
-        try:
-            shut_down(processes_of_host(), self.progress, self._hurried)
-        except DatabaseError as error:
-            self.progress.note(f"! The database failed ({error}): what runs is ended without it.")
-            self._end_services()  # the worker first: it would start again what ends
-            end_unrecorded(self.progress, self._hurried)
-        else:
-            self._end_services()
+        take_down(self.supervisor, self.progress, self._hurried)
 
     def _keep_sources(self) -> None:
         """Also without a demo: connectors of an earlier start with it are taken back."""
         worker = next((row for row in self.rows if row.name == CONNECT), None)
-        if worker is None or worker.observed != Observed.RUNNING:
+        if worker is None or worker.desired != Desired.RUNNING:
             return
         shut_down([row for row in self.rows if row.name == OLD_SOURCES], self.progress, self._hurried)
         with self.progress.doing("sources") as outcome:
@@ -119,17 +110,8 @@ class Stack:
                         break
                     time.sleep(RETRY_S)
 
-    def _end_services(self) -> None:
-        self.supervisor.ask_to_end(name for name in stop_order() if name != "redis")
-        for name in stop_order():
-            started = time.monotonic()
-            if self.supervisor.stop(name, self._hurried):
-                self.progress.done(name, "stopped", time.monotonic() - started)
-
     def look_after_services(self) -> None:
-        for sentence in self.supervisor.watch():
-            self.progress.note(f"! {sentence}")
-        self.interrupts.check()
+        look_after(self.supervisor, self.progress, self.interrupts)
 
     def _hurried(self) -> bool:
         return self.interrupts.hurry
@@ -174,6 +156,26 @@ class Stack:
             outcome.detail = f"ready on 127.0.0.1:{settings.CONSOLE_PORT}"
             if not port_answers(settings.CONSOLE_PORT):
                 outcome.fail(f"does not answer; see {settings.LOG_DIR / 'web.log'}")
+
+
+def take_down(supervisor: Supervisor, progress: Progress, hurried: Callable[[], bool]) -> None:
+    """Everything, last started first. A database that fails keeps nothing up: then run files say what runs."""
+    try:
+        shut_down(processes_of_host(), progress, hurried)
+    except DatabaseError as error:
+        progress.note(f"! The database failed ({error}): what runs is ended without it.")
+        _end_watched(supervisor, progress, hurried)  # the worker first: it would start again what ends
+        end_unrecorded(progress, hurried)
+    else:
+        _end_watched(supervisor, progress, hurried)
+
+
+def _end_watched(supervisor: Supervisor, progress: Progress, hurried: Callable[[], bool]) -> None:
+    supervisor.ask_to_end(name for name in stop_order() if name != "redis")
+    for name in stop_order():
+        started = time.monotonic()
+        if supervisor.stop(name, hurried):
+            progress.done(name, "stopped", time.monotonic() - started)
 
 
 def end_services(progress: Progress, hurried, left_over: bool = False) -> int:

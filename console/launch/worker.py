@@ -5,8 +5,10 @@ colours among them: 10 MB that a worker would carry for ever.
 """
 
 import argparse
+import os
 import sys
 
+import django
 from celery import current_app
 from celery.apps.worker import Worker
 from django.conf import settings
@@ -38,6 +40,8 @@ def main(argv: list[str]) -> int:
     """Until SIGTERM; the exit status tells a worker that lost its beat."""
     parser = argparse.ArgumentParser(prog="python -m console.launch.worker", description=__doc__)
     parser.add_argument("--with-beat", action="store_true", help="run beat as a thread of this worker")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
+    django.setup()
     worker = make_worker(with_beat=parser.parse_args(argv).with_beat)
     worker.start()
     return int(worker.exitcode or 0)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import psutil
 
@@ -81,8 +82,17 @@ GONE = Sighting(alive=False)
 #: States of /proc/PID/stat: a zombie, dead, stopped by a signal or a debugger.
 _NOT_RUNNING = frozenset([b"Z", b"X", b"x", b"T", b"t"])
 
+
+class Child(Protocol):
+    """As Popen tells of a child how it ended."""
+
+    returncode: int | None
+
+    def poll(self) -> int | None: ...
+
+
 #: Children of this very process, kept so that their status is read once and not lost.
-_children: dict[Identity, subprocess.Popen[bytes]] = {}
+_children: dict[Identity, Child] = {}
 
 
 def spawn(argv: list[str], env: dict[str, str], working_dir: Path, log_path: Path, token: str) -> Identity:
@@ -106,6 +116,26 @@ def spawn(argv: list[str], env: dict[str, str], working_dir: Path, log_path: Pat
     identity = Identity(child.pid, _create_time(child.pid), token)
     _children[identity] = child
     return identity
+
+
+class _Inherited:
+    """A child of the program that this process ran before."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            with suppress(ChildProcessError):  # none of ours, or somebody has read its status: looks tell what is left
+                pid, status = os.waitpid(self._pid, os.WNOHANG)
+                self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+
+def inherit(identity: Identity) -> None:
+    """Be the parent of what this process has started before it ran another program (exec)."""
+    _children[identity] = _Inherited(identity.pid)
 
 
 def child_environment(additions: dict[str, str]) -> dict[str, str]:

@@ -38,7 +38,7 @@ NAMES = (
     ("console collect", "collector"),
     ("broker probe ", "probe"),
     ("redis-server", "Redis"),
-    ("manage.py up", "manage.py up"),
+    ("console.launch.staying", "up"),
 )
 SPARK = "Spark"
 #: Other work on the machine may take it nearly all.

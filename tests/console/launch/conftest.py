@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
-from console.launch.services import Service
+from console.launch.service import Service
 from console.launch.supervisor import Supervisor, end_service
 from console.processes.run_files import run_file_names
 
@@ -53,4 +54,4 @@ def supervisor(directories, settings, clock):
 
 
 def service(name: str = "web", code: str = SLEEPER) -> Service:
-    return Service(name, [sys.executable, "-c", code], grace_s=5)
+    return Service(name, [sys.executable, "-c", code], settings.LOG_DIR / f"{name}.log", grace_s=5)

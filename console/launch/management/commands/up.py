@@ -2,6 +2,8 @@
 
 import logging
 import os
+from argparse import SUPPRESS
+from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
@@ -14,7 +16,9 @@ from console.launch.interrupts import Interrupted, Interrupts
 from console.launch.progress import Progress
 from console.launch.running import claim_data_dir
 from console.launch.secure import kcat_file
-from console.launch.up import Stack
+from console.launch.staying import take_over
+from console.launch.supervisor import Supervisor
+from console.launch.up import Stack, service_run_files, take_down
 from console.processes.setup import Setup, SetupError, read_setup
 
 
@@ -22,28 +26,43 @@ class Command(BaseCommand):
     help = "Start Redis, the console, ZooKeeper, brokers, registry, Connect worker and stream job; Ctrl-C stops them."
     requires_system_checks = []
 
-    def handle(self, *_args, **_options) -> None:
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--closing", type=int, metavar="LOCK", help=SUPPRESS)  # see console/launch/staying.py
+
+    def handle(self, *_args, closing: int | None = None, **_options) -> None:
         for quiet in ("console", "kazoo"):  # a page that misses a push is no news here, nor a session that ends
             logging.getLogger(quiet).setLevel(logging.ERROR)
-        progress, interrupts = Progress(self.stdout._out), Interrupts()
         try:
-            setup = read_setup(os.environ, settings.SPARK_MASTER)
-            make_data_directories()
-            with claim_data_dir(settings.RUN_DIR):
-                interrupts.watch()
-                self._run(Stack(setup, progress, interrupts), progress)
+            self._open() if closing is None else self._close()
         except SetupError as error:
             raise CommandError(str(error)) from None
 
-    def _run(self, stack: Stack, progress: Progress) -> None:
-        progress.note(f"Barnabas {__version__}, data in {shorten(settings.DATA_DIR)} (BARNABAS_DATA moves it)")
+    def _open(self) -> None:
+        setup = read_setup(os.environ, settings.SPARK_MASTER)
+        make_data_directories()
+        with claim_data_dir(settings.RUN_DIR) as lock:
+            stack = Stack(setup, Progress(self.stdout._out), Interrupts())
+            stack.interrupts.watch()
+            self._run(stack, lock)
+
+    def _run(self, stack: Stack, lock: int) -> None:
+        stack.progress.note(f"Barnabas {__version__}, data in {shorten(settings.DATA_DIR)} (BARNABAS_DATA moves it)")
         try:
-            tell(progress, stack.setup, stack.open())
-            stack.stay()
+            tell(stack.progress, stack.setup, stack.open())
+            stack.stay(lock)
         except Interrupted:
-            progress.note("stopping (once more Ctrl-C: at once)")
+            stack.progress.note("stopping (once more Ctrl-C: at once)")
         finally:
             stack.close()
+
+    def _close(self) -> None:
+        """What `up` has become when somebody wants to stop; the lock is let go with this process."""
+        interrupts = Interrupts(1)
+        interrupts.watch()
+        supervisor = Supervisor(service_run_files(), {}, settings.RUN_DIR)
+        with suppress(OSError, ValueError, TypeError, KeyError):  # then run files tell what there is
+            take_over(supervisor, settings.RUN_DIR)
+        take_down(supervisor, Progress(self.stdout._out), lambda: interrupts.hurry)
 
 
 def tell(progress: Progress, setup: Setup, credentials: Credentials) -> None:

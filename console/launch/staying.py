@@ -1,0 +1,78 @@
+"""What stays of `up` when everything runs: as little as it takes to look after the console's services.
+
+`up` becomes this program, and when somebody wants to stop this one becomes `up` again, which takes everything down. The
+pid, terminal, children and the lock on the data directory stay what they are (exec). All that `up` has imported to
+bring a stack up was a sixth of what the product had in memory.
+"""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from console.gateway.installation import module_command, with_code_path
+from console.launch.interrupts import WATCHED, Interrupted, Interrupts
+from console.launch.progress import Progress
+from console.launch.service import Service, service_from_json
+from console.launch.supervisor import Supervisor
+
+#: A service that dies wakes whoever watches; this is for what no signal tells.
+WATCH_EVERY_S = 1.0
+
+
+def stay(services: list[Service], run_directory: Path, environment: Mapping[str, str], lock: int) -> NoReturn:
+    """Be the program that looks after `services`; `environment` is theirs. Raises OSError."""
+    draft = _services_file(run_directory).with_suffix(".new")
+    draft.write_text(json.dumps([service.as_json() for service in services]))
+    draft.replace(_services_file(run_directory))
+    _become(["console.launch.staying", str(run_directory), str(lock)], environment, lock)
+
+
+def take_over(supervisor: Supervisor, run_directory: Path) -> None:
+    """The services of `stay`, in order of start."""
+    for told in json.loads(_services_file(run_directory).read_text()):
+        supervisor.take_over(service_from_json(told))
+
+
+def _services_file(run_directory: Path) -> Path:
+    return run_directory / "services.json"
+
+
+def _become(command: list[str], environment: Mapping[str, str], lock: int) -> NoReturn:
+    """Signals that come while nobody handles them wait for whoever watches next."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
+    os.set_inheritable(lock, True)
+    argv = module_command(*command)
+    os.execve(argv[0], argv, with_code_path(dict(environment)))
+
+
+def look_after(supervisor: Supervisor, progress: Progress, interrupts: Interrupts) -> None:
+    """Start again what died; raises Interrupted when somebody wants to stop."""
+    for sentence in supervisor.watch():
+        progress.note(f"! {sentence}")
+    interrupts.check()
+
+
+def main(run_directory: Path, lock: int) -> NoReturn:
+    os.umask(0o077)
+    os.set_inheritable(lock, False)
+    progress, interrupts = Progress(), Interrupts()
+    interrupts.watch()
+    supervisor = Supervisor(run_directory / "services", dict(os.environ), run_directory)
+    try:
+        take_over(supervisor, run_directory)
+        while True:
+            look_after(supervisor, progress, interrupts)
+            interrupts.pause(min(WATCH_EVERY_S, supervisor.due_in_s()))
+    except Interrupted:
+        progress.note("stopping (once more Ctrl-C: at once)")
+    except Exception as error:
+        progress.note(f"! The services can be looked after no more ({type(error).__name__}: {error}): stopping")
+    _become(["console", "up", "--closing", str(lock)], os.environ, lock)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

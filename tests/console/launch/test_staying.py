@@ -1,0 +1,148 @@
+"""What `up` becomes: the same process, which keeps services alive, and becomes `up` again to take everything down."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import psutil
+import pytest
+
+from console.gateway.installation import CODE_DIR
+from console.launch.running import claim_data_dir, is_claimed
+from console.launch.service import service_from_json
+from console.launch.supervisor import Supervisor
+from console.processes import os_process
+from console.processes.run_files import read_run_file
+from tests.barnabas_cluster import await_true
+from tests.console.launch.conftest import SLEEPER, service
+
+#: As `up` does, with one service: claims the directory, starts it, and stays.
+UP = """
+    import os, sys
+    from pathlib import Path
+    from console.launch.running import claim_data_dir
+    from console.launch.service import Service
+    from console.launch.staying import stay
+    from console.launch.supervisor import Supervisor
+
+    os.umask(0o077)
+    run = Path(sys.argv[1])
+    with claim_data_dir(run) as lock:
+        supervisor = Supervisor(run / "services", dict(os.environ), run)
+        supervisor.start(Service("web", [sys.executable, "-c", sys.argv[2]], run / "web.log"))
+        stay(supervisor.services, run, supervisor.environment, lock)
+"""
+
+
+@pytest.fixture
+def up(directories, settings):
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("BARNABAS_", "DJANGO_"))
+    } | {"BARNABAS_DATA": str(directories), "PYTHONPATH": str(CODE_DIR), "DJANGO_SETTINGS_MODULE": "console.settings"}
+    run = directories / "run"
+    run.mkdir(mode=0o700)
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(UP), str(run), SLEEPER],
+        env=environment,
+        stdout=(directories / "up.log").open("w"),
+        stderr=subprocess.STDOUT,
+    )
+    await_true(lambda: "console.launch.staying" in " ".join(command_of(process.pid)), "it stays", 30)
+    await_true(lambda: is_kept(run), "the service", 30)
+    yield process, run
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+    os_process.kill(read_run_file(run / "services", "web") or os_process.Identity(0, 0.0, ""))
+
+
+def command_of(pid: int) -> list[str]:
+    return psutil.Process(pid).cmdline()
+
+
+def is_kept(run) -> bool:
+    identity = read_run_file(run / "services", "web")
+    return identity is not None and os_process.look(identity).alive
+
+
+def test_a_service_that_dies_is_started_again_by_the_same_process(up):
+    process, run = up
+    before = read_run_file(run / "services", "web")
+    os.kill(before.pid, signal.SIGKILL)
+    await_true(lambda: read_run_file(run / "services", "web") != before and is_kept(run), "another", 30)
+    assert "web was killed by signal 9 (SIGKILL); started again in 0.5 s" in (run.parent / "up.log").read_text()
+    assert psutil.Process(process.pid).children()[0].pid == read_run_file(run / "services", "web").pid
+
+
+def test_the_directory_stays_claimed_and_the_services_do_not_hold_it(up):
+    process, run = up
+    assert is_claimed(run)
+    process.kill()
+    process.wait()
+    assert is_kept(run)
+    assert not is_claimed(run)
+
+
+def test_what_it_carries_is_none_of_django(up):
+    process, _run = up
+    maps = psutil.Process(process.pid).memory_maps()
+    assert not any("confluent_kafka" in each.path or "librdkafka" in each.path for each in maps)
+
+
+def test_nobody_reads_a_secret_in_what_it_leaves(up):
+    _process, run = up
+    (told,) = json.loads((run / "services.json").read_text())
+    assert service_from_json(told).name == "web"
+    assert (run / "services.json").stat().st_mode & 0o077 == 0
+    assert set(told) == {"name", "argv", "log_path", "grace_s", "environment"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_whoever_wants_to_stop_it_has_everything_taken_down(up, number):
+    process, run = up
+    os.kill(process.pid, number)
+    assert process.wait(60) == 0
+    assert not is_kept(run)
+    assert not is_claimed(run)
+    said = (run.parent / "up.log").read_text()
+    assert "stopping (once more Ctrl-C: at once)" in said
+    assert "Traceback" not in said
+
+
+def test_a_second_wish_to_stop_ends_nothing_half_way(up):
+    """It may come while one program becomes the other, when nobody handles signals."""
+    process, run = up
+    for _ in range(20):
+        os.kill(process.pid, signal.SIGINT)
+        time.sleep(0.01)
+        if process.poll() is not None:
+            break
+    assert process.wait(60) == 0
+    assert not is_kept(run)
+
+
+def test_a_list_of_services_that_cannot_be_read_ends_in_order(directories):
+    """Whoever cannot look after them takes them down, as far as their run files tell."""
+    run = directories / "run"
+    run.mkdir(mode=0o700)
+    (run / "services.json").write_text("{")
+    watched = Supervisor(run / "services", dict(os.environ), run)
+    identity = watched.start(service("web"))
+    with claim_data_dir(run) as lock:
+        environment = os.environ | {"BARNABAS_DATA": str(directories), "PYTHONPATH": str(CODE_DIR)}
+        ended = subprocess.run(
+            [sys.executable, "-P", "-m", "console.launch.staying", str(run), str(lock)],
+            env=environment,
+            pass_fds=(lock,),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert "The services can be looked after no more (JSONDecodeError" in ended.stdout
+    assert "Traceback" not in ended.stdout + ended.stderr
+    assert not os_process.look(identity).alive
