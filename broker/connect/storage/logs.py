@@ -58,11 +58,12 @@ class Log(Protocol):
     def stop(self) -> None: ...
 
 
-#: The last: a topic that was just made, before all brokers have heard of it.
+#: The last two: a topic that was just made, before it has leaders, or before all brokers have heard of it.
 _NOT_TRUE_YET = {
     KafkaError.FENCED_LEADER_EPOCH,
     KafkaError.UNKNOWN_LEADER_EPOCH,
     KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError._NOENT,
     KafkaError.UNKNOWN_TOPIC_OR_PART,
 }
 #: Before it is asked again who leads.

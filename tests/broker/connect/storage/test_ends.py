@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 from broker.connect.storage import logs
 
 
-@pytest.fixture(params=[KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_TOPIC_OR_PART])
+@pytest.fixture(params=[KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._NOENT])
 def admins(monkeypatch, request):
     """The first that is made knows an older epoch, or asks a broker that has not heard of a new topic; the next knows
     what is true."""
