@@ -121,9 +121,13 @@ def _is_newer(before: PartitionRow, after: PartitionRow) -> bool:
 
 
 def _was_out(before: PartitionRow, after: PartitionRow) -> bool:
-    """By two looks one after the other: who leads now was not in sync then, and nobody is in sync who was."""
+    """By two looks one after the other: who leads now was not in sync then, and nobody is in sync who was.
+
+    Where none of them is a replica any more a move has ended, and moves end when those they bring are in sync.
+    """
     is_another = after.leader is not None and after.leader != before.leader
-    return is_another and bool(before.isr) and not set(before.isr) & {*after.isr, after.leader}
+    has_left = not set(before.isr) & {*after.isr, after.leader}
+    return is_another and has_left and bool(set(before.isr) & set(after.replicas))
 
 
 def _asked(found: Iterable[UncleanElection], is_recovering: Callable[[str, int], bool]) -> list[UncleanElection]:

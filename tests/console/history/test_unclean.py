@@ -84,10 +84,17 @@ def test_zookeeper_is_asked_of_no_more_than_a_person_would_wait_for():
         ([LED, led_by(2, epoch=4, ends_at=10)], "an old leader speaks for itself"),
         ([LED, replace(LED, next_offset=1_200)], "the same leadership: an answer that is late"),
         ([LED, led_by(1, ends_at=2_000)], "it was elected again"),
+        ([LED, replace(led_by(3), replicas=(3,))], "a move brought it, and took the others away"),
+        ([replace(LED, replicas=(1, 2), adding=(2,)), replace(led_by(2), replicas=(2,))], "that move was seen"),
     ],
 )
 def test_what_is_no_unclean_election(looks, why):
     assert signs(*looks) == [], why
+
+
+def test_who_leads_out_of_sync_while_a_move_is_under_way_is_still_told():
+    moving = replace(LED, replicas=(1, 2, 3), adding=(3,))
+    assert signs(moving, replace(moving, leader=3, isr=(3,), leader_epoch=6)) == [Sign.WAS_OUT]
 
 
 def test_after_a_long_time_the_isr_says_nothing():
