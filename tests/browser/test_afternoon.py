@@ -170,7 +170,7 @@ def a_setting_that_no_broker_takes_gets_no_plan_and_one_that_stops_writers_says_
 
 def several_settings_are_one_change(operator):
     operator.goes_to(SEVERAL).sees(
-        "Change 2 settings", "--add-config segment.ms=[86400000],max.message.bytes=[2000000]"
+        "Change 2 settings", "--add-config 'segment.ms=[86400000],max.message.bytes=[2000000]'"
     )
     operator.presses("Change setting").sees(f"segment.ms and max.message.bytes of {TOPIC} were changed.")
 

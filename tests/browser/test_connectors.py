@@ -72,7 +72,7 @@ def shows(page, what: str) -> None:
 def carried_out(page, link: str, button: str) -> None:
     page.get_by_role("link", name=link, exact=True).first.click()
     expect(page.locator("#plan")).to_be_visible()
-    page.get_by_role("button", name=button, exact=True).click()
+    page.locator("#plan").get_by_role("button", name=button, exact=True).click()
     page.get_by_role("heading", name="Configuration").wait_for()
 
 

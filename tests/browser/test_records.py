@@ -4,6 +4,7 @@ import re
 
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
 from tests.browser.conftest import screenshot, take_pictures
@@ -13,10 +14,10 @@ TOPIC = "journey.messages"
 SCRIPT = "<img src=x onerror=\"document.title='run'\">"
 
 
-def produce(product, values) -> None:
+def produce(product, values, topic: str = TOPIC) -> None:
     producer = Producer({**product.client, "linger.ms": 20})
     for number, value in enumerate(values):
-        producer.produce(TOPIC, value, f"customer-{number % 7}", headers={"trace": f"t-{number}"})
+        producer.produce(topic, value, f"customer-{number % 7}", headers={"trace": f"t-{number}"})
     assert producer.flush(30) == 0
 
 
@@ -97,7 +98,13 @@ def test_a_record_is_produced_seen_live_and_found_by_search(page, product, chrom
 
 @pytest.mark.long
 def test_pages_of_messages_lead_back_to_the_oldest(page, product):
-    page.goto(f"{product.console}/topics/{TOPIC}/+records/?limit=200")
+    topic = f"{TOPIC}.pages"
+    new = NewTopic(topic, 3, 3)
+    AdminClient({**product.client}).create_topics([new])[topic].result(30)
+    produce(product, [f"page number {n}" for n in range(401)], topic)
+    page.goto(f"{product.console}/topics/")
+    expect(page.get_by_role("link", name=topic, exact=True)).to_be_visible()
+    page.goto(f"{product.console}/topics/{topic}/+records/?limit=200")
     rows = page.locator("#record-rows tr")
     expect(rows).to_have_count(200)
     page.get_by_role("link", name="Older").click()

@@ -84,11 +84,17 @@ def test_every_acknowledged_record_arrives_once_and_in_order_whoever_is_killed(s
     writing.end()
     last = [max(offset for at, offset in writing.acknowledged if at == partition) for partition in range(PARTITIONS)]
     with mirroring(east, west, {topic: PARTITIONS}, exactly_once=True) as task:
-        await_true(
-            lambda: all(each.next_offset > last[each.source.partition] for each in task.copies.values()),
-            "all is read",
-            120,
-        )
+        missing: list[str] = []
+
+        def is_all_read() -> bool:
+            copies = {each.source.partition: each.next_offset for each in task.copies.values()}
+            missing[:] = [f"{copies[each]:,} of {last[each] + 1:,}" for each in copies if copies[each] <= last[each]]
+            return not missing
+
+        try:
+            await_true(is_all_read, "all is read", 120)
+        except AssertionError as error:
+            raise AssertionError(f"{error}: {'; '.join(missing)}") from None
     for partition in range(PARTITIONS):
         told = [value for (at, _), value in sorted(writing.acknowledged.items()) if at == partition]
         assert west.values(topic, partition) == east.values(topic, partition)
