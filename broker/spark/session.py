@@ -10,14 +10,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from broker.common.java import java_home_for_spark
+from broker.spark.daemon import frugal_python
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
-#: A small heap and a quick start matter more than throughput: serial collector, first compiler only.
-_JVM_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+#: A small heap and a quick start matter more than throughput: serial collector, first compiler only. The heap begins
+#: small and follows what is alive; Java's own begins with a 64th of the machine's memory, and fills that first.
+_JVM_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xms64m -XX:MinHeapFreeRatio=15 -XX:MaxHeapFreeRatio=40"
 
 
 def build_session(
@@ -38,7 +40,7 @@ def build_session(
     scratch.mkdir(parents=True, exist_ok=True)
     os.environ |= {
         "JAVA_HOME": str(java_home_for_spark(directory / "java")),
-        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": str(frugal_python(directory)) if is_local(master) else sys.executable,
         "PYTHONPATH": os.pathsep.join(filter(None, (str(_PACKAGE_ROOT), os.environ.get("PYTHONPATH")))),
         "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
     }
@@ -67,7 +69,11 @@ def authentication(master: str) -> dict[str, str]:
     """Whoever speaks to the driver's ports must know a secret. On this machine alone Spark makes one itself and keeps
     it in memory; on a cluster's master the secret is that cluster's, and given in the job's own `spark.` settings.
     """
-    return {"spark.authenticate": "true"} if master == "local" or master.startswith("local[") else {}
+    return {"spark.authenticate": "true"} if is_local(master) else {}
+
+
+def is_local(master: str) -> bool:
+    return master == "local" or master.startswith("local[")
 
 
 def write_settings(file: Path, settings: Mapping[str, str]) -> None:
