@@ -92,7 +92,7 @@ def test_every_acknowledged_record_arrives_once_and_in_order_whoever_is_killed(s
             return not missing
 
         try:
-            await_true(is_all_read, "all is read", 120)
+            await_true(is_all_read, "all is read", 400)
         except AssertionError as error:
             raise AssertionError(f"{error}: {'; '.join(missing)}") from None
     for partition in range(PARTITIONS):
