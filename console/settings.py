@@ -108,6 +108,8 @@ TRUSTED_PROXIES = read_networks(
 )
 #: Where the console hangs below its host, as `kafka/`; empty: at the top.
 PATH_PREFIX = read_prefix(env("BARNABAS_PATH_PREFIX", default=""), "BARNABAS_PATH_PREFIX")
+#: True: /status/ tells everybody, without a login, how far the clusters could be written and read.
+STATUS_PAGE = read_switch(env("BARNABAS_STATUS_PAGE", default="0"), "BARNABAS_STATUS_PAGE")
 #: True: nothing is changed by this console, whoever asks.
 READ_ONLY = read_switch(env("BARNABAS_READ_ONLY", default="0"), "BARNABAS_READ_ONLY")
 #: Bootstrap servers, by alias, of clusters that mirrors copy into from here. A cluster's client configuration, where

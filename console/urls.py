@@ -38,7 +38,7 @@ pages = [
     path("processes/", include("console.processes.urls")),
     path("mirrors/", include("console.mirrors.urls")),
     path("completeness/", include("console.completeness.urls")),
-    path("probe/", include("console.probe.urls")),
+    path("", include("console.probe.urls")),
     path("connectors/", include("console.connectors.urls")),
     path("declaration/", include("console.declared.urls")),
     path("changes/", include("console.changes.urls")),

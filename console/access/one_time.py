@@ -7,7 +7,7 @@ from django.shortcuts import redirect
 
 #: Kept in the session from the login on, so that other people's requests cost no question to the database.
 MUST_CHANGE = "must_change_password"
-_OPEN = frozenset({"own-password", "logout", "login", "healthz", "metrics"})
+_OPEN = frozenset({"own-password", "logout", "login", "healthz", "metrics", "status"})
 
 
 class OneTimePasswordMiddleware:

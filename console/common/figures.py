@@ -142,6 +142,18 @@ def moment(at: int | datetime) -> SafeString | str:
 
 
 @register.filter
+def day(at_ms: int) -> str:
+    """In UTC."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d")
+
+
+@register.filter
+def hour(at_ms: int) -> str:
+    """In UTC: the hour that begins then."""
+    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+@register.filter
 def short_moment(at_ms: int) -> SafeString | str:
     """As `moment`, for a narrow column: the time of day, or the day if it is not today (in UTC)."""
     if not at_ms:

@@ -1,7 +1,10 @@
-"""/probe/"""
+"""/probe/, and the page for everybody"""
 
 from django.urls import path
 
-from console.probe import views
+from console.probe import public_views, views
 
-urlpatterns = [path("", views.probe_page, name="probe")]
+urlpatterns = [
+    path("probe/", views.probe_page, name="probe"),
+    path("status/", public_views.status_page, name="status"),
+]

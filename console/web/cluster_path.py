@@ -70,7 +70,7 @@ def _without_rights(request: HttpRequest) -> HttpResponse | None:
 
 
 #: For everybody, without a login: of others it would tell everybody that they are there.
-_OF_THE_FIRST = frozenset({"healthz", "metrics"})
+_OF_THE_FIRST = frozenset({"healthz", "metrics", "status"})
 #: Pages of the person, not of a cluster.
 _OF_NO_CLUSTER = frozenset({"clusters", "login", "logout", "own-password", "tokens", "token-make", "token-end"})
 

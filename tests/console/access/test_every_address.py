@@ -24,7 +24,7 @@ from console.web.wrong_method import PAGES
 from tests.console.connectors.lying_server import connector
 
 #: Of single sign-on there is nothing without a provider: `tests/console/sso`.
-OPEN_TO_ALL = {"login", "healthz", "metrics", "sso-login", "sso-callback", "sso-logout"} | {
+OPEN_TO_ALL = {"login", "healthz", "metrics", "status", "sso-login", "sso-callback", "sso-logout"} | {
     *("api", "api-events", "api-description", "api-mcp", "api-metrics"),  # opened by tokens: `tests/console/api`
 }
 #: What a value in an address stands for; an argument that is not here fails the test.

@@ -1,0 +1,52 @@
+"""The status page: for everybody, without a login, where somebody has switched it on; nothing of it is anybody's.
+
+Whoever asks often is given what was made within the last half minute, so it costs the databases the same whoever asks.
+"""
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.core.cache import cache
+from django.db import DatabaseError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.views.decorators.http import require_safe
+
+from console.access.clusters import declared_clusters
+from console.common.clock import now_ms
+from console.common.current_cluster import in_cluster
+from console.common.declared_clusters import Cluster
+from console.probe.figures import Figures
+from console.probe.models import HOUR, MINUTE, ProbeWindow
+from console.probe.public import DAY_MS, DAYS, SILENT_MS, Availability, Window, availability
+
+FRESH_S = 30
+
+
+@login_not_required
+@require_safe
+def status_page(request: HttpRequest) -> HttpResponse:
+    if not settings.STATUS_PAGE:
+        raise Http404("There is no such page.")
+    page = cache.get_or_set("status-page", _page, FRESH_S)
+    return HttpResponse(page, headers={"Cache-Control": f"public, max-age={FRESH_S}"})
+
+
+def _page() -> str:
+    at_ms = now_ms()
+    clusters = [_of(each, at_ms) for each in declared_clusters()]
+    return render_to_string("probe/status.html", {"clusters": clusters, "at_ms": at_ms, "days": DAYS})
+
+
+def _of(cluster: Cluster, at_ms: int) -> Availability:
+    """A database that does not answer leaves the others' clusters on the page."""
+    with in_cluster(cluster.name):
+        try:
+            minutes, hours = _windows(MINUTE, at_ms - SILENT_MS), _windows(HOUR, at_ms - DAYS * DAY_MS)
+        except DatabaseError:
+            minutes, hours = [], []
+    return availability(cluster.title, minutes, hours, at_ms)
+
+
+def _windows(tier: int, since_ms: int) -> list[Window]:
+    rows = ProbeWindow.objects.filter(tier=tier, begins_ms__gt=since_ms).order_by("begins_ms")
+    return [(begins_ms, Figures(whole)) for begins_ms, whole in rows.values_list("begins_ms", "whole")]
