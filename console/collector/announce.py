@@ -51,9 +51,10 @@ class Announcer:
             html = render_to_string("live/heartbeat.html", {"cluster": cluster_state()})
             send_now([(groups.HEARTBEAT, html)])
 
-    def cluster_changed(self) -> None:
-        renderers = {groups.CLUSTER_OVERVIEW: [self._overview], groups.BROKERS: [self._brokers]}
-        self._send(renderers | ({groups.FLEET: [self._fleet]} if settings.CLUSTERS else {}))
+    def cluster_changed(self, is_news: bool = True) -> None:
+        """Without news the overview waits for the next look at the topics, which draws all of it anyway."""
+        renderers = {groups.BROKERS: [self._brokers]} | ({groups.FLEET: [self._fleet]} if settings.CLUSTERS else {})
+        self._send(renderers | ({groups.CLUSTER_OVERVIEW: [self._overview]} if is_news else {}))
 
     def zookeeper_changed(self, is_news: bool = True) -> None:
         """`is_news`: whether health may be judged otherwise; if not, only figures of the servers are others."""

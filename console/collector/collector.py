@@ -115,6 +115,7 @@ class Collector:
         self._past = PastCollector(clock_ms, state.topics_at_ms)
         #: Before the first look ever nothing is known, so nothing has changed.
         self._has_seen_brokers, self._has_seen_topics = bool(state.brokers_at_ms), bool(state.topics_at_ms)
+        self._is_away = False
         self._replica_counts: dict[int, ReplicaCounts] = {}
         self._holding_replicas: set[int] = set()
         self._rate_history: list[float] = []
@@ -155,11 +156,14 @@ class Collector:
             self.attention.pay()
         self._note_cluster(before, after, view.controller_id, at_ms)
         self._past.saw_brokers(after, view.controller_id)
+        is_same = not changed and not forgotten and not self._is_away
+        is_news = not is_same or (self._cluster_id, self._controller_id) != (view.cluster_id, view.controller_id)
+        self._is_away = False
         self._brokers, self._cluster_id, self._controller_id = after, view.cluster_id, view.controller_id
         store.update_state(
             cluster_id=view.cluster_id, controller_id=view.controller_id, brokers_at_ms=at_ms, brokers_error=""
         )
-        self._pages.cluster_changed()
+        self._pages.cluster_changed(is_news)
 
     def collect_topics(self) -> None:
         views = self._gateway.describe_topics()
@@ -249,6 +253,7 @@ class Collector:
             store.update_state(groups_at_ms=self._now_ms(), groups_error="")
 
     def cluster_failed(self, error: str) -> None:
+        self._is_away = True
         self.attention.pay()
         store.update_state(brokers_error=error)
         self._pages.cluster_changed()

@@ -158,6 +158,27 @@ def test_a_missing_broker_reaches_the_overview_with_its_consequences(cluster, co
     assert Partition.objects.get(partition=1).next_offset == 0
 
 
+def test_brokers_that_come_go_or_answer_again_are_news_and_nothing_else(cluster, collector, monkeypatch):
+    said: list[bool] = []
+    monkeypatch.setattr(collector._pages, "cluster_changed", lambda is_news=True: said.append(is_news))
+
+    def look() -> bool:
+        Tier("brokers", 1, collector.collect_cluster, collector.cluster_failed).run_once()
+        return said[-1]
+
+    assert look()
+    assert not look()
+    cluster.stop_broker(2)
+    assert look()
+    assert not look()
+    cluster.cut_off()
+    assert look()
+    assert look()
+    cluster.cut_off(False)
+    assert look()
+    assert not look()
+
+
 def test_an_unreachable_cluster_keeps_the_last_good_rows_with_their_age(cluster, collector, collect, clock):
     cluster.create_topic("orders", 3, 1)
     collect()

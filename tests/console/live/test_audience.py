@@ -67,6 +67,15 @@ def test_figures_of_zookeeper_servers_have_no_other_part_of_the_overview_rendere
     assert "overview/partials/health.html" in rendered
 
 
+def test_a_look_at_the_brokers_without_news_leaves_the_overview_to_the_look_at_topics(db, sent, rendered):
+    announcer = _announcer({groups.CLUSTER_OVERVIEW})
+    announcer.cluster_changed(is_news=False)
+    assert rendered == []
+
+    announcer.cluster_changed()
+    assert "overview/partials/health.html" in rendered
+
+
 def test_a_page_opened_later_is_sent_what_once_was_sent_to_another(db, sent, rendered):
     """It was drawn while something else was true, and nobody was told of that."""
     heard = {groups.ZOOKEEPER}
