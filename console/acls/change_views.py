@@ -13,7 +13,7 @@ from console.access.rights import Right
 from console.acls.access import require_acls
 from console.acls.actions import do_change_rules
 from console.acls.effects import Change
-from console.acls.forms import RuleForm
+from console.acls.forms import RuleFileForm, RuleForm, UseForm
 from console.acls.kept import change_of
 from console.acls.plan import OBJECT_NAME, OBJECT_TYPE
 from console.acls.planning import planned
@@ -24,6 +24,7 @@ from console.acls.queries import (
     look,
     rules_by_id,
 )
+from console.acls.uses import USES
 from console.gateway.acl_views import AclView
 from console.gateway.errors import GatewayError
 from console.plans.apply import Refusals
@@ -49,6 +50,42 @@ def create(request: HttpRequest) -> HttpResponse:
             context |= planned(view, Change(form.cleaned_data["rules"])).shown
     status = 422 if is_asked and form.errors else answer.status
     return render(request, "acls/create.html", context | {"error": answer.error}, status=status)
+
+
+@require_safe
+def use(request: HttpRequest) -> HttpResponse:
+    """What kinds of clients there are; one chosen, its form; filled in, the plan of the rules it needs."""
+    require_acls(request.user, Right.GRANT)
+    name = request.GET.get("use", "")
+    context: dict[str, object] = {"uses": USES.items(), "use_name": name, "use": USES.get(name)}
+    if name not in USES:
+        return render(request, "acls/use.html", context)
+    is_asked = "principal" in request.GET
+    form = UseForm(USES[name], request.GET if is_asked else None)
+    context["form"] = form
+    with refusable(200) as answer:
+        view = look()
+        context["principals"] = sorted(known_principals(view))[:OFFERED_MAX]
+        if is_asked and form.is_valid():
+            context |= planned(view, Change(form.cleaned_data["rules"])).shown
+    status = 422 if is_asked and form.errors else answer.status
+    return render(request, "acls/use.html", context | {"error": answer.error}, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def rule_file(request: HttpRequest) -> HttpResponse:
+    """A file of rules; posted, the plan of what it makes different. Nothing is changed here."""
+    require_acls(request.user, Right.GRANT)
+    is_asked = request.method == "POST"
+    form = RuleFileForm(request.POST if is_asked else None, request.FILES if is_asked else None)
+    context: dict[str, object] = {"form": form}
+    with refusable(200) as answer:
+        view = look()
+        if is_asked and form.is_valid():
+            wanted = form.cleaned_data["rules"]
+            context |= planned(view, Change(wanted, view.rules if form.cleaned_data["prune"] else ())).shown
+    status = 422 if is_asked and form.errors else answer.status
+    return render(request, "acls/rule-file.html", context | {"error": answer.error}, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

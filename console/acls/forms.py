@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 
 from console.acls.queries import ALL_OPERATIONS
+from console.acls.rule_file import BYTES_MAX, RuleFileError, rules_in
+from console.acls.uses import Client, Use, names_in
 from console.gateway.acl_views import (
     ANY_HOST,
     CLUSTER_NAME,
@@ -15,6 +17,15 @@ from console.gateway.acl_views import (
     rule_refusal,
 )
 
+#: Field of a use → its label, and what is typed there.
+NAMES = {
+    "writes": ("Topics it writes", "Separated by commas; orders.* is whatever begins so."),
+    "reads": ("Topics it reads", "Separated by commas; orders.* is whatever begins so."),
+    "groups": ("Its consumer group", "group.id; separated by commas if there are several."),
+    "transactional_ids": ("Its transactional.id", "orders-* is whatever begins so."),
+    "application": ("application.id", "Its internal topics, group and transactions are named so."),
+    "keeps": ("Topics it keeps", "config.storage.topic, offset.storage.topic and status.storage.topic."),
+}
 _TYPES = [(each, in_words(each)) for each in OPERATIONS]
 
 
@@ -68,3 +79,63 @@ class RuleForm(forms.Form):
 
 def _kinds_with(operation: str) -> list[str]:
     return [f"for-{kind}" for kind, known in OPERATIONS.items() if operation in (*known, "ALL")]
+
+
+class UseForm(forms.Form):
+    """A client by what it is: `use` says which names are asked for."""
+
+    principal = forms.CharField(
+        label="Principal", max_length=1_024, widget=forms.TextInput({"list": "principals", "autocomplete": "off"})
+    )
+
+    def __init__(self, use: Use, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._use = use
+        for each in use.fields:
+            self.fields[each] = forms.CharField(label=NAMES[each][0], help_text=NAMES[each][1], max_length=4_096)
+        self.fields["host"] = forms.CharField(label="Host", required=False, max_length=255)
+        if "writes" in use.fields:
+            self.fields["creates"] = forms.BooleanField(label="It may create these topics", required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return cleaned
+        host = java_host(cleaned["host"]) or ANY_HOST
+        names = {each: cleaned[each] for each in self._use.fields}
+        client = Client(cleaned["principal"], names, cleaned.get("creates", False), host)
+        cleaned["rules"] = tuple(dict.fromkeys(self._use.rules(client)))
+        for each in self._use.fields:
+            if not names_in(names[each]):
+                self.add_error(each, "Give at least one name.")
+        for why in dict.fromkeys(filter(None, map(rule_refusal, cleaned["rules"]))):
+            self.add_error("principal" if "principal" in why else self._use.fields[0], why)
+        return cleaned
+
+
+class RuleFileForm(forms.Form):
+    text = forms.CharField(
+        label="Rules", required=False, max_length=BYTES_MAX, widget=forms.Textarea({"rows": 10, "spellcheck": "false"})
+    )
+    upload = forms.FileField(label="or a file", required=False, max_length=200)
+    prune = forms.BooleanField(label="Take away every rule that the file does not have", required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if self.errors:
+            return cleaned
+        try:
+            cleaned["rules"] = rules_in(self._told(cleaned))
+        except RuleFileError as error:
+            for problem in error.problems:
+                self.add_error("text", problem)
+        return cleaned
+
+    @staticmethod
+    def _told(cleaned: dict[str, Any]) -> str:
+        upload = cleaned.get("upload")
+        if upload is None:
+            return str(cleaned["text"])
+        if upload.size > BYTES_MAX:
+            raise RuleFileError(f"A file has at most {BYTES_MAX >> 20} MB.")
+        return upload.read().decode("utf-8", "replace")

@@ -81,6 +81,8 @@ ACTIONS = (
     Place("Register a schema", "schema-register", "new avro", _TOPIC, Right.OPERATE),
     Place("Set a quota", "quota-change", "limit", right=Right.OPERATE, names_all=True),
     Place("Allow or deny", "acl-create", "acl rule new", right=Right.GRANT, names_all=True),
+    Place("Rules for a producer or consumer", "acl-use", "acl template client", right=Right.GRANT, names_all=True),
+    Place("Access rules from a file", "acl-file", "acl csv import", right=Right.GRANT, names_all=True),
     Place("Create a Kafka user", "credential-create", "scram new", right=Right.ADMINISTER, names_all=True),
     Place("Create a user", "user-create", "person new", right=Right.ADMINISTER),
 )

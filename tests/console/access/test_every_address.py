@@ -126,6 +126,7 @@ CHANGES = {
     "health-quiet": "operator",
     "health-undo": "operator",
     "acl-change": "admin",
+    "acl-file": "admin",
     "declaration": "operator",
     "change-approve": "operator",
     "change-discard": "operator",
@@ -180,7 +181,7 @@ FOR_OPERATORS |= {"topic-record-copy", "topic-record-tombstone", "changes", "cha
 FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
     *("users", "user-create", "user", "user-password", "user-logins"),
     *("credential-create", "credential-password", "credential-delete"),
-    *("acl-create", "acl-change"),
+    *("acl-create", "acl-change", "acl-use", "acl-file"),
     *("change-rule-add", "change-rule", "change-rule-remove"),
     *("alert-rule-add", "alert-rule-change", "alert-rule-remove"),
     *("connector-choose", "connector-create", "connector-configure", "connector-delete"),
