@@ -26,6 +26,8 @@ ZOOKEEPER, REGISTRY, CONNECT, MIRROR = "zookeeper", "schema-registry", "connect"
 COUNTER = "audit-counter"
 #: Brokers count what they append as well.
 COUNTING = {"barnabas.audit.enable": "true"}
+#: Of sinks and mirrors, in the message audit.
+TAKING_PART = {"audit.enable": "true"}
 #: What mirrors call this cluster and the second.
 PRIMARY, BACKUP = "primary", "backup"
 SECOND = BACKUP
@@ -141,6 +143,7 @@ def connect_spec(setup: Setup, directory: Path) -> Spec:
         "scheduled.rebalance.max.delay.ms": "0",
     }
     pairs |= {f"{each}.storage.replication.factor": _replicas(setup) for each in ("config", "offset", "status")}
+    pairs |= TAKING_PART if setup.has_audit else {}
     files = [str(settings.REQUEST_LOG_FILE), *map(str, setup.documents)]
     return {"directory": str(directory), "port": setup.connect_port, "properties": pairs, "files": files}
 
@@ -208,6 +211,7 @@ def mirror_spec(setup: Setup, directory: Path) -> Spec:
         "refresh.topics.interval.seconds": "10",
         f"{PRIMARY}.exactly.once.source.support": "enabled",
         f"{BACKUP}.exactly.once.source.support": "enabled",
+        **(TAKING_PART if setup.has_audit else {}),
     }
     clusters = {PRIMARY: setup.bootstrap_servers, BACKUP: second_servers(setup)}
     return {"directory": str(directory), "clusters": clusters, "flows": flows, "properties": properties}

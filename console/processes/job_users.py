@@ -12,6 +12,7 @@ from django.conf import settings
 
 from console.gateway.acl_views import AclRule
 from console.gateway.connect import client_config_in_use
+from console.gateway.message_audit import AUDIT_TOPIC
 from console.gateway.stream_jobs import SINK_PREFIX, SINK_TOPIC
 from console.processes.setup import Setup
 
@@ -58,6 +59,8 @@ def _of_sources(setup: Setup) -> Iterable[AclRule]:
         yield from _on(SOURCES, "TOPIC", topic, _WRITES)
     if setup.documents:
         yield from _on(SOURCES, "TOPIC", DOCUMENTS_TOPIC, _WRITES)
+    if setup.has_audit:  # its sinks and mirrors tell what they took
+        yield from _on(SOURCES, "TOPIC", AUDIT_TOPIC, _WRITES)
 
 
 def _of_registry() -> Iterable[AclRule]:

@@ -65,6 +65,7 @@ def _file(spec: Spec) -> Path:
 
 def write_files(spec: Spec) -> None:
     load_or_create_secret(settings.CONNECT_LOGIN_FILE, prefix="console:")
+    settings.CONNECT_FILES[0].mkdir(mode=0o700, parents=True, exist_ok=True)  # where a first sink writes
     pairs = {name: value for name, value in spec["properties"].items() if not name.startswith("config.providers")}
     lines = "".join(f"{key}={value}\n" for key, value in (pairs | _owned(spec)).items())
     write_properties(_file(spec), _HEADER + lines + client_lines(SOURCES))

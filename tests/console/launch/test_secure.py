@@ -95,3 +95,9 @@ def test_rights_are_for_what_is_run():
     assert {rule.name for rule in sources.rules} == {"connect-", "connect-configs", "connect-offsets", "connect-status"}
     away = {"BARNABAS_DEMO": "0", "BARNABAS_CONNECT_PORT": "0", "BARNABAS_REGISTRY_PORT": "0"}
     assert job_users(read_setup(away, "")) == ()
+
+
+def test_the_worker_may_tell_the_message_audit_where_it_takes_part():
+    audited = {"BARNABAS_DEMO": "0", "BARNABAS_SECURED": "1", "BARNABAS_AUDIT": "1"}
+    sources, _ = job_users(read_setup(audited, ""))
+    assert {rule.operation for rule in sources.rules if rule.name == "_barnabas_audit"} == {"CREATE", "WRITE"}

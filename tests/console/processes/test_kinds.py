@@ -360,3 +360,13 @@ def test_a_mirror_maker_reads_what_its_kind_writes(tmp_path):
     flows = read_flows(parse_properties(file.read_text()), [])
     assert [flow.name for flow in flows] == ["here->there", "there->here"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_the_directory_of_a_first_file_sink_is_there(tmp_path, settings):
+    settings.CONNECT_FILES = [tmp_path / "files", tmp_path / "elsewhere"]
+    settings.CONNECT_LOGIN_FILE = tmp_path / "connect-login"
+    kind = KINDS["connect"]
+    for _ in range(2):
+        kind.write_files(kind.check(SPECS["connect"] | {"directory": str(tmp_path)}))
+    assert stat.S_IMODE((tmp_path / "files").stat().st_mode) == 0o700
+    assert not (tmp_path / "elsewhere").exists()
