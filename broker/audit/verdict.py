@@ -148,8 +148,10 @@ class _Judging:
         return row
 
     def _compared(self, window: int) -> Iterator[State]:
-        """What each pair of tiers says, from the top down."""
+        """What each pair of tiers says, from the top down; nothing where nobody has counted what the log holds."""
         log, states = self._log, []
+        if log not in self._stories:
+            return
         if PRODUCED in self._stories and self._takes_part(PRODUCED, window):
             states.append(self._pair(window, PRODUCED, log))
         if log == BROKERS and APPENDED in self._stories:

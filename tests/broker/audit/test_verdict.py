@@ -69,6 +69,13 @@ def test_a_window_is_waited_for_as_long_as_the_grace():
     assert early.findings == early.late == ()
 
 
+@pytest.mark.parametrize("tiers", [(MIRRORED,), (PRODUCED,), (PRODUCED, CONSUMED, SUNK)])
+def test_where_nobody_counts_the_log_there_is_nothing_to_compare_and_nothing_is_late(tiers):
+    verdict = judged(*(told(tier, *records(0, 1, 2)) for tier in tiers))
+    assert states(verdict) == [State.UNKNOWN]
+    assert verdict.findings == verdict.late == ()
+
+
 def test_a_group_that_lags_has_lost_nothing_but_is_late():
     verdict = judged(told(APPENDED, *records(0, 1, 2)), told(CONSUMED, *records(0, 1)))
     assert states(verdict) == [State.PENDING]
