@@ -14,6 +14,7 @@ from console.brokers.models import BrokerReport
 from console.brokers.open_files import OpenFiles
 from console.clusters.models import QUIET_MAX, Broker, ClusterState, Partition, QuietReason, Topic
 from console.common.clock import now_ms
+from console.common.current_cluster import is_main
 from console.completeness.queries import disagreeing, lagging
 from console.connectors.access import connectors_within
 from console.connectors.presenters import ShownConnector
@@ -83,6 +84,7 @@ def health_facts(
         missing=frozenset(missing),
         missing_since_ms=missing,
         flapping={each.broker_id: each.times_left_since(at_ms) for each in brokers if each.is_flapping(at_ms)},
+        manages_processes=is_main(),
         managed=frozenset(_broker_of(each.process) for each in processes if _is_broker(each.process)),
         troubled=tuple(_as_trouble(each) for each in troubled),
         zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},

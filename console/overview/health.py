@@ -205,6 +205,8 @@ class Facts:
     missing_since_ms: Mapping[int, int] = field(default_factory=dict)
     #: Broker → how often it left within the last minutes; only those that flap.
     flapping: Mapping[int, int] = field(default_factory=dict)
+    #: Whether this console runs the cluster's processes; those of others have no page here.
+    manages_processes: bool = True
     #: Brokers with a row on the processes page.
     managed: frozenset[int] = frozenset()
     troubled: tuple[TroubledPartition, ...] = ()

@@ -17,6 +17,7 @@ from console.overview.unclean_reason import unclean_reason
 
 #: A topic's name may have 249 characters; a reason is one sentence.
 NAME_LENGTH_MAX = 40
+_OF_PROCESSES = frozenset({"processes", "process"})
 #: Partitions named one by one as evidence.
 EXAMPLES_MAX = 3
 
@@ -24,7 +25,8 @@ EXAMPLES_MAX = 3
 def assess(facts: Facts) -> Health:
     """The worst level of all reasons that nobody has muted; OK without any."""
     said = {each.key: each for each in facts.quiets}
-    found = [replace(each, quiet=quiet_of(each, said, facts.now_ms)) for each in _reasons(facts)]
+    told = (each if facts.manages_processes else _where_it_runs(each) for each in _reasons(facts))
+    found = [replace(each, quiet=quiet_of(each, said, facts.now_ms)) for each in told]
     found.sort(key=lambda reason: list(Level).index(reason.level), reverse=True)
     muted = tuple(each for each in found if is_silent(each))
     reasons = tuple(each for each in found if not is_silent(each))
@@ -64,6 +66,13 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     yield from probe_reasons(facts.probe, facts.missing, facts.managed)
     yield from group_reasons(facts.groups, facts.groups_count)
     yield from map(group_reason, facts.quiet_groups)
+
+
+def _where_it_runs(reason: Reason) -> Reason:
+    """What is done on the page of processes is done there."""
+    if reason.action.page not in _OF_PROCESSES:
+        return reason
+    return replace(reason, action=Action(f"{reason.action.text} (its processes are run elsewhere)"))
 
 
 def _brokers_silent(facts: Facts) -> tuple[str, Action]:

@@ -8,9 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from playwright.sync_api import expect
@@ -66,7 +67,10 @@ class Product:
         )
 
 
-def start_product(directory: Path, *, demo: bool = True, documents: str = "") -> Product:
+def start_product(
+    directory: Path, *, demo: bool = True, documents: str = "", more: Mapping[str, str] = MappingProxyType({})
+) -> Product:
+    """`more`: of its environment."""
     console, connect, registry = free_ports(3)
     broker = _three_neighbouring_ports()
     environment = {
@@ -81,6 +85,7 @@ def start_product(directory: Path, *, demo: bool = True, documents: str = "") ->
         "BARNABAS_DEMO": "1" if demo else "0",
         "BARNABAS_DOCUMENTS": documents,
         **({"BARNABAS_SECURED": "1"} if IS_SECURED else {}),
+        **more,
     }
     output = directory / "up.log"
     with output.open("w") as log:
@@ -162,8 +167,10 @@ def product(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def running_product(directory: Path, *, demo: bool = True, documents: str = "") -> Iterator[Product]:
-    running = start_product(directory, demo=demo, documents=documents)
+def running_product(
+    directory: Path, *, demo: bool = True, documents: str = "", more: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Product]:
+    running = start_product(directory, demo=demo, documents=documents, more=more)
     try:
         await_up(running)
         yield running

@@ -172,6 +172,19 @@ def test_every_reason_names_its_object_and_a_next_action():
     assert all(each.subject and each.text and each.action.text and each.key for each in health.reasons)
 
 
+def test_nothing_leads_to_processes_that_another_runs():
+    told = {
+        "zookeeper_errors": {"a:2181": "refuses connections"},
+        "missing": frozenset({2}),
+        "brokers_error": "No answer.",
+    }
+    here, there = (assess(facts(**told, manages_processes=each)).reasons for each in (True, False))
+    assert [each.text for each in here] == [each.text for each in there]
+    assert any(each.action.page == "processes" for each in here)
+    assert not any(each.action.page in ("process", "processes") for each in there)
+    assert any(each.action.text.endswith("(its processes are run elsewhere)") for each in there)
+
+
 def test_a_process_that_is_not_as_wanted_is_named_with_its_own_sentence():
     failed = TroubledProcess("clicks", "failed", "gave up after 3 tries", is_lost=True)
     health = assess(facts(processes=(failed,)))
