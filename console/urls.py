@@ -40,6 +40,7 @@ pages = [
     path("completeness/", include("console.completeness.urls")),
     path("", include("console.probe.urls")),
     path("connectors/", include("console.connectors.urls")),
+    path("dependencies/", include("console.dependencies.urls")),
     path("declaration/", include("console.declared.urls")),
     path("changes/", include("console.changes.urls")),
     path("streams/", include("console.streams.urls")),

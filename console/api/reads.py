@@ -79,6 +79,11 @@ READS = (
     Read("mirrors/{int:number}/charts", "mirror-charts", "What is charted of a mirrored topic"),
     Read("topics/{name}/leaders", "past-bands", "Who led a topic's partitions, and who was in sync, over a span"),
     Read("history", "history", "What has happened in the cluster"),
+    Read(
+        "dependencies",
+        "dependencies",
+        "Who writes and who reads topics; with `kind` and `name` what is around one object",
+    ),
     Read("past/topics", "past", "Topics as they were at the moment `at`"),
     Read("past/groups", "past", "Consumer groups as they were at the moment `at`", (("table", "groups"),)),
     Read("past/brokers", "past", "Brokers as they were at the moment `at`", (("table", "brokers"),)),

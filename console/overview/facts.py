@@ -84,8 +84,7 @@ def health_facts(
         missing=frozenset(missing),
         missing_since_ms=missing,
         flapping={each.broker_id: each.times_left_since(at_ms) for each in brokers if each.is_flapping(at_ms)},
-        manages_processes=is_main(),
-        managed=frozenset(_broker_of(each.process) for each in processes if _is_broker(each.process)),
+        **_of_processes([each.process for each in processes], reach),
         troubled=tuple(_as_trouble(each) for each in troubled),
         zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},
         zookeeper_count=len(state.zookeeper),
@@ -97,7 +96,6 @@ def health_facts(
         directories=tight_directories(reports),
         crowded=crowded_brokers(reports),
         certificates=ending_certificates(reports, at_ms),
-        processes=_troubled_processes((each.process for each in processes), reach),
         unclean=tuple(map(_as_past_election, unclean_elections_since(at_ms - TOLD_FOR_MS, reach))),
         unloaded=_unloaded_coordinators(reports),
         **_of_connectors(state, reach),
@@ -106,6 +104,11 @@ def health_facts(
         **_of_audit(at_ms, reach),
         lone_internal_topics=_lone_internal_topics(len(registered)),
     )
+
+
+def _of_processes(rows: Sequence[ManagedProcess], reach: Reach) -> dict[str, Any]:
+    managed = frozenset(_broker_of(each) for each in rows if _is_broker(each))
+    return {"manages_processes": is_main(), "managed": managed, "processes": _troubled_processes(rows, reach)}
 
 
 def _of_connectors(state: ClusterState, reach: Reach) -> dict[str, Any]:

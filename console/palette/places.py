@@ -42,6 +42,7 @@ PAGES = (
     Place("Placement", "placement", "replicas leaders racks"),
     Place("What if", "what-if", "simulate lost broker rack added traffic capacity", names_all=True),
     Place("Retention", "retention", "deleted disk", _TOPIC),
+    Place("Dependencies", "dependencies", "graph lineage what hangs on what reads writes", _TOPIC),
     Place("Processes", "processes", "start stop restart", _PROCESS),
     Place("ZooKeeper", "zookeeper", "ensemble"),
     Place("Znodes", "zookeeper-znodes", "zookeeper tree", names_all=True),

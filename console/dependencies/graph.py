@@ -1,0 +1,73 @@
+"""Topics and who reads and writes them as a graph, in which records flow from one to the next. Pure."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+#: To either side: who reads a topic, and the topics that those write.
+STEPS = 2
+
+
+class Kind(StrEnum):
+    TOPIC = "topic"
+    GROUP = "group"
+    STREAM = "stream"
+    CONNECTOR = "connector"
+    MIRROR = "mirror"
+    ELSEWHERE = "elsewhere"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Node:
+    """ELSEWHERE is a topic of another cluster, as alias:name; a mirror is its flow."""
+
+    kind: Kind
+    name: str
+
+
+#: Records flow from the first to the second.
+Edge = tuple[Node, Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """`steps` from the one in the middle: below zero what it hangs on, above zero what hangs on it."""
+
+    steps: int
+    nodes: list[Node]
+
+
+class Graph:
+    def __init__(self, edges: Iterable[Edge]):
+        self._after: dict[Node, set[Node]] = defaultdict(set)
+        self._before: dict[Node, set[Node]] = defaultdict(set)
+        for source, target in edges:
+            self._after[source].add(target)
+            self._before[target].add(source)
+
+    def __contains__(self, node: Node) -> bool:
+        return node in self._after or node in self._before
+
+    def writers(self, node: Node) -> list[Node]:
+        return sorted(self._before.get(node, ()))
+
+    def readers(self, node: Node) -> list[Node]:
+        return sorted(self._after.get(node, ()))
+
+    def around(self, middle: Node, steps: int = STEPS) -> list[Layer]:
+        """From what is furthest up to what is furthest down; of a circle each is once on a side. No layer is empty."""
+        up = self._reached(middle, self.writers, steps)
+        down = self._reached(middle, self.readers, steps)
+        layers = [Layer(-number, nodes) for number, nodes in reversed(list(enumerate(up, 1)))]
+        layers += [Layer(0, [middle]), *(Layer(number, nodes) for number, nodes in enumerate(down, 1))]
+        return [layer for layer in layers if layer.nodes]
+
+    @staticmethod
+    def _reached(middle: Node, step: Callable[[Node], list[Node]], steps: int) -> list[list[Node]]:
+        seen, layer, found = {middle}, [middle], []
+        for _ in range(steps):
+            layer = sorted({each for node in layer for each in step(node)} - seen)
+            seen.update(layer)
+            found.append(layer)
+        return found
