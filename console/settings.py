@@ -173,6 +173,7 @@ INSTALLED_APPS = [
     "console.quotas",
     "console.credentials",
     "console.records",
+    "console.contents",
     "console.connectors",
     "console.processes",
     "console.history",

@@ -47,6 +47,12 @@ READS = (
         "Records of a topic, from a place as on its page: `place`, `partition`, `offset`, `at`, `limit_records`",
         scope="records",
     ),
+    Read(
+        "topics/{name}/contents",
+        "topic-contents",
+        "What was counted in a topic's records when somebody last had them read on its page",
+        scope="records",
+    ),
     Read("groups", "consumers", "Consumer groups: state, lag, verdict"),
     Read("groups/{path:group}/offsets", "group", "What a group has committed, and its lag, by partition"),
     Read("groups/{path:group}/members", "group", "Members of a group", (("table", "members"),)),

@@ -22,7 +22,7 @@ OF_CONSOLE = frozenset({"auth", "contenttypes", "sessions", "access", "audit"})
 #: the first, so that elsewhere their tables stay empty.
 OF_CLUSTER = frozenset(
     {
-        *("alerts", "brokers", "changes", "charts", "clusters", "completeness", "connectors", "consumers"),
+        *("alerts", "brokers", "changes", "charts", "clusters", "completeness", "connectors", "consumers", "contents"),
         *("credentials", "departures", "history", "mirrors", "notes", "past", "placement", "plans", "probe"),
         *("processes", "quotas", "retention"),
         *("rolling", "streams", "topics", "zookeeper"),

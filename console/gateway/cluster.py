@@ -32,6 +32,7 @@ from confluent_kafka.admin import (
 )
 
 from console.gateway.acls import KafkaAcls
+from console.gateway.batches import ask_batches
 from console.gateway.brokers import KafkaBrokers
 from console.gateway.client import ClusterClient
 from console.gateway.credentials import KafkaCredentials
@@ -43,7 +44,7 @@ from console.gateway.moves import KafkaMoves
 from console.gateway.producers import KafkaProducers
 from console.gateway.quotas import KafkaQuotas
 from console.gateway.record_deletion import ask_to_delete
-from console.gateway.record_views import Headers, OffsetSpan, RecordStream
+from console.gateway.record_views import BatchView, Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
 from console.gateway.retention import ask_outlook, ask_retention, ask_segments
 from console.gateway.retention_views import CommittedView, PartitionRetention, RetentionView, SettingView
@@ -205,6 +206,9 @@ class KafkaGateway:
 
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
         return KafkaRecordStream(self._client, topic, starts, committed_only)
+
+    def batches_at(self, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
+        return ask_batches(self._client, topic, starts, self._timeout)
 
     def produce_record(
         self, topic: str, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers = ()

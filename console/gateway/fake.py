@@ -21,7 +21,7 @@ from console.gateway.fake_quotas import FakeQuotas
 from console.gateway.fake_records import FakeRecordStream
 from console.gateway.fake_retention import FakeSegment, FakeTopicState
 from console.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
-from console.gateway.record_views import Headers, OffsetSpan, RecordStream, RecordView
+from console.gateway.record_views import BatchView, Headers, OffsetSpan, RecordStream, RecordView
 from console.gateway.retention_views import (
     EVERYTHING_GOES,
     CommittedView,
@@ -182,6 +182,15 @@ class FakeGateway:
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
         state = self._state(topic)
         return FakeRecordStream(state.record_at, starts)
+
+    def batches_at(self, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
+        """Each record was sent alone."""
+        state, spans = self._state(topic), self.record_spans(topic, False)
+        return [
+            BatchView(each, offset, 1, state.record_at(each, offset).size_bytes, "none")
+            for each in starts.keys() & spans.keys()
+            for offset in range(starts[each], spans[each].next)
+        ]
 
     def produce_record(
         self, topic: str, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers = ()

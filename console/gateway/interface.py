@@ -17,7 +17,7 @@ from console.gateway.group_views import GroupGateway
 from console.gateway.move_views import MoveGateway
 from console.gateway.producer_views import ProducerGateway
 from console.gateway.quota_views import QuotaGateway
-from console.gateway.record_views import Headers, OffsetSpan, RecordStream
+from console.gateway.record_views import BatchView, Headers, OffsetSpan, RecordStream
 from console.gateway.retention_views import CommittedView, PartitionRetention, RetentionView, SettingView
 
 __all__ = [
@@ -187,6 +187,10 @@ class ClusterGateway(Protocol):
 
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
         """Read from partition → offset on. The caller closes the stream. No group is joined, no offset committed."""
+        ...
+
+    def batches_at(self, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
+        """Batches as they lie there, some from each offset on, without markers; a partition that is silent has none."""
         ...
 
     def produce_record(

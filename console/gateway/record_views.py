@@ -27,6 +27,19 @@ class RecordView:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchView:
+    """A batch as the log has it. `records` may be fewer than were written: compaction takes them out."""
+
+    partition: int
+    base_offset: int
+    records: int
+    size_bytes: int
+    #: none, gzip, snappy, lz4 or zstd.
+    compression: str
+    is_transactional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class OffsetSpan:
     """What can be read of a partition: from `first` to below `next`."""
 

@@ -6,7 +6,7 @@ that has read everything may stand before the log's end for ever.
 
 import logging
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from broker.client.cluster import Cluster
 from broker.common.errors import BarnabasError
@@ -41,9 +41,20 @@ def ask_first_unread(
 
 
 def _ask_topic(cluster: Cluster, topic: str, offsets: Mapping[int, int]) -> dict[TopicPartition, UnreadView]:
+    found: dict[TopicPartition, UnreadView] = {}
+    for data in fetched(cluster, topic, offsets, BYTES_PER_PARTITION):
+        unread = unread_in(data, offsets[data.partition_index])
+        if unread is not None:
+            found[topic, data.partition_index] = unread
+    return found
+
+
+def fetched(
+    cluster: Cluster, topic: str, offsets: Mapping[int, int], bytes_per_partition: int
+) -> Iterator[PartitionData]:
+    """What lies at these offsets of each partition, as its leader sends it; of who does not answer there is nothing."""
     metadata = cluster.describe_topics([topic])
     (described,) = metadata.topics
-    found: dict[TopicPartition, UnreadView] = {}
     for address, partitions in _by_leader(metadata, described, offsets).items():
         request = FetchRequest(
             max_wait_ms=0,
@@ -56,7 +67,7 @@ def _ask_topic(cluster: Cluster, topic: str, offsets: Mapping[int, int]) -> dict
                     topic_id=described.topic_id,
                     partitions=[
                         FetchPartition(
-                            partition=each, fetch_offset=offsets[each], partition_max_bytes=BYTES_PER_PARTITION
+                            partition=each, fetch_offset=offsets[each], partition_max_bytes=bytes_per_partition
                         )
                         for each in partitions
                     ],
@@ -69,11 +80,8 @@ def _ask_topic(cluster: Cluster, topic: str, offsets: Mapping[int, int]) -> dict
             cluster.forget(*address)
             logger.debug("no records of %s: %s", topic, error)
             continue
-        for data in (each for answer in answers for each in answer.partitions):
-            unread = unread_in(data, offsets[data.partition_index])
-            if unread is not None:
-                found[topic, data.partition_index] = unread
-    return found
+        for answer in answers:
+            yield from answer.partitions
 
 
 def _by_leader(

@@ -63,7 +63,7 @@ def parse_path(text: str) -> Column | None:
 def parse_document(text: str) -> object:
     """None for what is no JSON. Numbers are texts of their digits."""
     try:
-        return json.loads(text, parse_int=_Digits, parse_float=_Digits, parse_constant=_refuse)
+        return json.loads(text, parse_int=Digits, parse_float=Digits, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
 
@@ -72,7 +72,7 @@ def _refuse(word: str) -> None:
     raise ValueError(f"{word} is no JSON")
 
 
-class _Digits(str):
+class Digits(str):
     """A number as it is written."""
 
     __slots__ = ()
@@ -148,4 +148,4 @@ def _tokens(found: object, depth: int, depth_max: int) -> Iterator[str]:
             yield from _tokens(inner, depth + 1, depth_max)
         yield "]" if found else "[]"
     else:
-        yield str(found) if isinstance(found, _Digits) else json.dumps(found, ensure_ascii=False)
+        yield str(found) if isinstance(found, Digits) else json.dumps(found, ensure_ascii=False)

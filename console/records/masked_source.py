@@ -11,7 +11,7 @@ from console.clusters.models import Topic
 from console.common.owned_files import FileError, read_private_text
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
-from console.gateway.record_views import OffsetSpan, RecordStream, RecordView
+from console.gateway.record_views import BatchView, OffsetSpan, RecordStream, RecordView
 from console.records.masking import Masker, MaskingError, Path, Rule, hidden_paths, parse_masking
 from console.records.reading import RecordSource
 
@@ -61,6 +61,9 @@ class MaskedSource:
 
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
         return _MaskedStream(self._source.open_records(topic, starts, committed_only), self._masker)
+
+    def batches_at(self, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
+        return self._source.batches_at(topic, starts)
 
 
 class _MaskedStream:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from console.common.clock import now_ms
-from console.gateway.record_views import OffsetSpan, RecordStream, RecordView
+from console.gateway.record_views import BatchView, OffsetSpan, RecordStream, RecordView
 from console.records.expression import BadExpression, Expression
 from console.records.query import RecordQuery, write_cursor
 from console.records.scan import Budget, Scan, Stop
@@ -28,6 +28,8 @@ class RecordSource(Protocol):
     def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]: ...
 
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream: ...
+
+    def batches_at(self, topic: str, starts: Mapping[int, int]) -> list[BatchView]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ import asyncio
 import json
 import logging
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
 
 from channels.db import database_sync_to_async
 from django.core.exceptions import PermissionDenied
@@ -40,12 +42,13 @@ SILENCE_SECONDS = 60
 #: A page that was paused for so long gives its slot to others; it says so, and can be started again.
 PAUSE_SECONDS = 120
 PAUSED_TOO_LONG = "paused for too long"
-_READERS = {"search": SearchReader, "tail": TailReader}
 _THREADS = ThreadPoolExecutor(READERS_MAX, thread_name_prefix="records")
 
 
 class RecordsConsumer(PersonSocket):
     """`/ws/records/?topic=<name>&mode=search|tail&…`, the rest as in the address of the messages tab."""
+
+    readers: ClassVar[dict[str, Callable[..., Reader]]] = {"search": SearchReader, "tail": TailReader}
 
     def __init__(self, *arguments, **named):
         super().__init__(*arguments, **named)
@@ -59,7 +62,7 @@ class RecordsConsumer(PersonSocket):
         await self.accept()
         parameters = QueryDict(self.scope["query_string"])
         mode, refusal = parameters.get("mode", ""), await self.refusal()
-        if refusal is None and mode not in _READERS:
+        if refusal is None and mode not in self.readers:
             refusal = CLOSE_UNKNOWN_PAGE
         if refusal is None:
             topic, refusal = await self.find_topic(parameters.get("topic", ""))
@@ -102,7 +105,7 @@ class RecordsConsumer(PersonSocket):
         try:
             partitions = range(topic.partition_count) if query.partition is None else (query.partition,)
             await database_sync_to_async(count_reading)(self.scope["user"], topic, partitions)
-            await self.play(_READERS[mode], topic, query)
+            await self.play(self.readers[mode], topic, query)
         except GatewayError as error:
             await self.say(error=str(error), ended="the cluster did not answer")
         except BadExpression as error:
@@ -117,7 +120,7 @@ class RecordsConsumer(PersonSocket):
         finally:
             SLOTS.give_back(person)
 
-    async def play(self, reader_of: type, topic: Topic, query: RecordQuery) -> None:
+    async def play(self, reader_of: Callable[..., Reader], topic: Topic, query: RecordQuery) -> None:
         source = await database_sync_to_async(source_for)(self.scope["user"], topic)
         reader: Reader = await self.in_thread(reader_of, source, topic.name, topic.partition_count, query)
         in_use = threading.Lock()
@@ -145,12 +148,7 @@ class RecordsConsumer(PersonSocket):
         return True
 
     async def show(self, topic: Topic, query: RecordQuery, turn: Turn) -> None:
-        """Sent when the page has taken what was sent before; one that is silent for too long is left."""
-        async with asyncio.timeout(SILENCE_SECONDS):
-            await self.has_room.wait()
-        self.untaken += 1
-        if self.untaken >= UNTAKEN_MAX:
-            self.has_room.clear()
+        await self.room()
         context = {
             "topic": topic,
             "query": query,
@@ -161,11 +159,19 @@ class RecordsConsumer(PersonSocket):
         status = await self.in_thread(render_to_string, "records/partials/progress.html", context)
         await self.say(rows=rows, status=status, ended=turn.ended, cursor=turn.cursor)
 
+    async def room(self) -> None:
+        """When the page has taken what was sent before; one that is silent for too long is left."""
+        async with asyncio.timeout(SILENCE_SECONDS):
+            await self.has_room.wait()
+        self.untaken += 1
+        if self.untaken >= UNTAKEN_MAX:
+            self.has_room.clear()
+
     async def say(self, **fields: str) -> None:
         await self.send(text_data=json.dumps(fields))
 
     @staticmethod
-    async def in_thread(function, *arguments):
+    async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(_THREADS, bound(function), *arguments)
 
 

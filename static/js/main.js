@@ -4,6 +4,7 @@ import "./active.js";
 import "./ages.js";
 import "./charts.js";
 import "./connection.js";
+import "./contents.js";
 import "./drawer.js";
 import "./flash.js";
 import "./focus.js";

@@ -150,3 +150,13 @@ def test_records_of_a_topic_that_is_compacted_only_are_not_deleted_so(gateway, t
     append(topic, 0, 5)
     gateway.change_topic_settings(topic, {"cleanup.policy": "compact"})
     eventually(lambda: gateway.delete_records(topic, {0: 3}), lambda refused: refused.keys() == {0})
+
+
+def test_batches_tell_how_records_were_sent(gateway, topic):
+    for number in range(3):
+        gateway.produce_record(topic, 1, None, b"%d" % number)
+
+    found = sorted(gateway.batches_at(topic, {0: 0, 1: 1}), key=lambda each: each.base_offset)
+    assert [(each.partition, each.base_offset, each.records) for each in found] == [(1, 1, 1), (1, 2, 1)]
+    assert {each.compression for each in found} == {"none"}
+    assert all(each.size_bytes > 0 for each in found)

@@ -1,0 +1,1 @@
+"""What a topic holds, by a bounded reading of some of its records."""

@@ -1,0 +1,82 @@
+"""What was counted, as the page draws it. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`count` of `whole`, in percent."""
+
+    name: str
+    count: int
+    whole: int
+    detail: str = ""
+    example: str = ""
+
+    @property
+    def percent(self) -> str:
+        if not self.whole:
+            return "–"
+        share = 100 * self.count / self.whole
+        return f"{share:.0f} %" if share in (0, 100) else f"{min(max(share, 0.1), 99.9):.1f} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    found: dict[str, Any]
+
+    @property
+    def facts(self) -> list[Share]:
+        whole = self.found["records"]
+        named = {
+            "Without a value": self.found["tombstones"],
+            "Value of no bytes": self.found["empty_values"],
+            "Without a key": self.found["keys"]["none"],
+            "With headers": self.found["with_headers"],
+            "Without a time": self.found["order"]["no_time"],
+        }
+        return [Share(name, count, whole) for name, count in named.items()]
+
+    @property
+    def keys(self) -> list[Share]:
+        return [Share(key, count, self.found["records"]) for key, count in self.found["keys"]["top"]]
+
+    @property
+    def sizes(self) -> list[tuple[str, dict[str, int]]]:
+        names = {"key": "Key", "value": "Value", "record": "Record, uncompressed"}
+        return [(names[part], figures) for part, figures in self.found["sizes"].items() if figures]
+
+    @property
+    def headers(self) -> list[Share]:
+        return [Share(name, count, self.found["records"]) for name, count in self.found["headers"]]
+
+    @property
+    def formats(self) -> Iterator[tuple[str, list[Share]]]:
+        whole = self.found["looked_into"]
+        for part, found in self.found["formats"].items():
+            yield part.capitalize(), [Share(name, count, whole) for name, count in found]
+
+    @property
+    def fields(self) -> list[Share]:
+        return [
+            Share(
+                f"{part}{'' if path.startswith('[') else '.'}{path}", count, fields["documents"], _kinds(kinds), example
+            )
+            for part, fields in self.found["fields"].items()
+            for path, count, kinds, example in fields["rows"]
+        ]
+
+    @property
+    def documents_left_out(self) -> int:
+        return sum(fields["left_out"] for fields in self.found["fields"].values())
+
+    @property
+    def codecs(self) -> list[Share]:
+        batches = self.found["batches"]
+        return [Share(name, count, batches["count"]) for name, count in batches["codecs"]]
+
+
+def _kinds(kinds: list[tuple[str, int]]) -> str:
+    return ", ".join(name if len(kinds) == 1 else f"{name} {count:,}" for name, count in kinds)

@@ -1,0 +1,42 @@
+"""Counting what a topic holds, over a websocket of its own: how far it is, until it is over and kept.
+
+`/ws/contents/?topic=<name>&mode=contents&count=…&since=…`; what is sent and answered is as in `records/socket.py`. Who
+closes it before calls it off: nothing is kept then.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import ClassVar
+
+from channels.db import database_sync_to_async
+from django.http import QueryDict
+from django.template.loader import render_to_string
+
+from console.clusters.models import Topic
+from console.contents.reader import ContentsReader, CountedTurn
+from console.contents.store import keep
+from console.contents.window import Window
+from console.records.masked_source import hidden_from
+from console.records.masking import Path
+from console.records.query import RecordQuery
+from console.records.search_and_tail import Reader, Turn
+from console.records.socket import RecordsConsumer
+
+
+class ContentsConsumer(RecordsConsumer):
+    readers: ClassVar[dict[str, Callable[..., Reader]]] = {"contents": ContentsReader}
+    window: Window
+    hidden: Sequence[Path]
+
+    async def play(self, reader_of: Callable[..., Reader], topic: Topic, query: RecordQuery) -> None:
+        self.window = Window.parse(QueryDict(self.scope["query_string"]))
+        self.hidden = await database_sync_to_async(hidden_from)(self.scope["user"], topic.name)
+        await super().play(partial(reader_of, window=self.window), topic, query)
+
+    async def show(self, topic: Topic, query: RecordQuery, turn: Turn) -> None:
+        await self.room()
+        if isinstance(turn, CountedTurn) and turn.found is not None:
+            arguments = self.scope["user"], topic.name, self.hidden, str(self.window), turn.ended, turn.found
+            await database_sync_to_async(keep)(*arguments)
+        status = await self.in_thread(render_to_string, "contents/partials/progress.html", {"turn": turn})
+        await self.say(status=status, ended=turn.ended)
