@@ -11,7 +11,14 @@ from console.gateway.interface import PARTITIONS_PER_TOPIC_MAX
 from console.records.columns import Column, parse_columns
 
 PLACES = {"newest": "Newest", "oldest": "Oldest", "offset": "From offset", "time": "From time"}
-SHOWN_AS = {"auto": "auto", "string": "raw text", "json": "JSON", "tree": "JSON tree", "hex": "hex"}
+SHOWN_AS = {
+    "auto": "auto",
+    "string": "raw text",
+    "json": "JSON",
+    "tree": "JSON tree",
+    "protobuf": "Protobuf fields",
+    "hex": "hex",
+}
 SEARCHED = {
     "any": "anywhere",
     "key": "in the key",

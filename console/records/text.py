@@ -3,12 +3,15 @@
 Nothing is run, and nothing is marked as safe: the templates escape it.
 """
 
+import codecs
 import re
 import zlib
 from dataclasses import dataclass, replace
 
+from console.records import cbor, message_pack
 from console.records.json_layout import Line, is_document, laid_out, tree
-from console.records.message_pack import as_json
+from console.records.protobuf_wire import wire_text
+from console.records.xml_layout import laid_out_xml
 
 #: Characters of a key or value shown in a row, and of one opened.
 PREVIEW_LENGTH = 160
@@ -33,7 +36,7 @@ _FRAME_BYTES = 5
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """`kind` is null, empty, string, json or hex; `is_cut` says that there is more than is shown, `note` what it is.
+    """`kind` is null, empty, string, json, xml, protobuf or hex; `is_cut`: there is more; `note`: what it is.
 
     `tree` are the lines of JSON that was asked for as a tree, if it can be shown as one.
     """
@@ -59,7 +62,7 @@ class Text:
 
 
 def text_of(data: bytes | None, shown_as: str, length_max: int = TEXT_LENGTH_MAX) -> Text:
-    """`data` as `shown_as` says (auto, string, json, tree, hex); asked for as JSON, what is no JSON is a string."""
+    """`data` as `shown_as` says (`SHOWN_AS` of query); asked for as JSON, what is no JSON is a string."""
     if data is None:
         return Text("null", "null", 0)
     if not data:
@@ -69,7 +72,12 @@ def text_of(data: bytes | None, shown_as: str, length_max: int = TEXT_LENGTH_MAX
     if shown_as == "string":
         return _string(data, length_max)
     note, inner = _unwrapped(data, length_max)
-    found = _json(inner, shown_as, length_max) or _plain(inner, shown_as, length_max)
+    found = (
+        (_wire(inner, length_max) if shown_as == "protobuf" else None)
+        or _json(inner, shown_as, length_max)
+        or (_xml(inner, length_max) if shown_as == "auto" else None)
+        or _plain(inner, shown_as, length_max)
+    )
     if note and found.kind == "hex":
         found = _hex(data, length_max)
     return replace(found, size_bytes=len(data), note="; ".join(each for each in (note, found.note) if each))
@@ -84,7 +92,7 @@ def document_text(data: bytes | None) -> str:
         return ""
     if inner[:64].lstrip()[:1] in (b"{", b"["):
         return inner.decode(errors="replace")
-    return "" if _is_readable(inner) else as_json(inner) or ""
+    return "" if _is_readable(inner) else _packed(inner)[1]
 
 
 def _unwrapped(data: bytes, length_max: int) -> tuple[str, bytes]:
@@ -126,12 +134,37 @@ def _json(data: bytes, shown_as: str, length_max: int) -> Text | None:
     return Text("json", text, len(data), is_cut, "too deep or too much for a tree; no tree is shown")
 
 
+def _xml(data: bytes, length_max: int) -> Text | None:
+    if len(data) > _worked_max(length_max) or data[:64].removeprefix(codecs.BOM_UTF8).lstrip()[:1] != b"<":
+        return None
+    found = laid_out_xml(data, length_max)
+    return found and Text("xml", found[0], len(data), found[1], "XML")
+
+
+def _wire(data: bytes, length_max: int) -> Text | None:
+    """A registry's frame may go on with where in its schema the type is: nothing but a zero for the first."""
+    found = None
+    if len(data) <= _worked_max(length_max):
+        found = wire_text(data, length_max) or (wire_text(data[1:], length_max) if data[:1] == b"\0" else None)
+    return found and Text("protobuf", found[0], len(data), found[1], "Protobuf fields by number, types guessed")
+
+
 def _plain(data: bytes, shown_as: str, length_max: int) -> Text:
+    if shown_as == "protobuf":
+        return replace(_hex(data, length_max), note="no Protobuf message")
     if shown_as == "auto" and not _is_readable(data[:length_max]):
-        packed = as_json(data) if len(data) <= _worked_max(length_max) else None
+        name, packed = _packed(data) if len(data) <= _worked_max(length_max) else ("", "")
         unpacked = packed and _json(packed.encode(errors="replace"), "json", length_max)
-        return replace(unpacked, note="MessagePack") if unpacked else _hex(data, length_max)
+        return replace(unpacked, note=name) if unpacked else _hex(data, length_max)
     return _string(data, length_max)
+
+
+def _packed(data: bytes) -> tuple[str, str]:
+    """The format of `data` and its JSON; both empty if it is none that is known."""
+    for name, as_json in (("MessagePack", message_pack.as_json), ("CBOR", cbor.as_json)):
+        if found := as_json(data):
+            return name, found
+    return "", ""
 
 
 def _string(data: bytes, length_max: int) -> Text:
