@@ -120,6 +120,8 @@ SCHEMA_REGISTRY = read_registry_address(os.environ)
 
 #: Which parts of records are hidden from whom (`records/masking.py`); of mode 600. Without it none is.
 MASKING_FILE = DATA_DIR / "masking.toml"
+#: Which Protobuf message a topic's records are (`records/protobuf_files.py`), by files in the directory beside it.
+PROTOBUF_FILE = DATA_DIR / "protobuf.toml"
 #: Rules of alerts and who is told; of mode 600. Without it nobody is.
 ALERTS_FILE = (
     Path(os.environ.get("BARNABAS_ALERTS_FILE", "").strip() or DATA_DIR / "alerts.toml").expanduser().resolve()

@@ -30,7 +30,16 @@ def read_rules_text(path: Path) -> str:
     return _read(path, 0o022, "can be written by others; chmod go-w it", _RULES_BYTES_MAX)
 
 
+def read_rules_bytes(path: Path, bytes_max: int) -> bytes:
+    """As `read_rules_text`, of what is no text."""
+    return _bytes(path, 0o022, "can be written by others; chmod go-w it", bytes_max)
+
+
 def _read(path: Path, forbidden: int, complaint: str, bytes_max: int) -> str:
+    return _bytes(path, forbidden, complaint, bytes_max).decode("utf-8", "replace")
+
+
+def _bytes(path: Path, forbidden: int, complaint: str, bytes_max: int) -> bytes:
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             status = os.fstat(file.fileno())
@@ -43,4 +52,4 @@ def _read(path: Path, forbidden: int, complaint: str, bytes_max: int) -> str:
         raise FileError(f"{path} cannot be read: {error.strerror}.") from error
     if len(content) > bytes_max:
         raise FileError(f"{path} is larger than {bytes_max} bytes.")
-    return content.decode("utf-8", "replace")
+    return content

@@ -1,10 +1,12 @@
-"""What keys and values say that are neither text nor JSON: by the schema registry, or by a decoder somebody installed.
+"""What keys and values say that are neither text nor JSON: by the schema registry, by a file
+that says what they are, or by a decoder somebody installed.
 
 A decoder is a Python entry point of the group `barnabas.decoders`, a function `(topic, part, data) -> str | None`:
 `part` is key or value, `data` its bytes, never empty; the answer is JSON or text, None for what is not its own. It runs
 in the console with the console's rights, as everything installed beside it does.
 """
 
+import json
 import logging
 import time
 from collections.abc import Callable
@@ -12,6 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 
+from django.conf import settings
+
+from console.records.protobuf_files import MappingError, messages_of
 from console.schemas.codec import PageDecoder
 
 logger = logging.getLogger(__name__)
@@ -19,6 +24,7 @@ logger = logging.getLogger(__name__)
 GROUP = "barnabas.decoders"
 #: Of one page, for all that installed decoders do.
 SECONDS_PER_PAGE = 2.0
+NOTE_LENGTH_MAX = 400
 Decoder = Callable[[str, str, bytes], str | None]
 
 
@@ -58,10 +64,31 @@ class RecordDecoder:
             return None
         found = self._schemas.decode(data)
         if found is None:
-            return self._by_an_installed(part, data)
+            return self._by_a_file(part, data) or self._by_an_installed(part, data)
         if found.problem:
             return Found("", f"schema {found.schema_id}, not decoded: {found.problem}", found.schema_id)
         return Found(found.text, f"{found.type.capitalize()}, schema {found.schema_id}", found.schema_id)
+
+    def _by_a_file(self, part: str, data: bytes) -> Found | None:
+        """Protobuf that somebody has said it is. While the files cannot be used, what is no text is not guessed at."""
+        try:
+            messages = messages_of(settings.PROTOBUF_FILE)
+        except MappingError as error:
+            return None if _is_text(data) else Found("", f"not decoded: {error}"[:NOTE_LENGTH_MAX])
+        rule = messages.rule_of(self._topic, part)
+        if rule is None:
+            return None
+        if self._left_s <= 0:
+            return Found("", f"not decoded by {rule.file}: the page has taken its time for that")
+        began_s = self._now_s()
+        try:
+            said, has_more = messages.read(rule, data)
+        except MappingError as error:
+            return Found("", f"not decoded: {error}"[:NOTE_LENGTH_MAX])
+        finally:
+            self._left_s -= self._now_s() - began_s
+        more = ", with fields it does not know" if has_more else ""
+        return Found(json.dumps(said, ensure_ascii=False), f"Protobuf, {rule.message} of {rule.file}{more}")
 
     def _by_an_installed(self, part: str, data: bytes) -> Found | None:
         for name, decoder in installed():
@@ -77,3 +104,11 @@ class RecordDecoder:
             if text is not None:
                 return Found(str(text), name)
         return None
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -21,9 +21,9 @@ class ProtobufSchema:
         pool = descriptor_pool.DescriptorPool()
         try:
             for name, each in referred.items():
-                _add(pool, _described(each), name)
+                add_file(pool, _described(each), name)
             main = _described(text)
-            _add(pool, main, _MAIN)
+            add_file(pool, main, _MAIN)
             self._file: Any = pool.FindFileByName(_MAIN)
         except (TypeError, KeyError, ValueError, DecodeError, binascii.Error) as error:
             raise UnusableSchemaError(f"its descriptor cannot be used: {error!s:.200}") from None
@@ -64,15 +64,15 @@ def _described(text: str) -> descriptor_pb2.FileDescriptorProto:
     return descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(text, validate=True))
 
 
-def _add(pool: descriptor_pool.DescriptorPool, described: descriptor_pb2.FileDescriptorProto, name: str) -> None:
-    """With what Google ships of its imports, which no registry holds."""
+def add_file(pool: descriptor_pool.DescriptorPool, described: descriptor_pb2.FileDescriptorProto, name: str) -> None:
+    """With what Google ships of its imports, which nobody holds. Raises KeyError, TypeError."""
     described.name = name
     for imported in described.dependency:
         try:
             pool.FindFileByName(imported)
         except KeyError:
             known = descriptor_pb2.FileDescriptorProto.FromString(_shipped(imported))
-            _add(pool, known, imported)
+            add_file(pool, known, imported)
     pool.Add(described)
 
 

@@ -29,6 +29,7 @@ def _on_its_own(settings, tmp_path):
     settings.SCHEMA_REGISTRY = None
     settings.ALERTS_FILE = tmp_path / "alerts.toml"
     settings.MASKING_FILE = tmp_path / "masking.toml"
+    settings.PROTOBUF_FILE = tmp_path / "protobuf.toml"
     settings.AUDIT_END_FILE = tmp_path / "audit-end"
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
