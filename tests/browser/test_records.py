@@ -99,8 +99,8 @@ def test_a_record_is_produced_seen_live_and_found_by_search(page, product, chrom
 @pytest.mark.long
 def test_pages_of_messages_lead_back_to_the_oldest(page, product):
     topic = f"{TOPIC}.pages"
-    new = NewTopic(topic, 3, 3)
-    AdminClient({**product.client}).create_topics([new])[topic].result(30)
+    admin = AdminClient({**product.client})
+    admin.create_topics([NewTopic(topic, 3, 3)])[topic].result(30)
     produce(product, [f"page number {n}" for n in range(401)], topic)
     page.goto(f"{product.console}/topics/")
     expect(page.get_by_role("link", name=topic, exact=True)).to_be_visible()
