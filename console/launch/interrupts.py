@@ -4,10 +4,11 @@ They, and a child's death, end a pause: whoever looks after children need not lo
 """
 
 import os
-import select
 import signal
 import time
 from contextlib import suppress
+
+from console.gateway.readable import readable
 
 WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -34,7 +35,7 @@ class Interrupts:
         """Until a signal comes, no longer than `seconds`; also if it came since the last pause."""
         if self._woken is None:
             time.sleep(seconds)
-        elif select.select([self._woken], [], [], seconds)[0]:
+        elif readable(self._woken, seconds):
             with suppress(BlockingIOError):
                 while os.read(self._woken, 512):
                     pass

@@ -5,12 +5,12 @@ It is evaluated in a process of its own, because one expression may still ask fo
 
 import os
 import pickle
-import select
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from console.gateway.readable import readable
 from console.gateway.record_views import RecordView
 from console.records.expression_child import FAILED, YES
 
@@ -81,8 +81,7 @@ class Expression:
         number = self._process.stdout.fileno()  # type: ignore[union-attr]
         data = b""
         while len(data) < count:
-            ready, _, _ = select.select([number], [], [], max(deadline - time.monotonic(), 0))
-            if not ready:
+            if not readable(number, deadline - time.monotonic()):
                 raise BadExpression(f"The expression takes longer than {_RECORD_S:g} s for a record.")
             piece = os.read(number, count - len(data))
             if not piece:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import select
 import threading
 import zlib
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from broker.common.clock import SystemClock
+from broker.common.readable import readable
 from broker.connect.api import (
     ConfigDef,
     ConfigKey,
@@ -176,7 +176,7 @@ class _Pipe:
         self._rest = b""
 
     def read_lines(self, _now_ms: int, max_lines: int, max_bytes: int) -> list[_PipedLine]:
-        if self._rest.count(b"\n") < max_lines and select.select([self._descriptor], [], [], 0)[0]:
+        if self._rest.count(b"\n") < max_lines and readable(self._descriptor, 0):
             self._rest += os.read(self._descriptor, 65_536)
         *lines, self._rest = self._rest.split(b"\n", max_lines)
         if len(self._rest) > max_bytes:

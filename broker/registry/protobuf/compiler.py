@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import re
-import select
 import subprocess
 import threading
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 from broker.common.errors import BarnabasError
 from broker.common.installation import module_command, with_code_path
 from broker.common.limits import REGISTRY_COMPILED_MAX
+from broker.common.readable import readable
 from broker.registry.errors import InvalidSchema, RegistryError
 
 #: The path of the schema itself, which has none.
@@ -81,7 +81,7 @@ def _read(process: subprocess.Popen[bytes], count: int) -> bytes:
     assert process.stdout is not None
     data = b""
     while len(data) < count:
-        if not select.select([process.stdout], [], [], _TIMEOUT_S)[0]:
+        if not readable(process.stdout.fileno(), _TIMEOUT_S):
             raise _CompilerGone
         chunk = process.stdout.read1(count - len(data))  # type: ignore[attr-defined]
         if not chunk:
