@@ -22,6 +22,8 @@ from console.records.query import RecordQuery
 from console.records.search_and_tail import Reader, Turn
 from console.records.socket import RecordsConsumer
 
+OTHER_RULES = "What is hidden of these records was changed meanwhile: nothing was kept. Read again."
+
 
 class ContentsConsumer(RecordsConsumer):
     readers: ClassVar[dict[str, Callable[..., Reader]]] = {"contents": ContentsReader}
@@ -36,6 +38,9 @@ class ContentsConsumer(RecordsConsumer):
     async def show(self, topic: Topic, query: RecordQuery, turn: Turn) -> None:
         await self.room()
         if isinstance(turn, CountedTurn) and turn.found is not None:
+            if await database_sync_to_async(hidden_from)(self.scope["user"], topic.name) != self.hidden:
+                await self.say(error=OTHER_RULES, ended="not kept")
+                return
             arguments = self.scope["user"], topic.name, self.hidden, str(self.window), turn.ended, turn.found
             await database_sync_to_async(keep)(*arguments)
         status = await self.in_thread(render_to_string, "contents/partials/progress.html", {"turn": turn})

@@ -6,6 +6,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from console.clusters.models import Topic
+from console.contents import socket as contents_socket
 from console.contents import store
 from console.contents.batches import told_of
 from console.contents.counting import Contents
@@ -91,6 +92,14 @@ async def test_who_sees_less_is_not_shown_what_was_counted_by_who_sees_more(
     assert "hidden" in page
     assert "4000" not in page
     assert "4000" in await shown(client_of, administrator)
+
+
+async def test_nothing_is_kept_if_what_is_hidden_changes_while_it_is_read(topic, reader, count, masked, monkeypatch):
+    hidden = contents_socket.hidden_from
+    before = iter([("seen before",)])
+    monkeypatch.setattr(contents_socket, "hidden_from", lambda *about: next(before, None) or hidden(*about))
+    assert "was changed meanwhile" in (await count(reader))["error"]
+    assert not [each async for each in Counted.objects.all()]
 
 
 async def test_only_who_may_read_records_counts_them(topic, viewer, client_of):
