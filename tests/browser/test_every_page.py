@@ -13,6 +13,7 @@ from tests.console.connectors.lying_server import LyingServer, connector
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 WORLD = """
+import json
 from console.consumers.models import ConsumerGroup, GroupPartition
 from console.connectors.models import Connector
 from console.credentials.models import ScramUser
@@ -24,6 +25,10 @@ from console.rolling_restart.models import RollingRestart
 from console.clusters.models import Partition, Topic
 from console.completeness.models import AuditedTopic, DeliveryRow, DeliverySeries
 from console.common.clock import now_ms
+from console.contents.batches import told_of
+from console.contents.counting import Contents
+from console.contents.store import keep
+from console.gateway.record_views import BatchView, RecordView
 from console.completeness.points import TIERS, Point, by_row, pack
 from console.gateway.message_audit import Latency
 from django.conf import settings
@@ -71,6 +76,11 @@ for name in ("lines", "a-connector-with-a-name-that-is-quite-long-" * 5):
 RollingRestart.objects.create(actor_name="admin", sentence="Begins.")
 somebody = User.objects.create_user("somebody", pk=10_000)
 somebody.name_rules.create(resource="topic", pattern="orders-*", level="operator")
+contents, long = Contents("orders", 50), "a-name-without-a-space-" * 12
+document = json.dumps({long[:90]: {"and": [long, 7, None]}, "id": 1}).encode()
+contents.add([RecordView(0, n, n, (long + str(n)).encode(), document, ((long, b""),)) for n in range(50)])
+found = {**contents.told(), "batches": told_of([BatchView(0, 0, 50, 900, "zstd")]), "silent": [1]}
+keep(somebody, "orders", (), "the newest 10,000 offsets", "end reached", found)
 """
 #: Not pages: parts that a page fetches, and what only takes a post.
 PARTS = {"process-log", "process-question", "process-no-question", "connector-details", "find"}
@@ -80,6 +90,7 @@ FILES = {"declaration-export"}
 PAGES = [name for name in CLOSED if name not in PARTS | FILES and (name not in CHANGES or name in FOR_OPERATORS)]
 PAGES += ["user", "user-create", "user-password", "user-logins", "own-password"]
 PAGES += ["connector-create", "connector-configure", "connector-delete"]
+PAGES += ["acl-file"]
 PAGES += ["credential-create", "credential-password", "credential-delete"]
 
 PHONE, DESK = (390, "light"), (1280, "dark")
