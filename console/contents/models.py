@@ -10,6 +10,8 @@ class Counted(models.Model):
     """The newest for a topic, for those from whom the same is hidden."""
 
     topic = models.CharField(max_length=249)
+    #: Empty where the cluster gives topics none.
+    topic_id = models.CharField(max_length=36, blank=True, default="")
     #: Of the paths that were hidden while it was read (`store.py`); who has others hidden does not see it.
     hidden = models.CharField(max_length=64)
     at_ms = models.BigIntegerField(db_index=True)

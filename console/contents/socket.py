@@ -41,7 +41,7 @@ class ContentsConsumer(RecordsConsumer):
             if await database_sync_to_async(hidden_from)(self.scope["user"], topic.name) != self.hidden:
                 await self.say(error=OTHER_RULES, ended="not kept")
                 return
-            arguments = self.scope["user"], topic.name, self.hidden, str(self.window), turn.ended, turn.found
+            arguments = self.scope["user"], topic, self.hidden, str(self.window), turn.ended, turn.found
             await database_sync_to_async(keep)(*arguments)
         status = await self.in_thread(render_to_string, "contents/partials/progress.html", {"turn": turn})
         await self.say(status=status, ended=turn.ended)

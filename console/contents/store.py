@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from console.clusters.models import Topic
 from console.common.clock import now_ms
 from console.common.databases import cluster_atomic
 from console.contents.models import ROWS_MAX, Counted
@@ -18,13 +19,16 @@ def fingerprint(hidden: Sequence[Path]) -> str:
 
 
 @cluster_atomic()
-def keep(actor: User, topic: str, hidden: Sequence[Path], window: str, ended: str, found: dict[str, Any]) -> None:
+def keep(actor: User, topic: Topic, hidden: Sequence[Path], window: str, ended: str, found: dict[str, Any]) -> None:
     """Instead of what was kept for the same topic and eyes."""
     told = {"at_ms": now_ms(), "actor_name": actor.get_username(), "window": window, "ended": ended, "found": found}
-    Counted.objects.update_or_create(topic=topic, hidden=fingerprint(hidden), defaults=told)
+    told["topic_id"] = topic.topic_id
+    Counted.objects.update_or_create(topic=topic.name, hidden=fingerprint(hidden), defaults=told)
     too_many = Counted.objects.order_by("-at_ms", "-id").values_list("id", flat=True)[ROWS_MAX:]
     Counted.objects.filter(id__in=list(too_many)).delete()
 
 
-def kept(topic: str, hidden: Sequence[Path]) -> Counted | None:
-    return Counted.objects.filter(topic=topic, hidden=fingerprint(hidden)).first()
+def kept(topic: Topic, hidden: Sequence[Path]) -> Counted | None:
+    """Nothing of another topic that had the name before."""
+    of_topic = Counted.objects.filter(topic=topic.name, topic_id=topic.topic_id)
+    return of_topic.filter(hidden=fingerprint(hidden)).first()

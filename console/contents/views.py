@@ -22,7 +22,7 @@ def contents(request: HttpRequest, name: str) -> HttpResponseBase:
         hidden = hidden_from(request.user, topic.name)
     except GatewayError as refusal:
         return render(request, "contents/page.html", context | {"error": str(refusal)}, status=503)
-    counted = kept(topic.name, hidden)
+    counted = kept(topic, hidden)
     if wants_csv(request):
         rows = rows_of(counted.found) if counted else ()
         return csv_response(request, f"contents-{topic.name}", TITLES, rows)

@@ -116,10 +116,29 @@ def test_names_in_records_are_text_on_the_page(topic, reader, client_of):
     contents = Contents("orders", 1)
     evil = "<script>alert(1)</script>"
     contents.add([RecordView(0, 0, 1, evil.encode(), json.dumps({evil: evil}).encode(), ((evil, b""),))])
-    store.keep(reader, "orders", (), "the newest", "end reached", {**contents.told(), "batches": told_of([])})
+    store.keep(
+        reader, Topic.objects.get(), (), "the newest", "end reached", {**contents.told(), "batches": told_of([])}
+    )
     page = client_of(reader).get("/topics/orders/+contents/").content.decode()
     assert "&lt;script&gt;" in page
     assert evil not in page
+
+
+def test_a_topic_made_anew_has_nothing_of_the_one_before(topic, reader, client_of, cluster, collect):
+    store.keep(
+        reader,
+        Topic.objects.get(),
+        (),
+        "the newest",
+        "end reached",
+        {**Contents("orders", 1).told(), "batches": told_of([])},
+    )
+    assert f"by {reader.username}" in client_of(reader).get("/topics/orders/+contents/").content.decode()
+    cluster.delete_topic("orders")
+    collect()
+    cluster.create_topic("orders", 1, 1)
+    collect()
+    assert "Nobody has counted this topic yet" in client_of(reader).get("/topics/orders/+contents/").content.decode()
 
 
 def test_what_is_kept_is_bounded_and_the_newest_stays(reader, monkeypatch):
@@ -127,10 +146,10 @@ def test_what_is_kept_is_bounded_and_the_newest_stays(reader, monkeypatch):
     moments = iter(range(10))
     monkeypatch.setattr(store, "now_ms", lambda: next(moments))
     for number in range(5):
-        store.keep(reader, f"topic-{number}", (), "w", "e", {})
-    store.keep(reader, "topic-4", (), "again", "e", {})
+        store.keep(reader, Topic(name=f"topic-{number}"), (), "w", "e", {})
+    store.keep(reader, Topic(name="topic-4"), (), "again", "e", {})
     assert [each.topic for each in Counted.objects.order_by("topic")] == ["topic-2", "topic-3", "topic-4"]
-    assert store.kept("topic-4", ()).window == "again"
+    assert store.kept(Topic(name="topic-4"), ()).window == "again"
 
 
 async def test_a_reading_takes_a_slot_like_a_search(topic, reader, count, monkeypatch):
