@@ -1,7 +1,10 @@
 """The status page: for everybody, without a login, where somebody has switched it on; nothing of it is anybody's.
 
-Whoever asks often is given what was made within the last half minute, so it costs the databases the same whoever asks.
+Whoever asks often is given what was made within the last half minute, and whoever asks while it is made waits for it:
+so it costs the databases the same whoever asks.
 """
+
+from threading import Lock
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -20,6 +23,8 @@ from console.probe.models import HOUR, MINUTE, ProbeWindow
 from console.probe.public import DAY_MS, DAYS, SILENT_MS, Availability, Window, availability
 
 FRESH_S = 30
+_KEY = "status-page"
+_making = Lock()
 
 
 @login_not_required
@@ -27,8 +32,13 @@ FRESH_S = 30
 def status_page(request: HttpRequest) -> HttpResponse:
     if not settings.STATUS_PAGE:
         raise Http404("There is no such page.")
-    page = cache.get_or_set("status-page", _page, FRESH_S)
-    return HttpResponse(page, headers={"Cache-Control": f"public, max-age={FRESH_S}"})
+    return HttpResponse(cache.get(_KEY) or _made_once(), headers={"Cache-Control": f"public, max-age={FRESH_S}"})
+
+
+def _made_once() -> str:
+    """By whoever comes first, for all that wait."""
+    with _making:
+        return cache.get_or_set(_KEY, _page, FRESH_S)
 
 
 def _page() -> str:

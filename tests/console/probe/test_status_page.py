@@ -1,17 +1,20 @@
 """What everybody may read without a login, where it is switched on: shares of a day and a month, and nothing else."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
 
 import pytest
 from django.core.cache import cache
 from django.db import OperationalError
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from console.common.clock import now_ms
 from console.probe import public_views
 from console.probe.figures import Figures
 from console.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
 from console.probe.public import DAY_MS, HOUR_MS, SILENT_MS, availability
+from tests.barnabas_cluster import await_true
 
 NOON_MS = 1_790_000_000_000 // DAY_MS * DAY_MS + DAY_MS // 2
 
@@ -115,3 +118,24 @@ def test_hours_and_days_go_by_the_clock_and_what_was_not_measured_is_no_outage()
     assert told.write_month == pytest.approx(150 / 210)
     assert told.days[-3].words == "not measured"
     assert told.hours[-2].words.startswith("to write 50.0")
+
+
+def test_many_who_ask_at_once_have_it_made_once(switched_on, monkeypatch):
+    made, come, may_end = [], Barrier(8), Event()
+
+    def page() -> str:
+        made.append(1)
+        may_end.wait(10)
+        return "the page"
+
+    def ask() -> bytes:
+        come.wait(10)
+        return public_views.status_page(RequestFactory().get("/status/")).content
+
+    monkeypatch.setattr(public_views, "_page", page)
+    with ThreadPoolExecutor(8) as people:
+        answers = [people.submit(ask) for _ in range(8)]
+        await_true(lambda: made, "the first who makes it")
+        may_end.set()
+        assert {each.result(10) for each in answers} == {b"the page"}
+    assert len(made) == 1
