@@ -27,7 +27,13 @@ def dependencies(request: HttpRequest) -> HttpResponseBase:
         rows = [(row.name, *(_words(nodes) for nodes in (row.writers, row.readers))) for row in page]
         return csv_response(request, "dependencies", TITLES, rows)
     search = request.GET.get("search", "")
-    context = {"page": page, "search": search, "named_max": NAMED_MAX, "internal": request.GET.get("internal") == "on"}
+    context = {
+        "page": page,
+        "search": search,
+        "named_max": NAMED_MAX,
+        "named_rest": f"{NAMED_MAX}:",
+        "internal": request.GET.get("internal") == "on",
+    }
     return render(request, "dependencies/list.html", context)
 
 

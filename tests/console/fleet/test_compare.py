@@ -84,7 +84,7 @@ def test_a_cluster_that_is_away_is_told_and_its_rows_are_compared_all_the_same(f
     staging.cut_off()
     page = client_of(viewer).get("/clusters/+compare/").text
     assert "only-here" in page
-    assert "Staging:</strong> nothing is known of each broker setting" in page
+    assert "Staging:</strong> of no broker setting is anything known" in page
 
 
 def test_the_palette_finds_clusters_of_the_person_alone(filled, client_of, viewer):
