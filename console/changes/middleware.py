@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django_htmx.http import HttpResponseClientRedirect
 
 from console.plans.gate import NotNowError, the_gate
 from console.plans.posted import Posted, posting
@@ -29,6 +30,11 @@ class PostedMiddleware:
             kept = the_gate().propose(request.user, posted)
         except NotNowError as error:
             messages.error(request, str(error))
-            return redirect(request.get_full_path())
+            return _led(request, request.get_full_path())
         messages.info(request, kept.sentence)
-        return redirect(kept.address)
+        return _led(request, kept.address)
+
+
+def _led(request: HttpRequest, address: str) -> HttpResponse:
+    """A part of a page that asked leads the whole page on."""
+    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)

@@ -42,6 +42,8 @@ _ALSO: Mapping[str, tuple[str, ...]] = {
     "delete access rules": ("change access rules",),
     "kill process": ("stop",),
     "remove process": ("stop",),
+    "resume rolling restart": ("begin rolling restart",),
+    "resume decommission": ("drain and remove broker",),
 }
 #: Actions that are offered in the form; others can be typed.
 OFFERED = (

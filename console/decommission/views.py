@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from console.access.reach import Resource
@@ -15,7 +16,7 @@ from console.operations.actions import do_call_off, do_resume
 from console.placement.forms import ThrottleForm
 from console.placement.moving import drain_proposal, planned
 from console.plans.plan import Confirmation
-from console.plans.views import refusable
+from console.plans.views import at_once, refusable
 from console.processes.access import access_process
 from console.processes.consequences import broker_id_of, meaning_of_removal
 from console.processes.models import ManagedProcess
@@ -71,14 +72,14 @@ def _broker(request: HttpRequest, name: str) -> ManagedProcess:
 
 @require_POST
 def resume(request: HttpRequest, name: str) -> HttpResponse:
-    do_resume(request.user, _open(request, name))
-    return _done(request, name)
+    found = _open(request, name)
+    return at_once(request, lambda: do_resume(request.user, found), reverse("decommission", args=[name]))
 
 
 @require_POST
 def call_off(request: HttpRequest, name: str) -> HttpResponse:
-    do_call_off(request.user, _open(request, name))
-    return _done(request, name)
+    found = _open(request, name)
+    return at_once(request, lambda: do_call_off(request.user, found), reverse("decommission", args=[name]))
 
 
 def _open(request: HttpRequest, name: str) -> Decommission:
@@ -87,7 +88,3 @@ def _open(request: HttpRequest, name: str) -> Decommission:
     if found is None:
         raise Http404(f"{name} is not leaving.")
     return found
-
-
-def _done(request: HttpRequest, name: str) -> HttpResponse:
-    return HttpResponse("") if request.htmx else redirect("decommission", name)

@@ -11,8 +11,8 @@ from django.db import IntegrityError
 from console.common.databases import cluster_atomic
 from console.operations.models import Operation
 from console.operations.rows import change
-from console.plans.apply import carry_out
-from console.plans.plan import Confirmation, ObstacleError, Plan
+from console.plans.apply import ask_rules, carry_out
+from console.plans.plan import Confirmation, Line, ObstacleError, Plan
 
 State = Operation.State
 
@@ -40,7 +40,9 @@ def do_pause(actor: User, operation: Operation) -> None:
 
 
 def do_resume(actor: User, operation: Operation) -> None:
-    """From now on it goes on in the name of `actor`."""
+    """From now on it goes on in the name of `actor`. Raises NotConfirmedError where rules of changes hold it."""
+    line = Line("state", str(State.PAUSED), str(State.RUNNING))
+    ask_rules(actor, Plan(f"resume {operation.noun}", *operation.audited, (line,), ()))
     values = {"state": State.RUNNING, "sentence": "Goes on.", "actor": actor}
     change(actor, operation, "resume", values, lambda now: now.state == State.PAUSED)
 

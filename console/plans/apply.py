@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from console.audit.record import record_event
 from console.gateway.errors import GatewayError, RefusedError
 from console.plans.digest import digest_of
-from console.plans.gate import HeldError, confirmation_of, pass_gate
+from console.plans.gate import HeldError, NotNowError, confirmation_of, pass_gate
 from console.plans.plan import Confirmation, NameNotTypedError, NotConfirmedError, Plan, check
 from console.plans.posted import goes_on, posted_now
 
@@ -48,6 +48,19 @@ def carry_out(actor: User, plan: Plan, confirmation: Confirmation, do: Callable[
     is_all_refused = bool(refused) and len(refused) >= len(plan.lines)
     _record(actor, plan, "refused" if is_all_refused else "done", detail.strip())
     return refused
+
+
+def ask_rules(actor: User, plan: Plan) -> None:
+    """Before what is done at once, without a page of its plan: to be asked for is its confirmation, and rules of
+    changes hold it as they hold any plan. Raises NotConfirmedError; then it is not to be done.
+    """
+    now = digest_of(plan, actor)
+    check(plan, confirmation_of(plan, actor, Confirmation(now)), now)
+    try:
+        pass_gate(plan, actor)
+    except NotNowError as error:
+        _record(actor, plan, "refused", str(error))
+        raise
 
 
 def _record(actor: User, plan: Plan, result: str, detail: str) -> None:

@@ -8,13 +8,17 @@ with refusable() as answer:
 return render(request, template, {"plan": plan, "error": answer.error}, status=answer.status)
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from django.http import HttpRequest
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django_htmx.http import HttpResponseClientRedirect
 
 from console.gateway.errors import GatewayError
+from console.plans.gate import HeldError
 from console.plans.plan import NotConfirmedError
 
 
@@ -44,3 +48,21 @@ def refusable(cluster_status: int = 422) -> Iterator[Answer]:
 def is_confirmed(request: HttpRequest) -> bool:
     """A form is posted to see its plan, and again with the plan's digest to have it carried out."""
     return request.method == "POST" and "digest" in request.POST
+
+
+def at_once(request: HttpRequest, do: Callable[[], object], page: str) -> HttpResponse:
+    """The answer to a button that shows no plan: what changed arrives by push, and `page` is where one was.
+
+    What waits from now on is told by whoever keeps it.
+    """
+    try:
+        do()
+    except HeldError as held:
+        return HttpResponse(str(held), status=held.status)
+    except NotConfirmedError as refusal:
+        if request.htmx:
+            messages.error(request, str(refusal))
+            return HttpResponseClientRedirect(page)
+        context = {"title": "Not now", "sentence": str(refusal)}
+        return render(request, "web/refusal.html", context, status=refusal.status)
+    return HttpResponse("") if request.htmx else redirect(page)

@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 
 from console.audit.record import record_event
 from console.common.databases import cluster_atomic, on_cluster_commit
-from console.plans.apply import carry_out
+from console.plans.apply import ask_rules, carry_out
 from console.plans.inverse import keep_inverse
-from console.plans.plan import Confirmation, Plan
+from console.plans.plan import Confirmation, Line, Plan
 from console.processes import tasks
 from console.processes.announce import push_process
 from console.processes.ending import KILL, RESTART, STOP
@@ -20,6 +20,7 @@ from console.processes.registry import add_process
 from console.processes.restarts import Policy
 from console.processes.states import Desired, Request
 
+SET_RESTART = "set restart"
 _ENDS = {
     STOP: (Desired.STOPPED, Request.STOP, tasks.stop),
     RESTART: (Desired.RUNNING, Request.RESTART, tasks.restart),
@@ -42,13 +43,24 @@ def do_restart(actor: User, process: ManagedProcess) -> None:
     _wish(actor, process, "restart", Desired.RUNNING, Request.RESTART, tasks.restart)
 
 
+def do_start_as_asked(actor: User, process: ManagedProcess) -> None:
+    """`do_start` by a person, whom rules of changes may hold. Raises NotConfirmedError."""
+    line = Line("desired", process.desired, str(Desired.RUNNING))
+    ask_rules(actor, Plan("start", "process", process.name, (line,), ()))
+    do_start(actor, process)
+
+
 def do_set_restart(actor: User, process: ManagedProcess, policy: Policy) -> None:
-    """Whether it is started again when it ended by itself; one that waits for that is started, or not, accordingly."""
+    """Whether it is started again when it ended by itself; one that waits for that is started, or not, accordingly.
+
+    Raises NotConfirmedError.
+    """
+    ask_rules(actor, Plan(SET_RESTART, "process", process.name, (Line("restart", process.restart, policy.value),), ()))
     with cluster_atomic():
         locked = ManagedProcess.objects.select_for_update().get(pk=process.pk)
         before, locked.restart = locked.restart, policy.value
         locked.save(update_fields=["restart"])
-        record_event(actor, "set restart", "process", locked.name, {"restart": before}, {"restart": policy.value})
+        record_event(actor, SET_RESTART, "process", locked.name, {"restart": before}, {"restart": policy.value})
         push_process(locked)
 
 

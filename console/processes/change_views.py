@@ -12,7 +12,7 @@ from console.access.rights import Right, reach_of, require, require_all_topics, 
 from console.gateway.errors import GatewayError
 from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation
-from console.plans.views import is_confirmed, refusable
+from console.plans.views import at_once, is_confirmed, refusable
 from console.processes.access import access_process, may_operate_all
 from console.processes.actions import do_add_broker, do_remove_as_planned, do_set_restart
 from console.processes.addition import addition_plan, name_of
@@ -104,6 +104,5 @@ def restart_never(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _set_restart(request: HttpRequest, name: str, policy: Policy) -> HttpResponse:
-    """What changed arrives by push."""
-    do_set_restart(request.user, access_process(request.user, name, Right.OPERATE), policy)
-    return HttpResponse("") if request.htmx else redirect("process", name)
+    process = access_process(request.user, name, Right.OPERATE)
+    return at_once(request, lambda: do_set_restart(request.user, process, policy), reverse("process", args=[name]))

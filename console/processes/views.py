@@ -5,15 +5,16 @@ A button answers with nothing but the closed question: what changed arrives by p
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access.rights import Right, reach_of, require
 from console.common.csv_table import csv_response, wants_csv
+from console.plans.views import at_once
 from console.processes.access import access_process, access_processes, why_no_log
-from console.processes.actions import do_start
+from console.processes.actions import do_start_as_asked
 from console.processes.export import TITLES, process_rows
 from console.processes.log_files import TAIL_LINES, tail_lines
 from console.processes.models import ManagedProcess
@@ -73,14 +74,9 @@ def start(request: HttpRequest, name: str) -> HttpResponse:
     process = access_process(request.user, name, Right.OPERATE)
     if process.kind == ManagedProcess.Kind.STREAM:
         return _asked_again(reverse("stream-start", args=[name]))  # records may be gone before it has read them
-    do_start(request.user, process)
-    return _done(request, name)
+    return at_once(request, lambda: do_start_as_asked(request.user, process), reverse("process", args=[name]))
 
 
 def _asked_again(address: str) -> HttpResponse:
     """The same request, with its body, of another address (RFC 9110, 307)."""
     return HttpResponse(status=307, headers={"Location": address})
-
-
-def _done(request: HttpRequest, name: str) -> HttpResponse:
-    return HttpResponse("") if request.htmx else redirect("process", name)

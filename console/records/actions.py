@@ -11,8 +11,8 @@ from console.clusters.models import Topic
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError, RefusedError
 from console.gateway.record_views import Headers
-from console.plans.apply import carry_out
-from console.plans.plan import Confirmation, Plan
+from console.plans.apply import ask_rules, carry_out
+from console.plans.plan import Confirmation, Line, Plan
 
 ACTION = "produce record"
 READ = "read records"
@@ -21,12 +21,14 @@ READ = "read records"
 def do_produce(
     actor, topic: Topic, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers
 ) -> tuple[int, int]:
-    """Append the record; its partition and offset. Raises GatewayError."""
+    """Append the record; its partition and offset. Raises NotConfirmedError, GatewayError."""
     after = {
         "key_bytes": None if key is None else len(key),
         "value_bytes": None if value is None else len(value),
         "headers": len(headers),
     }
+    line = Line("record", None, f"partition {'by key' if partition is None else partition}")
+    ask_rules(actor, Plan(ACTION, "topic", topic.name, (line,), ()))
     try:
         place = cluster_gateway().produce_record(topic.name, partition, key, value, headers)
     except GatewayError as error:

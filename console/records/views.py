@@ -20,6 +20,7 @@ from console.gateway.commands import shell_command
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.record_views import RecordView
+from console.plans.plan import NotConfirmedError
 from console.records.actions import count_reading, do_produce
 from console.records.expression import BadExpression
 from console.records.forms import ProduceForm
@@ -107,7 +108,7 @@ def produce(request: HttpRequest, name: str) -> HttpResponse:
         values = {field: form.cleaned_data[field] for field in ("partition", "key", "value", "headers")}
         try:
             partition, offset = do_produce(request.user, topic, **values)
-        except GatewayError as error:
+        except (GatewayError, NotConfirmedError) as error:
             form.add_error(None, str(error))
         else:
             messages.success(request, f"Appended to partition {partition} at offset {offset}.")

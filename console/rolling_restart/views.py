@@ -7,6 +7,7 @@ from itertools import islice
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from console.access.reach import Reach, Resource
@@ -15,7 +16,7 @@ from console.operations.actions import do_call_off, do_pause, do_resume
 from console.operations.models import OPEN
 from console.placement.sentences import count_of
 from console.plans.plan import Confirmation, Plan
-from console.plans.views import refusable
+from console.plans.views import at_once, refusable
 from console.processes.access import require_operating_all, why_not_all
 from console.rolling_restart.actions import do_begin
 from console.rolling_restart.models import RollingRestart
@@ -76,8 +77,7 @@ def _own_restart(request: HttpRequest, number: int) -> RollingRestart:
 
 def _change(request: HttpRequest, restart: RollingRestart, do: Callable[[User, RollingRestart], None]) -> HttpResponse:
     """What changed arrives by push, for everybody alike."""
-    do(request.user, restart)
-    return HttpResponse("") if request.htmx else redirect("rolling-restart")
+    return at_once(request, lambda: do(request.user, restart), reverse("rolling-restart"))
 
 
 def _context(

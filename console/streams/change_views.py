@@ -10,8 +10,8 @@ from django_htmx.http import HttpResponseClientRedirect
 from console.access.rights import Right, require
 from console.gateway.stream_jobs import JobView, NoSuchJobError, describe, list_jobs
 from console.plans.plan import Confirmation, Plan
-from console.plans.views import Answer, is_confirmed, refusable
-from console.processes.actions import do_remove_as_planned, do_start
+from console.plans.views import Answer, at_once, is_confirmed, refusable
+from console.processes.actions import do_remove_as_planned, do_start_as_asked
 from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess
 from console.processes.removal import removal_plan
@@ -66,8 +66,7 @@ def start(request: HttpRequest, name: str) -> HttpResponse:
     places = positions_of(process)
     lost = losses(places, log_starts({topic for topic, _ in places or ()}))
     if not lost:
-        do_start(request.user, process)
-        return HttpResponse("") if request.htmx else redirect("stream", name)
+        return at_once(request, lambda: do_start_as_asked(request.user, process), reverse("stream", args=[name]))
     if request.htmx:  # from a button in a table: the page of the job says what is gone, and asks
         return HttpResponseClientRedirect(reverse("stream", args=[name]))
     fails = process.spec.get("properties", {}).get("fail.on.data.loss", "true") != "false"
