@@ -1,4 +1,5 @@
-"""Connectors run within workers that are processes of the console: who ends one is told which."""
+"""Connectors run within workers that are processes of the console, and use topics: who ends the one or deletes the
+other is told which."""
 
 from django.apps import AppConfig
 
@@ -8,6 +9,9 @@ class ConnectorsConfig(AppConfig):
 
     def ready(self) -> None:
         from console.connectors.inmates import connectors_of_workers
+        from console.connectors.topic_users import connectors_of
         from console.processes.dependents import INMATES
+        from console.processes.topic_users import USERS
 
         INMATES["connect"] = connectors_of_workers
+        USERS["connectors"] = connectors_of

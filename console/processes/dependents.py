@@ -57,10 +57,10 @@ class Dependents:
         )
 
 
-def wirings() -> list[Wiring]:
-    """Of every process that is a client of the cluster."""
-    kinds = (ManagedProcess.Kind.STREAM, ManagedProcess.Kind.CONNECT)
-    rows = ManagedProcess.objects.filter(kind__in=kinds).select_related("progress").order_by("name")
+def wirings(*kinds: object) -> list[Wiring]:
+    """Of every process of `kinds` that is a client of the cluster; without any, of all."""
+    clients = kinds or (ManagedProcess.Kind.STREAM, ManagedProcess.Kind.CONNECT)
+    rows = ManagedProcess.objects.filter(kind__in=clients).select_related("progress").order_by("name")
     return [wiring_of(each) for each in rows]
 
 
@@ -111,22 +111,6 @@ def dependents_sentences(dependents: Dependents, reach: Reach = EVERYTHING) -> I
     if dependents.groups:
         verb = "reads" if len(dependents.groups) == 1 else "read"
         yield f"{_listed(dependents.groups, Resource.GROUP, 'consumer group', reach)} {verb} what it writes."
-
-
-def users_of(topic: str, reach: Reach = EVERYTHING, wired: Sequence[Wiring] | None = None) -> tuple[str, ...]:
-    """What the running processes do with `topic`, a clause each: `stream job clicks reads it`. `wired`: looked up."""
-    found = []
-    for each in wirings() if wired is None else wired:
-        does = _verbs(topic, each)
-        if each.runs and does:
-            may_name = Right.VIEW in reach.rights_on(Resource.PROCESS, each.name)
-            found.append(f"{each.label if may_name else 'a process that your rights do not reach'} {does} it")
-    return tuple(found)
-
-
-def _verbs(topic: str, wiring: Wiring) -> str:
-    verbs = [verb for verb, topics in (("reads", wiring.reads), ("writes", wiring.writes)) if topic in topics]
-    return " and ".join(verbs)
 
 
 def _listed(names: Sequence[str], resource: Resource, noun: str, reach: Reach) -> str:

@@ -12,6 +12,7 @@ from console.common.figures import grouped
 from console.gateway.commands import shell_command
 from console.gateway.record_views import OffsetSpan
 from console.plans.plan import Line, Plan
+from console.processes.topic_users import Use, sentences
 from console.retention.plan import Loss
 
 PURGE = "delete records"
@@ -37,8 +38,8 @@ class Doomed:
     is_internal: bool
     spans: Mapping[int, OffsetSpan]
     silent: tuple[int, ...] = ()
-    #: What running stream jobs and connect workers do with the topic, a clause each.
-    users: tuple[str, ...] = field(default=())
+    #: What stream jobs, connectors and mirrors do with the topic.
+    uses: tuple[Use, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,13 @@ def cuts_of(doomed: Doomed, before: Mapping[int, int]) -> tuple[Cut, ...]:
     return tuple(each for each in found if each.records > 0)
 
 
-def purge_plan(doomed: Doomed, cuts: Iterable[Cut], losses: Iterable[Loss], bootstrap_servers: str) -> Plan:
-    """The new beginnings are confirmed; old ones and what groups have read move on by themselves."""
+def purge_plan(
+    doomed: Doomed, cuts: Iterable[Cut], losses: Iterable[Loss], bootstrap_servers: str, hidden_losses: int = 0
+) -> Plan:
+    """The new beginnings are confirmed; old ones and what groups have read move on by themselves.
+
+    `hidden_losses`: groups that lose something and may not be named.
+    """
     cuts = tuple(cuts)
     return Plan(
         action=PURGE,
@@ -92,17 +98,17 @@ def purge_plan(doomed: Doomed, cuts: Iterable[Cut], losses: Iterable[Loss], boot
             doomed.topic_id,
             f"policy={doomed.cleanup_policy}",
             *(f"{each.partition} begins at {each.before}" for each in cuts),
-            *doomed.users,
+            *(each.confirmed for each in doomed.uses),
         ),
         touches=tuple(_touches(doomed)),
-        losses=tuple(_losses(cuts, losses)),
+        losses=tuple(_losses(cuts, losses, hidden_losses)),
         command=_command(doomed.topic, cuts, bootstrap_servers),
         typed_name=doomed.topic,
         obstacle=_obstacle(doomed),
     )
 
 
-def _losses(cuts: tuple[Cut, ...], losses: Iterable[Loss]) -> Iterable[str]:
+def _losses(cuts: tuple[Cut, ...], losses: Iterable[Loss], hidden: int) -> Iterable[str]:
     count = sum(each.records for each in cuts)
     records = f"{grouped(count)} record{'' if count == 1 else 's'}"
     places = f"{len(cuts)} partition{'' if len(cuts) == 1 else 's'}"
@@ -112,6 +118,8 @@ def _losses(cuts: tuple[Cut, ...], losses: Iterable[Loss]) -> Iterable[str]:
         yield f"Group {each.group} has not read {grouped(each.records)} of them, and never will."
     if len(losing) > _GROUPS_NAMED:
         yield f"{len(losing) - _GROUPS_NAMED} more groups lose unread records."
+    if hidden:
+        yield f"{hidden} group{' loses' if hidden == 1 else 's lose'} unread records beyond the reach of your rights."
 
 
 def _touches(doomed: Doomed) -> Iterable[str]:
@@ -123,8 +131,7 @@ def _touches(doomed: Doomed) -> Iterable[str]:
         numbers = ", ".join(map(str, doomed.silent[:10])) + (" …" if len(doomed.silent) > 10 else "")
         plural = "" if len(doomed.silent) == 1 else "s"
         yield f"Partition{plural} {numbers} did not answer: nothing is deleted there."
-    for clause in doomed.users:
-        yield f"{clause[0].upper()}{clause[1:]} and is running."
+    yield from sentences(doomed.uses, " and is running.", ", and is not running now.")
 
 
 def _obstacle(doomed: Doomed) -> str:

@@ -22,7 +22,7 @@ from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
 from console.plans.plan import Confirmation
 from console.plans.views import refusable
-from console.processes.dependents import users_of
+from console.processes.topic_users import uses_of
 from console.retention.actions import do_purge
 from console.retention.plan import Loss, losses_below
 from console.retention.purge import PARTITIONS_MAX, Cut, Doomed, Upto, aimed_at, cuts_of, purge_plan
@@ -70,7 +70,8 @@ def _show(request: HttpRequest, topic: Topic, before: Mapping[int, int], context
         cuts = cuts_of(doomed, before)
     except ValueError as error:
         raise GatewayError(str(error)) from error
-    plan = purge_plan(doomed, cuts, _losses(request, gateway, doomed, cuts), here.BOOTSTRAP_SERVERS)
+    losses, hidden = _losses(request, gateway, doomed, cuts)
+    plan = purge_plan(doomed, cuts, losses, here.BOOTSTRAP_SERVERS, hidden)
     fields = [("before", f"{each.partition}:{each.before}") for each in cuts]
     context |= {"plan": plan, "cuts": cuts, "shown": cuts[:CUTS_SHOWN], "fields": fields}
 
@@ -98,14 +99,17 @@ def _doomed(request: HttpRequest, gateway: ClusterGateway, topic: Topic, before:
         is_internal=topic.is_internal,
         spans=spans,
         silent=tuple(sorted(each for each in before if each not in spans)),
-        users=users_of(topic.name, reach_of(request.user)),
+        uses=uses_of([topic.name], reach_of(request.user)).get(topic.name, ()),
     )
 
 
-def _losses(request: HttpRequest, gateway: ClusterGateway, doomed: Doomed, cuts: tuple[Cut, ...]) -> list[Loss]:
-    """Of the groups in reach."""
+def _losses(
+    request: HttpRequest, gateway: ClusterGateway, doomed: Doomed, cuts: tuple[Cut, ...]
+) -> tuple[list[Loss], int]:
+    """Of the groups in reach, and how many others lose something."""
     starts = {each.partition: each.before for each in cuts}
     firsts = {each.partition: each.span.first for each in cuts}
     found = losses_below(starts, firsts, gateway.committed_offsets(doomed.topic))
     reach = reach_of(request.user)
-    return [each for each in found if Right.VIEW in reach.rights_on(Resource.GROUP, each.group)]
+    seen = [each for each in found if Right.VIEW in reach.rights_on(Resource.GROUP, each.group)]
+    return seen, len(found) - len(seen)

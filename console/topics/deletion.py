@@ -1,18 +1,22 @@
 """Deleting a topic as a plan, and taking a creation back while nothing was lost by it. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.common.figures import grouped, rate, size
 from console.gateway.commands import shell_command
 from console.gateway.record_views import OffsetSpan
 from console.plans.plan import Line, Plan
+from console.processes.topic_users import Use, sentences
 
 DELETE, UNDO_CREATION = "delete topic", "undo create topic"
 #: What goes on changing while somebody looks at the plan.
 _GROWING = ("record_count", "size_bytes")
 #: Groups that are named one by one.
 _GROUPS_NAMED = 5
+#: What becomes of who uses it, behind `stream job clicks reads it`.
+RUNNING = " and is running: stop it first, or it waits and fails without its topic."
+AT_REST = "; it is not running, and fails without its topic when it is."
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +31,17 @@ class DoomedTopic:
     size_bytes: int
     records_per_second: float | None
     is_internal: bool
-    #: Groups that have committed an offset in it.
+    #: Groups that have committed an offset in it; of those that the reader's rights do not reach the number of the row.
     groups: Sequence[str] = ()
-    #: What running stream jobs and connect workers do with it, a clause each: `stream job clicks reads it`.
-    users: Sequence[str] = ()
+    hidden_groups: Collection[int] = frozenset()
+    #: What stream jobs, connectors and mirrors do with it.
+    uses: Sequence[Use] = ()
+
+    @property
+    def hung_on(self) -> tuple[str, ...]:
+        """What is confirmed of what hangs on it."""
+        hidden = (f"hidden groups={len(self.hidden_groups)}",) if self.hidden_groups else ()
+        return (*sorted(self.groups), *hidden, *(each.confirmed for each in self.uses))
 
 
 def deletion_plan(topic: DoomedTopic, bootstrap_servers: str) -> Plan:
@@ -40,7 +51,7 @@ def deletion_plan(topic: DoomedTopic, bootstrap_servers: str) -> Plan:
         object_type="topic",
         object_name=topic.name,
         lines=_lines(topic),
-        read=(topic.topic_id, f"partitions={topic.partition_count}", *sorted(topic.groups), *topic.users),
+        read=(topic.topic_id, f"partitions={topic.partition_count}", *topic.hung_on),
         touches=tuple(_touches(topic)),
         losses=tuple(_losses(topic)),
         command=_command(topic.name, bootstrap_servers),
@@ -55,8 +66,8 @@ def undo_creation_plan(topic: DoomedTopic, spans: Mapping[int, OffsetSpan], boot
         object_type="topic",
         object_name=topic.name,
         lines=_lines(topic),
-        read=(topic.topic_id, f"partitions={topic.partition_count}", *sorted(topic.groups)),
-        touches=("It is still empty: no record is lost.", *_touches(topic)),
+        read=(topic.topic_id, f"partitions={topic.partition_count}", *topic.hung_on),
+        touches=("It is still empty: no record is lost.", *_touches(topic), *sentences(topic.uses, RUNNING, AT_REST)),
         undo="create it again; it has another topic id then.",
         command=_command(topic.name, bootstrap_servers),
         obstacle=_not_empty(topic, spans),
@@ -74,11 +85,10 @@ def _command(name: str, bootstrap_servers: str) -> str:
 
 def _losses(topic: DoomedTopic) -> Iterable[str]:
     yield _records_lost(topic)
-    if topic.groups:
-        count = len(topic.groups)
-        yield f"{count} consumer group{' loses its' if count == 1 else 's lose their'} place: {_some(topic.groups)}."
-    for clause in topic.users:
-        yield f"{clause[0].upper()}{clause[1:]} and is running: stop it first, or it waits and fails without its topic."
+    if count := len(topic.groups) + len(topic.hidden_groups):
+        named = some_groups(topic.groups, len(topic.hidden_groups))
+        yield f"{count} consumer group{' loses its' if count == 1 else 's lose their'} place: {named}."
+    yield from sentences(topic.uses, RUNNING, AT_REST)
     if topic.is_internal:
         yield "This topic is Kafka's own. Without it groups lose their positions, or producers their transactions."
 
@@ -109,6 +119,10 @@ def _not_empty(topic: DoomedTopic, spans: Mapping[int, OffsetSpan]) -> str:
     return ""
 
 
-def _some(names: Sequence[str]) -> str:
+def some_groups(names: Collection[str], hidden: int) -> str:
+    """`a, b and 3 that your rights do not reach`."""
     more = len(names) - _GROUPS_NAMED
-    return ", ".join(sorted(names)[:_GROUPS_NAMED]) + (f" and {more} more" if more > 0 else "")
+    said = [", ".join(sorted(names)[:_GROUPS_NAMED])] if names else []
+    said += [f"{more} more"] if more > 0 else []
+    said += [f"{hidden} that your rights do not reach"] if hidden else []
+    return " and ".join(said)

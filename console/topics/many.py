@@ -8,13 +8,14 @@ from console.gateway.commands import shell_command
 from console.gateway.retention_views import SettingView
 from console.plans.plan import Line, Plan
 from console.plans.setting import DEFAULT, Change, Target, configs_command
-from console.topics.deletion import DoomedTopic
+from console.processes.topic_users import sentences
+from console.topics.deletion import DoomedTopic, some_groups
 from console.topics.settings_plan import UNCLEAN, topic_target, with_cautions
 
 DELETE, SET = "delete topics", "change setting of topics"
 #: Of one plan, so that a person can read it.
 TOPICS_MAX = 200
-_NAMED = 5
+_NAMED, _USES_TOLD = 5, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> P
         object_type="topics",
         object_name=counted(len(topics)),
         lines=tuple(Line(each.name, f"{each.partition_count} × {each.replication_factor}", None) for each in topics),
-        read=tuple(text for each in topics for text in (each.topic_id, *sorted(each.groups), *each.users)),
+        read=tuple(text for each in topics for text in (each.topic_id, *each.hung_on)),
         touches=tuple(_written_to(topics)),
         losses=tuple(_lost(topics)),
         command="\n".join(
@@ -81,12 +82,18 @@ def _lost(topics: Sequence[DoomedTopic]) -> Iterable[str]:
         f"Up to {grouped(records)} records ({size(taken)} on all replicas) in {counted(len(topics))} are lost for "
         "good, and the topics' own settings with them."
     )
-    groups = sorted({group for each in topics for group in each.groups})
-    if groups:
-        yield f"Consumer groups lose their place: {_some(groups)}."
-    for each in topics:
-        for clause in each.users:
-            yield f"{each.name}: {clause}, and is running: stop it first."
+    groups = {group for each in topics for group in each.groups}
+    hidden = {group for each in topics for group in each.hidden_groups}
+    if groups or hidden:
+        yield f"Consumer groups lose their place: {some_groups(groups, len(hidden))}."
+    used = [
+        f"{each.name}: {sentence}"
+        for each in topics
+        for sentence in sentences(each.uses, ", and is running: stop it first.", ", and is not running now.")
+    ]
+    yield from used[:_USES_TOLD]
+    if len(used) > _USES_TOLD:
+        yield f"{len(used) - _USES_TOLD} more use these topics; Dependencies has them."
 
 
 def _written_to(topics: Sequence[DoomedTopic]) -> Iterable[str]:

@@ -14,7 +14,6 @@ from console.access.rights import Right, reach_of, require_on, require_somewhere
 from console.clusters.access import topics_within
 from console.clusters.models import Topic
 from console.common.current_cluster import here
-from console.consumers.access import partitions_within
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
 from console.gateway.setting_rules import topic_value_refusal
@@ -22,12 +21,10 @@ from console.plans.inverse import find_inverse
 from console.plans.plan import Confirmation, Plan
 from console.plans.setting import DEFAULT, plain_value
 from console.plans.views import refusable
-from console.processes.dependents import users_of, wirings
 from console.topics.actions import do_delete_many, do_set_many
-from console.topics.deletion import DoomedTopic
 from console.topics.edits import VALUE_LENGTH_MAX
 from console.topics.many import DELETE, TOPICS_MAX, Kept, counted, deletion_of_many, setting_of_many
-from console.topics.queries import TopicListQuery, chosen_topics
+from console.topics.queries import TopicListQuery, chosen_topics, doomed_topics
 from console.topics.settings_plan import changeable
 
 DELETING, SETTING = "delete", "set"
@@ -77,7 +74,7 @@ def _plan(context: dict[str, Any], undo: str, names: list[str], reach: Reach) ->
             "UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {missing[0][:100]}, or too many are chosen."
         )
     if context["do"] == DELETING:
-        return deletion_of_many(_doomed(topics, reach), here.BOOTSTRAP_SERVERS)
+        return deletion_of_many(doomed_topics(topics, reach), here.BOOTSTRAP_SERVERS)
     if context["do"] != SETTING or not context["setting"] or not context["value"].strip():
         raise RefusedError("INVALID_REQUEST", "Choose what to do with them; a setting needs its name and a value.")
     typed = plain_value(context["setting"], context["value"].strip())
@@ -101,22 +98,6 @@ def _setting_plan(name: str, wanted: dict[Topic, str]) -> Plan:
             raise RefusedError("INVALID_CONFIG", f"{name} is no setting that is changed here.")
         found.append(Kept(topic.name, topic.replication_factor, known[name], typed))
     return setting_of_many(found, here.BOOTSTRAP_SERVERS)
-
-
-def _doomed(topics: list[Topic], reach: Reach) -> list[DoomedTopic]:
-    read_by: dict[str, list[str]] = {}
-    places = partitions_within(reach).filter(topic__in=[each.name for each in topics], committed__isnull=False)
-    for topic, group in places.order_by().values_list("topic", "group__name").distinct():
-        read_by.setdefault(topic, []).append(group)
-    wired, named = wirings(), [each for each in DoomedTopic.__slots__ if each not in ("groups", "users")]
-    return [
-        DoomedTopic(
-            **{field: getattr(each, field) for field in named},
-            groups=read_by.get(each.name, ()),
-            users=users_of(each.name, reach, wired),
-        )
-        for each in topics
-    ]
 
 
 def _apply(request: HttpRequest, plan: Plan) -> HttpResponse:

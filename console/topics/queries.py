@@ -1,18 +1,21 @@
 """Reading topics for pages: filtered, sorted and paged in the database."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.http import QueryDict
 
-from console.access.reach import EVERYTHING, Reach
+from console.access.reach import EVERYTHING, Reach, Resource
+from console.access.rights import Right
 from console.clusters.access import topics_within
 from console.clusters.models import Partition, Topic
 from console.consumers.access import partitions_within
+from console.consumers.models import GroupPartition
 from console.notes.queries import topics_said_to_be, with_notes
-from console.processes.dependents import users_of
+from console.processes.topic_users import Use, uses_of
 from console.topics.deletion import DoomedTopic
 from console.topics.platform import PLATFORM
 
@@ -40,6 +43,8 @@ _COUNTED = {
     "groups": {"group_count": Count("group", distinct=True)},
     "lag": {"lag": Sum("lag")},
 }
+#: What is known of a topic that shall go from its own row.
+_TOLD = tuple(each for each in DoomedTopic.__slots__ if each not in ("groups", "hidden_groups", "uses"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +118,24 @@ def partition_page(topic: Topic, page: str) -> Page:
 
 
 def doomed(topic: Topic, reach: Reach) -> DoomedTopic:
-    """What a plan to delete it hangs on, as far as `reach` may be told."""
-    named = {field: getattr(topic, field) for field in DoomedTopic.__slots__ if field not in ("groups", "users")}
-    return DoomedTopic(**named, groups=groups_of(topic.name, reach), users=users_of(topic.name, reach))
+    """What a plan to delete it hangs on: who is not in `reach` is counted, and not named."""
+    return doomed_topics([topic], reach)[0]
+
+
+def doomed_topics(topics: Sequence[Topic], reach: Reach) -> list[DoomedTopic]:
+    names = [each.name for each in topics]
+    uses, committed = uses_of(names, reach), GroupPartition.objects.filter(topic__in=names, committed__isnull=False)
+    readers: dict[str, dict[int, str]] = defaultdict(dict)
+    for topic, number, group in committed.order_by().values_list("topic", "group_id", "group__name").distinct():
+        readers[topic][number] = group
+    return [_doomed(each, readers[each.name], uses.get(each.name, ()), reach) for each in topics]
+
+
+def _doomed(topic: Topic, readers: dict[int, str], uses: tuple[Use, ...], reach: Reach) -> DoomedTopic:
+    seen = {number for number, group in readers.items() if Right.VIEW in reach.rights_on(Resource.GROUP, group)}
+    return DoomedTopic(
+        **{field: getattr(topic, field) for field in _TOLD},
+        groups=sorted(readers[number] for number in seen),
+        hidden_groups=frozenset(readers.keys() - seen),
+        uses=uses,
+    )

@@ -241,22 +241,32 @@ def test_a_job_that_came_since_makes_another_question_of_it(pipeline, operator, 
     ("topic", "sentence"),
     [
         ("console.access", "Stream job counts reads it and is running: stop it first"),
-        ("console.access", "Connect worker demo writes it and is running: stop it first"),
+        ("console.access", "Connector access writes it and is running: stop it first"),
         ("counts.out", "Stream job counts writes it and is running: stop it first"),
     ],
 )
-def test_deleting_a_topic_names_the_jobs_and_workers_that_use_it(topic, sentence, pipeline, operator, client):
+def test_deleting_a_topic_names_the_jobs_and_connectors_that_use_it(topic, sentence, pipeline, operator, client):
     Topic.objects.create(name=topic)
     client.force_login(operator)
     assert sentence in client.get(reverse("topic-delete", args=[topic])).content.decode()
 
 
-def test_deleting_a_topic_names_no_process_that_does_not_run_or_is_beyond_reach(pipeline, operator, client):
+def test_deleting_a_topic_counts_the_processes_beyond_reach_and_names_none(pipeline, operator, client):
     Topic.objects.create(name="console.access")
-    ManagedProcess.objects.filter(name="demo").update(pid=None)
     NameRule.objects.create(user=operator, resource="process", pattern="*", level="nothing")
     client.force_login(operator)
     page = client.get(reverse("topic-delete", args=["console.access"])).content.decode()
-    assert "demo" not in page
+    assert "Connector access" not in page
     assert "counts" not in page
-    assert "A process that your rights do not reach reads it" in page
+    assert "A process that your rights do not reach reads it and is running" in page
+    assert "A process that your rights do not reach writes it and is running" in page
+
+
+def test_deleting_a_topic_names_what_does_not_run_now_too(pipeline, operator, client):
+    Topic.objects.create(name="console.access")
+    ManagedProcess.objects.filter(name="counts").update(pid=None)
+    Connector.objects.filter(name="access").update(state="PAUSED")
+    client.force_login(operator)
+    page = client.get(reverse("topic-delete", args=["console.access"])).content.decode()
+    assert "Stream job counts reads it; it is not running, and fails without its topic when it is." in page
+    assert "Connector access writes it; it is not running" in page

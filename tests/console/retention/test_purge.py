@@ -166,3 +166,13 @@ class TestPage:
         assert client.get(reverse("topic-purge", args=["orders"])).status_code == 403
         assert client.post(PAGE, {"before": "0:9", "digest": "x", "typed_name": "orders"}).status_code == 403
         assert spans(cluster)[0] == (0, 150)
+
+    def test_groups_beyond_reach_that_lose_records_are_counted_and_not_named(
+        self, cluster, collect, limited, client_of
+    ):
+        cluster.commit("secret-readers", "orders", 0, 20)
+        collect()
+        text = client_of(limited).get(f"{PAGE}?to=end").content.decode()
+        assert "Group readers has not read 130 of them" in text
+        assert "1 group loses unread records beyond the reach of your rights." in text
+        assert "secret" not in text

@@ -1,0 +1,22 @@
+"""Mirrors as users of topics: who deletes a topic is told that it is copied, or is a copy."""
+
+from collections.abc import Collection, Iterator
+
+from django.db.models import Q
+
+from console.common.clock import now_ms
+from console.mirrors.figures import SILENT_AFTER_MS
+from console.mirrors.models import MirroredTopic
+from console.processes.topic_users import TopicUser
+
+
+def mirrors_of(topics: Collection[str]) -> Iterator[TopicUser]:
+    """A row is of a copy: here, or in another cluster that is looked at. A mirror runs that has told of it lately."""
+    heard_ms = now_ms() - SILENT_AFTER_MS
+    here = Q(cluster="", target__in=topics) | ~Q(cluster="") & Q(topic__in=topics)
+    rows = MirroredTopic.objects.filter(here).values_list("flow", "cluster", "topic", "target", "at_ms")
+    for flow, cluster, topic, target, at_ms in rows:
+        if cluster:
+            yield TopicUser(f"mirror {flow}", "", at_ms > heard_ms, reads=(topic,))
+        else:
+            yield TopicUser(f"mirror {flow}", "", at_ms > heard_ms, writes=(target,))

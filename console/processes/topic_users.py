@@ -1,0 +1,88 @@
+"""What hangs on a topic, for who deletes it or its records: all that *Dependencies* shows beside the groups.
+
+Stream jobs are processes; what else uses topics is told by the features that know it, which stand above this one. Who
+may not see one of them is told that there is one: it suffers all the same, and so belongs to what is confirmed.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from console.access.reach import Reach, Resource
+from console.access.rights import Right
+from console.processes.dependents import wirings
+from console.processes.models import ManagedProcess
+
+#: Sentences of one plan; the rest is counted.
+TOLD_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class TopicUser:
+    """`label` is its kind and name: stream job clicks-by-page. `process`: what it is to rules; empty: hidden from
+    nobody who may see the topic."""
+
+    label: str
+    process: str
+    runs: bool
+    reads: Collection[str] = frozenset()
+    writes: Collection[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """`clause`: stream job clicks-by-page reads it."""
+
+    clause: str
+    runs: bool
+
+    @property
+    def confirmed(self) -> str:
+        return f"{self.clause}, {'runs' if self.runs else 'at rest'}"
+
+
+_PLURAL = {"reads": "read", "writes": "write", "reads and writes": "read and write"}
+#: What else uses any of some topics, by who tells it.
+USERS: dict[str, Callable[[Collection[str]], Iterable[TopicUser]]] = {}
+
+
+def uses_of(topics: Collection[str], reach: Reach) -> dict[str, tuple[Use, ...]]:
+    """By topic. What is out of `reach` is counted and not named."""
+    wanted = frozenset(topics)
+    found: dict[str, list[tuple[TopicUser, str]]] = defaultdict(list)
+    for user in (*_streams(), *(each for tell in USERS.values() for each in tell(wanted))):
+        for topic in wanted.intersection((*user.reads, *user.writes)):
+            found[topic].append((user, _verb(user, topic)))
+    return {topic: tuple(_uses(users, reach)) for topic, users in found.items()}
+
+
+def sentences(uses: Iterable[Use], running: str, at_rest: str) -> Iterator[str]:
+    """One for each, which ends with what becomes of one that runs, or of one that does not."""
+    uses = list(uses)
+    for each in uses[:TOLD_MAX]:
+        yield f"{each.clause[0].upper()}{each.clause[1:]}{running if each.runs else at_rest}"
+    if len(uses) > TOLD_MAX:
+        yield f"So do {len(uses) - TOLD_MAX} more; Dependencies has them."
+
+
+def _uses(users: Iterable[tuple[TopicUser, str]], reach: Reach) -> Iterator[Use]:
+    hidden: Counter[tuple[str, bool]] = Counter()
+    for user, verb in sorted(users, key=lambda each: each[0].label):
+        if not user.process or Right.VIEW in reach.rights_on(Resource.PROCESS, user.process):
+            yield Use(f"{user.label} {verb} it", user.runs)
+        else:
+            hidden[verb, user.runs] += 1
+    for (verb, runs), count in sorted(hidden.items()):
+        if count == 1:
+            yield Use(f"a process that your rights do not reach {verb} it", runs)
+        else:
+            yield Use(f"{count} processes that your rights do not reach {_PLURAL[verb]} it", runs)
+
+
+def _verb(user: TopicUser, topic: str) -> str:
+    return " and ".join(verb for verb, topics in (("reads", user.reads), ("writes", user.writes)) if topic in topics)
+
+
+def _streams() -> Iterator[TopicUser]:
+    for each in wirings(ManagedProcess.Kind.STREAM):
+        yield TopicUser(each.label, each.name, each.runs, each.reads, each.writes)
