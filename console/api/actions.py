@@ -90,11 +90,18 @@ _ALL = (
         "Create a topic",
         form=("name", "partition_count", "replication_factor", "configs"),
     ),
-    Action("delete-topic", "topic-delete", "Delete a topic", path=("name",), query=("undo",)),
+    Action(
+        "delete-topic",
+        "topic-delete",
+        "Delete a topic; with `when` later after a day, in which keep-topics calls it off",
+        path=("name",),
+        query=("undo", "when"),
+    ),
+    Action("keep-topics", "topics-keep", "Call off the planned deletion of each `topic`", query=("topic",)),
     Action(
         "change-many-topics",
         "topics-many",
-        "`do` delete or set, to each `topic`: a `setting` and its `value`; `undo` takes such a change back",
+        "`do` delete, delete-later or set, to each `topic`: a `setting` and its `value`; `undo` takes one back",
         query=("topic", "do", "setting", "value", "undo"),
     ),
     Action(

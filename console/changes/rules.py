@@ -23,6 +23,8 @@ _SECRET = frozenset({"create user", "reset password", "create Kafka user", "chan
 _ALSO: Mapping[str, tuple[str, ...]] = {
     "undo create topic": ("delete topic",),
     "delete topics": ("delete topic",),
+    "delete topic later": ("delete topic",),
+    "delete topics later": ("delete topics", "delete topic"),
     "change setting of topics": ("change settings", "change setting"),
     "undo move": ("move partitions",),
     "balance brokers": ("move partitions",),

@@ -28,6 +28,7 @@ OVERVIEW_PARTIALS = (
     "health",
     "tiles",
     "troubled-partitions",
+    "planned-deletions",
     "broker-strip",
     "processes",
     "busiest-topics",

@@ -142,6 +142,12 @@ def moment(at: int | datetime) -> SafeString | str:
 
 
 @register.filter
+def minute(at: datetime) -> str:
+    """As `moment`, where no element can stand, or seconds are too much."""
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+@register.filter
 def day(at_ms: int) -> str:
     """In UTC."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d")

@@ -11,6 +11,8 @@ from console.common.current_cluster import current_cluster, is_main
 HEARTBEAT = "heartbeat"
 CLUSTER_OVERVIEW = "cluster.overview"
 BROKERS = "brokers"
+#: The lists of topics, told that the deletion of some was planned, or called off.
+TOPICS = "topics"
 PLACEMENT = "placement"
 ZOOKEEPER = "zookeeper"
 RETENTION = "retention"

@@ -1,6 +1,7 @@
 """Gathering what health is worked out from, out of what the collector wrote."""
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
@@ -31,6 +32,7 @@ from console.overview.health import (
     EndingCertificate,
     Facts,
     FailingPartition,
+    KeptTopic,
     LateTopic,
     Level,
     PastElection,
@@ -52,10 +54,12 @@ from console.processes.models import ManagedProcess
 from console.processes.presenters import Shown
 from console.processes.states import Desired
 from console.processes.truths import TROUBLED_STATES, State
+from console.topics.grace_queries import planned_within
+from console.topics.models import KEPT
 
 #: Groups in trouble that reasons are worked out from.
 TROUBLED_GROUPS_MAX = 20
-DISAGREEING_MAX = 5
+DISAGREEING_MAX, KEPT_TOPICS_MAX = 5, 5
 TROUBLED_CONNECTORS_MAX = 8
 COORDINATORS_TOPICS = ("__consumer_offsets", "__transaction_state")
 
@@ -102,6 +106,7 @@ def health_facts(
         probe=probe_word(reach),
         mirrors=troubled_mirrors(at_ms, reach),
         **_of_audit(at_ms, reach),
+        **_of_deletions(reach),
         lone_internal_topics=_lone_internal_topics(len(registered)),
     )
 
@@ -114,6 +119,16 @@ def _of_processes(rows: Sequence[ManagedProcess], reach: Reach) -> dict[str, Any
 def _of_connectors(state: ClusterState, reach: Reach) -> dict[str, Any]:
     connectors, count = troubled_connectors(reach)
     return {"connectors": connectors, "connectors_count": count, "connectors_error": state.connectors_error}
+
+
+def _of_deletions(reach: Reach) -> dict[str, Any]:
+    kept = planned_within(reach).filter(state=KEPT).order_by("due_at")
+    some = tuple(KeptTopic(each.topic, each.outcome, _ms(each.decided_at)) for each in kept[:KEPT_TOPICS_MAX])
+    return {"kept": some, "kept_count": len(some) if len(some) < KEPT_TOPICS_MAX else kept.count()}
+
+
+def _ms(at: datetime | None) -> int | None:
+    return round(at.timestamp() * 1_000) if at else None
 
 
 def shown_processes(reach: Reach = EVERYTHING) -> list[Shown]:

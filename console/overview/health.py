@@ -73,6 +73,15 @@ class TroubledGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptTopic:
+    """One that was to be deleted by now, and was not."""
+
+    name: str
+    why: str
+    since_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TightDirectory:
     """A broker's log directory that is offline, or whose volume is nearly full. `left_share` is 0 to 1."""
 
@@ -241,6 +250,9 @@ class Facts:
     disagreeing_count: int = 0
     late: tuple[LateTopic, ...] = ()
     late_count: int = 0
+    #: Some of them, and how many there are.
+    kept: tuple[KeptTopic, ...] = ()
+    kept_count: int = 0
 
     @property
     def has_quorum(self) -> bool:

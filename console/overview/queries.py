@@ -14,12 +14,14 @@ from console.history.queries import recent_changes
 from console.overview.facts import health_facts, shown_processes
 from console.overview.health import Health
 from console.overview.reasons import assess
+from console.topics.grace_queries import open_within
 
 #: Partitions in trouble that the reasons are worked out from; beyond it the counts on the tiles still are complete.
 TROUBLED_PARTITIONS_MAX = 2_000
 #: Of those, how many the overview lists.
 TROUBLED_PARTITIONS_SHOWN = 12
 BUSIEST_TOPICS = 8
+PLANNED_DELETIONS_SHOWN = 5
 
 
 def topic_totals(reach: Reach = EVERYTHING) -> dict[str, int]:
@@ -52,6 +54,7 @@ def overview_facts(reach: Reach = EVERYTHING) -> dict:
         "processes": processes,
         "troubled": troubled[:TROUBLED_PARTITIONS_SHOWN],
         "troubled_hidden_count": max(0, len(troubled) - TROUBLED_PARTITIONS_SHOWN),
+        "planned_deletions": list(open_within(reach)[:PLANNED_DELETIONS_SHOWN]),
         "busiest": busiest_topics(reach),
         "recent_changes": recent_changes(reach),
     }

@@ -13,6 +13,7 @@ from console.overview.host_reasons import certificate_reasons, crowded_reasons, 
 from console.overview.mirror_reasons import mirror_reasons
 from console.overview.probe_reasons import probe_reasons
 from console.overview.quiet import is_silent, quiet_of
+from console.overview.topic_reasons import kept_reasons
 from console.overview.unclean_reason import unclean_reason
 
 #: A topic's name may have 249 characters; a reason is one sentence.
@@ -63,6 +64,7 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     yield from mirror_reasons(facts.mirrors)
     yield from completeness_reasons(facts.disagreeing, facts.disagreeing_count)
     yield from late_reasons(facts.late, facts.late_count)
+    yield from kept_reasons(facts.kept, facts.kept_count)
     yield from probe_reasons(facts.probe, facts.missing, facts.managed)
     yield from group_reasons(facts.groups, facts.groups_count)
     yield from map(group_reason, facts.quiet_groups)

@@ -11,6 +11,7 @@ from console.plans.inverse import keep_inverse
 from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation, Line, Plan
 from console.plans.setting import DEFAULT
+from console.topics.grace_actions import was_deleted
 
 
 def do_create_topic(actor, plan: Plan, confirmation: Confirmation) -> KeptInverse | None:
@@ -34,6 +35,7 @@ def do_create_topic(actor, plan: Plan, confirmation: Confirmation) -> KeptInvers
 def do_delete_topic(actor, plan: Plan, confirmation: Confirmation) -> None:
     """Delete a topic and its records. Raises NotConfirmedError, GatewayError; it is all in the audit."""
     carry_out(actor, plan, confirmation, lambda: cluster_gateway().delete_topic(plan.object_name))
+    was_deleted([plan.object_name], actor.get_username())
 
 
 def do_add_partitions(actor, plan: Plan, confirmation: Confirmation) -> None:
@@ -50,7 +52,9 @@ def do_change_settings(actor, plan: Plan, confirmation: Confirmation) -> None:
 
 def do_delete_many(actor: User, plan: Plan, confirmation: Confirmation) -> Refusals:
     """Delete each of the topics; what was refused, by name. Raises NotConfirmedError; it is all in the audit."""
-    return carry_out(actor, plan, confirmation, lambda: _each(plan, lambda line: _delete(line.name)))
+    refused = carry_out(actor, plan, confirmation, lambda: _each(plan, lambda line: _delete(line.name)))
+    was_deleted([line.name for line in plan.lines if line.name not in refused], actor.get_username())
+    return refused
 
 
 def do_set_many(actor: User, plan: Plan, confirmation: Confirmation) -> tuple[Refusals, KeptInverse | None]:

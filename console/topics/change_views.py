@@ -14,6 +14,7 @@ from console.access.rights import Right, reach_of, require_somewhere
 from console.clusters.access import access_topic, topics_within
 from console.clusters.models import Broker, Topic
 from console.common.current_cluster import here
+from console.common.figures import minute
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
 from console.plans.inverse import find_inverse
@@ -24,9 +25,13 @@ from console.topics.creation import CREATE, Wish, creation_plan
 from console.topics.deletion import deletion_plan, undo_creation_plan
 from console.topics.enlargement import enlargement_plan
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
+from console.topics.grace_actions import do_delete_later
+from console.topics.grace_plans import deletion_later
 from console.topics.own_settings import TEMPLATES, lines_of, own_of, template_named
 from console.topics.queries import doomed, groups_of
 
+#: `when` a topic is deleted, if not at once.
+LATER = "later"
 #: Survives the loss of any two brokers; more copies cost more than they add.
 _REPLICAS_WISE = 3
 
@@ -81,11 +86,15 @@ def _asked_for(request: HttpRequest) -> dict[str, str]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def topic_delete(request: HttpRequest, name: str) -> HttpResponse:
-    """With `undo`, the number of a creation that is kept: taken back while the topic is still empty."""
+    """With `when` later after a day of grace. With `undo`, the number of a creation that is kept: taken back while the
+    topic is still empty."""
     topic = access_topic(request.user, name, Right.OPERATE)
-    undo = request.POST.get("undo") or request.GET.get("undo", "")
+    asked = request.POST if request.method == "POST" else request.GET
+    undo, when = asked.get("undo") or request.GET.get("undo", ""), asked.get("when", "")
     if undo:
         _check_creation(name, undo)
+    elif when == LATER:
+        return _delete_later(request, topic)
     context = {"topic": topic, "undo": undo, "fields": [("undo", undo)] if undo else []}
     with refusable() as answer:
         plan = context["plan"] = _deletion(topic, reach_of(request.user), is_undo=bool(undo))
@@ -93,6 +102,19 @@ def topic_delete(request: HttpRequest, name: str) -> HttpResponse:
             do_delete_topic(request.user, plan, Confirmation.parse(request.POST))
             messages.success(request, f"Topic {topic.name} is being deleted.")
             return redirect("topics")
+    return render(request, "topics/delete.html", context | {"error": answer.error}, status=answer.status)
+
+
+def _delete_later(request: HttpRequest, topic: Topic) -> HttpResponse:
+    context: dict[str, Any] = {"topic": topic, "when": LATER, "fields": [("when", LATER)]}
+    with refusable() as answer:
+        later = deletion_later([topic], reach_of(request.user))
+        context["plan"] = later.plan
+        if request.method == "POST":
+            confirmation = Confirmation.parse(request.POST)
+            due = do_delete_later(request.user, later.plan, later.topics, later.traces, confirmation)
+            messages.success(request, f"Topic {topic.name} is deleted at {minute(due)}, unless it is called off.")
+            return redirect("topic", topic.name)
     return render(request, "topics/delete.html", context | {"error": answer.error}, status=answer.status)
 
 

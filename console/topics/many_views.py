@@ -14,6 +14,7 @@ from console.access.rights import Right, reach_of, require_on, require_somewhere
 from console.clusters.access import topics_within
 from console.clusters.models import Topic
 from console.common.current_cluster import here
+from console.common.figures import minute
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
 from console.gateway.setting_rules import topic_value_refusal
@@ -23,11 +24,13 @@ from console.plans.setting import DEFAULT, plain_value
 from console.plans.views import refusable
 from console.topics.actions import do_delete_many, do_set_many
 from console.topics.edits import VALUE_LENGTH_MAX
+from console.topics.grace_actions import do_delete_later
+from console.topics.grace_plans import Later, deletion_later
 from console.topics.many import DELETE, TOPICS_MAX, Kept, counted, deletion_of_many, setting_of_many
 from console.topics.queries import TopicListQuery, chosen_topics, doomed_topics
 from console.topics.settings_plan import changeable
 
-DELETING, SETTING = "delete", "set"
+DELETING, DELETING_LATER, SETTING = "delete", "delete-later", "set"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -49,7 +52,7 @@ def many(request: HttpRequest) -> HttpResponse:
                 *((key, asked[key]) for key in ("do", "setting", "value", "undo") if asked.get(key)),
             ]
             if request.method == "POST":
-                return _apply(request, plan)
+                return _apply(request, plan, context.get("later"))
         elif request.method == "POST":
             raise RefusedError("INVALID_REQUEST", "No topic was chosen.")
     return render(request, "topics/many.html", context | {"error": answer.error}, status=answer.status)
@@ -73,6 +76,9 @@ def _plan(context: dict[str, Any], undo: str, names: list[str], reach: Reach) ->
         raise RefusedError(
             "UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {missing[0][:100]}, or too many are chosen."
         )
+    if context["do"] == DELETING_LATER:
+        later = context["later"] = deletion_later(topics, reach)
+        return later.plan
     if context["do"] == DELETING:
         return deletion_of_many(doomed_topics(topics, reach), here.BOOTSTRAP_SERVERS)
     if context["do"] != SETTING or not context["setting"] or not context["value"].strip():
@@ -100,8 +106,13 @@ def _setting_plan(name: str, wanted: dict[Topic, str]) -> Plan:
     return setting_of_many(found, here.BOOTSTRAP_SERVERS)
 
 
-def _apply(request: HttpRequest, plan: Plan) -> HttpResponse:
+def _apply(request: HttpRequest, plan: Plan, later: Later | None) -> HttpResponse:
     confirmation = Confirmation.parse(request.POST)
+    if later is not None:
+        due = do_delete_later(request.user, plan, later.topics, later.traces, confirmation)
+        told = "is deleted" if len(plan.lines) == 1 else "are deleted"
+        messages.success(request, f"{counted(len(plan.lines))} {told} at {minute(due)}, unless it is called off.")
+        return redirect("topics-planned")
     if plan.action == DELETE:
         refused, kept = do_delete_many(request.user, plan, confirmation), None
     else:

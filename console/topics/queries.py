@@ -17,6 +17,7 @@ from console.consumers.models import GroupPartition
 from console.notes.queries import topics_said_to_be, with_notes
 from console.processes.topic_users import Use, uses_of
 from console.topics.deletion import DoomedTopic
+from console.topics.grace_queries import with_going
 from console.topics.platform import PLATFORM
 
 TOPICS_PER_PAGE = 50
@@ -88,7 +89,12 @@ def chosen_topics(query: TopicListQuery, reach: Reach) -> QuerySet[Topic]:
         topics = topics.annotate(**{name: Subquery(places.annotate(figure=figure).values("figure"))})
     field = F(SORTS[query.sort])
     order = field.desc(nulls_last=True) if query.is_descending else field.asc(nulls_last=True)
-    return with_notes(topics).order_by(order, "name")
+    return as_listed(topics).order_by(order, "name")
+
+
+def as_listed(topics: QuerySet[Topic]) -> QuerySet[Topic]:
+    """Each with what a row says of it besides what the cluster tells: notes, and whether it is going."""
+    return with_going(with_notes(topics))
 
 
 def topic_page(query: TopicListQuery, reach: Reach) -> Page:

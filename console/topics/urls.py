@@ -2,12 +2,14 @@
 
 from django.urls import path
 
-from console.topics import change_views, many_views, settings_views, size_views, views
+from console.topics import change_views, grace_views, many_views, settings_views, size_views, views
 
 urlpatterns = [
     path("", views.topic_list, name="topics"),
     path("+create/", change_views.topic_create, name="topic-create"),
     path("+many/", many_views.many, name="topics-many"),
+    path("+planned/", grace_views.planned, name="topics-planned"),
+    path("+keep/", grace_views.call_off, name="topics-keep"),
     path("+size/", size_views.topic_size, name="topic-size"),
     path("<str:name>/", views.topic_detail, name="topic"),
     path("<str:name>/+delete/", change_views.topic_delete, name="topic-delete"),

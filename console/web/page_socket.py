@@ -50,7 +50,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
     by_page = {
         "overview": [groups.CLUSTER_OVERVIEW],
         "brokers": [groups.BROKERS],
-        "topics": [],
+        "topics": [groups.TOPICS],
         "placement": [groups.PLACEMENT],
         "zookeeper": [groups.ZOOKEEPER, groups.ensemble_changes(Right.OPERATE in rights)],
         "retention": [groups.RETENTION],

@@ -18,10 +18,9 @@ from console.consumers.access import groups_within
 from console.consumers.queries import with_topics_within
 from console.credentials.models import ScramUser
 from console.credentials.queries import with_quotas
-from console.notes.queries import with_notes
 from console.placement.queries import matrix_rows
 from console.quotas.models import QuotaRow
-from console.topics.queries import with_groups
+from console.topics.queries import as_listed, with_groups
 from console.web.watched import Key
 
 #: The messages of one row: two, if it consists of table rows and of something else; none: the page fetches itself.
@@ -41,7 +40,7 @@ def render_rows(wanted: Collection[Key], partitions: Mapping[int, list[int]], re
 
 
 def _topic_rows(keys: list[int], reach: Reach) -> dict[int, Parts]:
-    topics = with_groups(with_notes(topics_within(reach).filter(pk__in=keys)), reach)
+    topics = with_groups(as_listed(topics_within(reach).filter(pk__in=keys)), reach)
     return {each.pk: (render_to_string("topics/partials/topic-row.html", {"topic": each}),) for each in topics}
 
 

@@ -1,0 +1,123 @@
+"""Carrying out the deletions whose day of grace is over: each is planned anew, and kept if it is not what it was.
+
+A worker may die between any two steps. A row says that its topic is being deleted before anybody is asked to, so that
+a topic that is gone then went by us.
+"""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from console.access.reach import EVERYTHING, Resource
+from console.access.read_only import why_read_only
+from console.access.rights import Right, reach_of
+from console.audit.record import record_event
+from console.clusters.models import Topic
+from console.common.current_cluster import here
+from console.common.figures import minute
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import GatewayError, RefusedError
+from console.plans.apply import carry_out
+from console.plans.digest import digest_of
+from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.plans.posted import Mode, Posted, posting
+from console.topics.deletion import DELETE, deletion_plan
+from console.topics.grace import LATE_MAX, Now, Traces, why_kept
+from console.topics.grace_actions import end, tell
+from console.topics.grace_queries import Shape, due_at, traces_now
+from console.topics.models import DELETED, DOING, GOING, KEPT, PlannedDeletion
+from console.topics.queries import doomed
+
+logger = logging.getLogger(__name__)
+
+
+def carry_out_due() -> None:
+    """Of the current cluster; what cannot be asked now is tried again by the next beat."""
+    now = timezone.now()
+    due = list(due_at(now))
+    if not due:
+        return
+    try:
+        shapes = {each.name: (each.topic_id, len(each.partitions)) for each in cluster_gateway().describe_topics()}
+    except GatewayError as error:
+        for row in due:
+            _postpone(row, str(error), now)
+        return
+    for row in due:
+        try:
+            _carry_out(row, shapes.get(row.topic), now)
+        except GatewayError as error:
+            _postpone(row, str(error), now)
+
+
+def _carry_out(row: PlannedDeletion, shape: Shape | None, now: datetime) -> None:
+    """Raises GatewayError if the cluster does not answer."""
+    topic = Topic.objects.filter(name=row.topic).first()
+    if shape is None:
+        _is_gone(row)
+        return
+    traces = traces_now({row.topic: shape})[row.topic]
+    if topic is None or traces.unknown:
+        _postpone(row, traces.unknown or "The console has not looked at the topic lately.", now)
+        return
+    told = doomed(topic, EVERYTHING)
+    plan = deletion_plan(replace(told, topic_id=shape[0], partition_count=shape[1]), here.BOOTSTRAP_SERVERS)
+    plan = replace(plan, obstacle=" ".join(_obstacles(row, Now(traces, told.uses), now)))
+    if end([row.topic], DOING, "", "", of=GOING):
+        _delete(row, plan)
+
+
+def _obstacles(row: PlannedDeletion, then: Now, now: datetime) -> Iterator[str]:
+    if now - row.due_at > LATE_MAX:
+        yield f"It was due at {minute(row.due_at)}, and could not be carried out for a day."
+    yield from why_kept(Traces(row.topic_id, tuple(row.ends), row.places), then)
+    if row.actor is None or not row.actor.is_active:
+        yield f"{row.actor_name} has no account any more that could have it done."
+    elif Right.OPERATE not in reach_of(row.actor).rights_on(Resource.TOPIC, row.topic):
+        yield f"{row.actor_name} may not delete it any more."
+    if read_only := why_read_only():
+        yield read_only
+
+
+def _delete(row: PlannedDeletion, plan: Plan) -> None:
+    """Raises GatewayError if it is not known what became of it."""
+    approver: User | None = row.approver
+    by = f", approved by {approver.get_username()}" if approver else ""
+    note = f"Planned by {row.actor_name} at {minute(row.at)}{by}."
+    posted = Posted(path="", mode=Mode.APPROVED, approver=approver, digest=digest_of(plan, approver), note=note)
+    try:
+        with posting(posted):
+            said = Confirmation(digest_of(plan, row.actor), plan.typed_name)
+            carry_out(row.actor, plan, said, lambda: cluster_gateway().delete_topic(row.topic))
+    except (NotConfirmedError, RefusedError) as error:
+        _end(row, KEPT, str(error))
+    else:
+        _end(row, DELETED, "Its day of grace was over.")
+
+
+def _is_gone(row: PlannedDeletion) -> None:
+    if row.state == DOING:
+        record_event(row.actor, DELETE, "topic", row.topic, detail="It was gone when the console looked again.")
+        _end(row, DELETED, "Its day of grace was over.")
+    else:
+        _end(row, DELETED, "It was gone before: somebody else deleted it.")
+
+
+def _postpone(row: PlannedDeletion, why: str, now: datetime) -> None:
+    if now - row.due_at > LATE_MAX:
+        sentence = f"It was due at {minute(row.due_at)}, and could not be carried out for a day: {why}"
+        record_event(row.actor, DELETE, "topic", row.topic, result="refused", detail=sentence)
+        _end(row, KEPT, sentence)
+    elif row.outcome != why[:1_000]:
+        PlannedDeletion.objects.filter(pk=row.pk, state__in=GOING).update(outcome=why[:1_000])
+        tell([row.topic])
+
+
+def _end(row: PlannedDeletion, state: str, outcome: str) -> None:
+    logger.info("planned deletion of %s: %s. %s", row.topic, state, outcome)
+    if end([row.topic], state, "", outcome, of=GOING):
+        tell([row.topic])
