@@ -39,6 +39,17 @@ def read_switch(text: str, name: str) -> bool:
     return text.lower() in ("1", "true", "yes", "on")
 
 
+def read_megabytes(text: str, name: str) -> int:
+    """In bytes."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1e6:
+        sys.exit(f"{name}={text} must be a number of MB, 0 for no limit.")
+    return round(found * 1_000_000)
+
+
 # What a person may set ----------------------------------------------------------------------------------------------
 DATA_DIR = Path(env("BARNABAS_DATA", default="") or default_data_dir()).expanduser().resolve()
 LOG_DIR = DATA_DIR / "logs"
@@ -122,6 +133,11 @@ SCHEMA_REGISTRY = read_registry_address(os.environ)
 MASKING_FILE = DATA_DIR / "masking.toml"
 #: Which Protobuf message a topic's records are (`records/protobuf_files.py`), by files in the directory beside it.
 PROTOBUF_FILE = DATA_DIR / "protobuf.toml"
+#: Bytes of records per second that people may read by this console, all together and each; 0: no limit.
+READ_BUDGET = read_megabytes(env("BARNABAS_READ_BUDGET", default="20"), "BARNABAS_READ_BUDGET")
+READ_BUDGET_PER_PERSON = read_megabytes(
+    env("BARNABAS_READ_BUDGET_PER_PERSON", default=str(READ_BUDGET / 2e6)), "BARNABAS_READ_BUDGET_PER_PERSON"
+)
 #: Rules of alerts and who is told; of mode 600. Without it nobody is.
 ALERTS_FILE = (
     Path(os.environ.get("BARNABAS_ALERTS_FILE", "").strip() or DATA_DIR / "alerts.toml").expanduser().resolve()

@@ -48,7 +48,7 @@ class ContentsReader:
         if not self._scan.stopped:
             self._contents.add(self._scan.step())
         if self._scan.stopped is None:
-            return CountedTurn((), self._scan.progress)
+            return CountedTurn((), self._scan.progress, waits=self._scan.waits)
         found = {**self._contents.told(), "batches": self._batches, "silent": self._silent}
         return CountedTurn((), self._scan.progress, ended=str(self._scan.stopped), found=found)
 

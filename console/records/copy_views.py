@@ -9,7 +9,6 @@ from console.access.reach import Resource
 from console.access.rights import Right, reach_of
 from console.clusters.access import access_records, topics_within
 from console.clusters.models import Topic
-from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
 from console.gateway.record_views import RecordView
 from console.plans.plan import Confirmation
@@ -17,7 +16,7 @@ from console.plans.views import is_confirmed, refusable
 from console.records.actions import count_reading, do_append
 from console.records.copying import Target, copy_plan
 from console.records.forms import CopyForm
-from console.records.masked_source import hidden_from
+from console.records.masked_source import hidden_from, source_for
 from console.records.query import RecordQuery
 from console.records.reading import read_page
 
@@ -88,7 +87,7 @@ def _record(request: HttpRequest, topic: Topic, partition: int, offset: int) -> 
         raise Http404(f"{topic.name} has {topic.partition_count} partitions.")
     if hidden := hidden_from(request.user, topic.name):
         raise RefusedError("MASKED", f"Of these records {hidden[0].text} is hidden from you, so you cannot copy them.")
-    page = read_page(cluster_gateway(), topic.name, topic.partition_count, query)
+    page = read_page(source_for(request.user, topic), topic.name, topic.partition_count, query)
     if not page.records or page.records[0].offset != offset:
         raise RefusedError("OFFSET_OUT_OF_RANGE", "The record is not there any more.")
     count_reading(request.user, topic, {partition})

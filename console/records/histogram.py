@@ -73,6 +73,11 @@ def counted(
     return Histogram(tuple(bars))
 
 
+def lookups(partition_count: int, partition: int | None) -> int:
+    """Offsets of times that drawing it asks for, at most."""
+    return (BARS_MAX + 2) * (min(partition_count, PARTITIONS_MAX) if partition is None else 1)
+
+
 def read_histogram(gateway: ClusterGateway, topic: str, partition: int | None) -> Histogram | None:
     """None for a topic without records, or whose records have no time. Raises GatewayError."""
     spans = {

@@ -13,7 +13,9 @@ from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
 from console.gateway.record_views import BatchView, OffsetSpan, RecordStream, RecordView
 from console.records.masking import Masker, MaskingError, Path, Rule, hidden_paths, parse_masking
+from console.records.metered_source import metered
 from console.records.reading import RecordSource
+from console.records.scan import waits_of
 
 
 def hidden_from(person: User, topic: str) -> tuple[Path, ...]:
@@ -22,9 +24,9 @@ def hidden_from(person: User, topic: str) -> tuple[Path, ...]:
 
 
 def source_for(person: User, topic: Topic) -> RecordSource:
-    """Where the records of `topic` are read from for this person. Raises RefusedError."""
-    gateway, paths = cluster_gateway(), hidden_from(person, topic.name)
-    return MaskedSource(gateway, Masker(topic.name, paths)) if paths else gateway
+    """Where the records of `topic` are read from for this person, within the budget. Raises RefusedError."""
+    source, paths = metered(cluster_gateway(), person.pk), hidden_from(person, topic.name)
+    return MaskedSource(source, Masker(topic.name, paths)) if paths else source
 
 
 def hides_of(reach: Reach, topics: Collection[str]) -> bool:
@@ -73,6 +75,10 @@ class _MaskedStream:
     @property
     def positions(self) -> Mapping[int, int]:
         return self._stream.positions
+
+    @property
+    def waits(self) -> str:
+        return waits_of(self._stream)
 
     def read(self, timeout_seconds: float, records_max: int) -> list[RecordView]:
         return [self._masker.masked(each) for each in self._stream.read(timeout_seconds, records_max)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from console.common.clock import now_ms
+from console.gateway.errors import GatewayError
 from console.gateway.record_views import BatchView, OffsetSpan, RecordStream, RecordView
 from console.records.expression import BadExpression, Expression
 from console.records.query import RecordQuery, write_cursor
@@ -49,6 +50,8 @@ class RecordPage:
     silent: tuple[int, ...]
     #: The cursor of the page further on (newest: of the older one); empty without one.
     cursor: str = ""
+    #: Why it broke off, where the budget of reading was used up.
+    waits: str = ""
 
 
 def find_range(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> OffsetRange:
@@ -89,6 +92,9 @@ def read_page(gateway: RecordSource, topic: str, partition_count: int, query: Re
             ends[each] = min(ends[each], starts[each] + quota)
     scan, records = _read_all(gateway, topic, query, OffsetRange(starts, ends, whole.spans))
     taken = merged(records, is_newest)[: query.limit]
+    waits = scan.waits if scan.stopped == Stop.TIME else ""
+    if waits and not taken:
+        raise GatewayError(f"Nothing was read, {waits}. Ask again in a moment.")
     limits = dict(whole.ends if is_newest else whole.starts)
     if scan.stopped == Stop.END:
         barren = reading_of(starts, ends) - {each.partition for each in records}
@@ -102,7 +108,7 @@ def read_page(gateway: RecordSource, topic: str, partition_count: int, query: Re
     is_more = is_more and (stop == Stop.END or not is_newest)
     if stop == Stop.END and is_more:
         stop = Stop.LIMIT
-    return RecordPage(tuple(taken), stop, whole.silent, write_cursor(following) if is_more else "")
+    return RecordPage(tuple(taken), stop, whole.silent, write_cursor(following) if is_more else "", waits)
 
 
 def open_scan(

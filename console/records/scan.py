@@ -41,6 +41,11 @@ class Progress:
     share: int
 
 
+def waits_of(stream: RecordStream) -> str:
+    """What a stream that is metered waits for; empty: it may read on."""
+    return str(getattr(stream, "waits", ""))
+
+
 class Scan:
     """Reads `stream` up to `ends`, keeping what `matches`."""
 
@@ -71,6 +76,10 @@ class Scan:
     def note(self) -> str:
         """What a person must know of what was looked at."""
         return str(getattr(self._matches, "note", ""))
+
+    @property
+    def waits(self) -> str:
+        return waits_of(self._stream)
 
     @property
     def positions(self) -> Mapping[int, int]:

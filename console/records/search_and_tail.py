@@ -12,7 +12,7 @@ from console.common.clock import now_ms
 from console.gateway.record_views import RecordView
 from console.records.query import RecordQuery, write_cursor
 from console.records.reading import OffsetRange, RecordSource, find_range, matcher, open_scan
-from console.records.scan import Budget, Progress, Stop
+from console.records.scan import Budget, Progress, Stop, waits_of
 
 #: What one search may read; it ends with the records a page shows.
 SEARCH_BYTES_MAX = 512 * 1024 * 1024
@@ -37,6 +37,8 @@ class Turn:
     ended: str = ""
     cursor: str = ""
     note: str = ""
+    #: What reading waits for.
+    waits: str = ""
 
 
 class Reader(Protocol):
@@ -77,7 +79,8 @@ class SearchReader:
         stop = self._scan.stopped
         is_more = stop not in (None, Stop.END)
         cursor = write_cursor({**self._starts, **self._scan.positions}) if is_more else ""
-        return Turn(tuple(found), self._scan.progress, ended=str(stop or ""), cursor=cursor, note=self._scan.note)
+        scan = self._scan
+        return Turn(tuple(found), scan.progress, ended=str(stop or ""), cursor=cursor, note=scan.note, waits=scan.waits)
 
 
 def search_for_file(
@@ -130,7 +133,8 @@ class TailReader:
         skipped = self._catch_up() if len(records) == TAIL_RECORDS_PER_TURN else 0
         shown = sorted((each for each in records if self._matches(each)), key=lambda each: each.at_ms or 0)
         cursor = self.cursor if records else ""
-        return Turn(tuple(shown), skipped=skipped, cursor=cursor, note=self._matches.note)
+        waits = waits_of(self._stream)
+        return Turn(tuple(shown), skipped=skipped, cursor=cursor, note=self._matches.note, waits=waits)
 
     def close(self) -> None:
         self._stream.close()

@@ -133,7 +133,7 @@ class RecordsConsumer(PersonSocket):
                     return
                 turn = await self.in_thread(alone, in_use, reader.turn)
                 is_over = bool(turn.ended)
-                if turn.records or turn.progress or turn.skipped or is_over:
+                if turn.records or turn.progress or turn.skipped or turn.waits or is_over:
                     await self.show(topic, query, turn)
         finally:
             await asyncio.shield(self.in_thread(alone, in_use, reader.close))

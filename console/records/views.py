@@ -24,10 +24,11 @@ from console.plans.plan import NotConfirmedError
 from console.records.actions import count_reading, do_produce
 from console.records.expression import BadExpression
 from console.records.forms import ProduceForm
-from console.records.histogram import read_histogram
+from console.records.histogram import lookups, read_histogram
 from console.records.json_lines import json_lines_response
 from console.records.masked_source import hidden_from, source_for
 from console.records.masking import Path
+from console.records.metered_source import charge_lookups
 from console.records.presenters import drawn, offered_columns, record_rows, shown_records, titles
 from console.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
 from console.records.reader_slots import SLOTS
@@ -92,8 +93,10 @@ def histogram(request: HttpRequest, name: str) -> HttpResponse:
     """A part of the messages tab, which asks for it when it is there."""
     topic = access_records(request.user, name)
     found, error = None, ""
+    partition = RecordQuery.parse(request.GET).partition
     try:
-        found = read_histogram(cluster_gateway(), topic.name, RecordQuery.parse(request.GET).partition)
+        charge_lookups(request.user.pk, lookups(topic.partition_count, partition))
+        found = read_histogram(cluster_gateway(), topic.name, partition)
     except GatewayError as refusal:
         error = str(refusal)
     context = {"topic": topic, "histogram": found, "error": error, "bars": drawn(found) if found else []}

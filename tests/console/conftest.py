@@ -16,14 +16,16 @@ from console.gateway.fake import FakeGateway
 from console.gateway.fake_zookeeper import FakeZooKeeper
 from console.gateway.zookeeper import ZooKeeperView
 from console.live import audience
+from console.records.read_ledger import LEDGER
 from tests.console.connectors.lying_server import LyingServer
 
 PASSWORD = "correct-horse-battery"
 
 
 @pytest.fixture(autouse=True)
-def _on_its_own(settings, tmp_path):
-    """No Redis, no file outside the test's directory, and passwords that cost nothing to hash."""
+def _on_its_own(settings, tmp_path, monkeypatch):
+    """No Redis, no file outside the test's directory, nothing read so far, and passwords that cost nothing to hash."""
+    monkeypatch.setattr(LEDGER, "_own", "")
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     settings.REQUEST_LOG_FILE = tmp_path / "console-access.log"
     settings.SCHEMA_REGISTRY = None

@@ -21,6 +21,7 @@ print(json.dumps({
     "debug": settings.DEBUG,
     "key": str(settings.SECRET_KEY),
     "database": settings.DATABASES["default"]["NAME"],
+    "reading": [settings.READ_BUDGET, settings.READ_BUDGET_PER_PERSON],
 }))
 """
 
@@ -66,6 +67,12 @@ def manage(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
     )
 
 
+def test_what_people_read_is_bounded_and_each_may_read_half_unless_it_is_said(tmp_path):
+    assert settings_in(tmp_path)["reading"] == [20_000_000, 10_000_000]
+    assert settings_in(tmp_path, BARNABAS_READ_BUDGET="0.5")["reading"] == [500_000, 250_000]
+    assert settings_in(tmp_path, BARNABAS_READ_BUDGET_PER_PERSON="0")["reading"] == [20_000_000, 0]
+
+
 def test_what_the_console_keeps_is_for_its_owner_only(tmp_path):
     data = tmp_path / "data"
     assert manage("migrate", "--verbosity=0", BARNABAS_DATA=str(data)).returncode == 0
@@ -81,6 +88,7 @@ def test_what_the_console_keeps_is_for_its_owner_only(tmp_path):
         ("BARNABAS_CONSOLE_PORT", "eighty", "BARNABAS_CONSOLE_PORT=eighty must be a number from 1 to 65535"),
         ("BARNABAS_CONSOLE_PORT", "80800", "BARNABAS_CONSOLE_PORT=80800 must be a number from 1 to 65535"),
         ("BARNABAS_SECURE", "maybe", "BARNABAS_SECURE=maybe must be 1 or 0"),
+        ("BARNABAS_READ_BUDGET", "lots", "BARNABAS_READ_BUDGET=lots must be a number of MB, 0 for no limit"),
     ],
 )
 def test_setting_that_cannot_be_right_is_one_sentence(tmp_path, variable, value, sentence):
