@@ -138,6 +138,8 @@ READ_BUDGET = read_megabytes(env("BARNABAS_READ_BUDGET", default="20"), "BARNABA
 READ_BUDGET_PER_PERSON = read_megabytes(
     env("BARNABAS_READ_BUDGET_PER_PERSON", default=str(READ_BUDGET / 2e6)), "BARNABAS_READ_BUDGET_PER_PERSON"
 )
+#: Requests that a process of the console has under way at one broker at most; 0: no limit.
+REQUESTS_IN_FLIGHT = env.int("BARNABAS_REQUESTS_IN_FLIGHT", default=8)
 #: Rules of alerts and who is told; of mode 600. Without it nobody is.
 ALERTS_FILE = (
     Path(os.environ.get("BARNABAS_ALERTS_FILE", "").strip() or DATA_DIR / "alerts.toml").expanduser().resolve()

@@ -26,6 +26,7 @@ pages = [
     path("placement/", include("console.placement.urls")),
     path("kafka-users/", include("console.credentials.urls")),
     path("quotas/", include("console.quotas.urls")),
+    path("footprint/", include("console.footprint.urls")),
     path("access-lists/", include("console.acls.urls")),
     path("schemas/", include("console.schemas.urls")),
     path("zookeeper/", include("console.zookeeper.urls")),

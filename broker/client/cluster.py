@@ -4,7 +4,7 @@ import time
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from broker.client.connection import BrokerConnection
+from broker.client.connection import BrokerConnection, Meter
 from broker.client.errors import ApiNotServed, BrokerUnreachable, NotTrusted
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
@@ -26,11 +26,13 @@ class Cluster:
         timeout_s: float = 10.0,
         client_id: str = "barnabas",
         security: "ClientSecurity | None" = None,
+        meter: Meter | None = None,
     ):
         self._bootstrap_servers = tuple(bootstrap_servers)
         self._timeout_s = timeout_s
         self._client_id = client_id
         self._security = security
+        self._meter = meter
         self._connections: dict[tuple[str, int], BrokerConnection] = {}
 
     def __enter__(self) -> "Cluster":
@@ -107,7 +109,12 @@ class Cluster:
         """Raises BrokerUnreachable, ProtocolError, NotTrusted, LoginRefused, ClientConfigError."""
         if (host, port) not in self._connections:
             self._connections[host, port] = BrokerConnection(
-                host, port, timeout_s=self._timeout_s, client_id=self._client_id, security=self._security
+                host,
+                port,
+                timeout_s=self._timeout_s,
+                client_id=self._client_id,
+                security=self._security,
+                meter=self._meter,
             )
         return self._connections[host, port]
 

@@ -7,9 +7,9 @@ before the first answer is taken: brokers answer in order.
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable, ClosedAtOnce, LoginRefused, NotTrusted
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
@@ -41,11 +41,29 @@ _TLS_ALERT = b"\x15\x03"
 
 
 class Sent(NamedTuple):
-    """A request whose answer has not been taken yet."""
+    """A request whose answer has not been taken yet; `at_s` by the monotonic clock."""
 
     api: ApiKey
     version: int
     correlation_id: int
+    size: int
+    at_s: float
+
+
+class Meter(Protocol):
+    """Told of every request of the connections that have it. Threads share it."""
+
+    def turn(self, address: str, timeout_s: float) -> AbstractContextManager[object]:
+        """Around a request that is waited for. Raises BrokerUnreachable if it is not its turn in time."""
+        ...
+
+    def answered(self, address: str, api: ApiKey, sent: int, received: int, seconds: float, *, is_error: bool) -> None:
+        """Bytes with what frames them; `is_error`: the answer is one as a whole."""
+        ...
+
+    def failed(self, address: str, api: ApiKey) -> None:
+        """No answer came that could be read."""
+        ...
 
 
 class BrokerConnection:
@@ -59,6 +77,7 @@ class BrokerConnection:
         timeout_s: float = 10.0,
         client_id: str = "barnabas",
         security: "ClientSecurity | None" = None,
+        meter: Meter | None = None,
     ):
         """`timeout_s` is for connecting, and for each request that names no other; without `security` all is plain.
 
@@ -67,6 +86,7 @@ class BrokerConnection:
         self.address = f"{host}:{port}"
         self._timeout_s = timeout_s
         self._client_id = client_id
+        self._meter = meter
         self._where = (host, port)
         self._secured = None
         if security is not None and security.protocol != "PLAINTEXT":
@@ -153,9 +173,15 @@ class BrokerConnection:
             self._open(deadline, None)
         if membership is not None and not self._is_member:
             self._become_member(membership, deadline)
-        answer = self._exchange(request, version, deadline)
+        with self._turn(deadline):
+            answer = self._exchange(request, version, deadline)
         self._is_known = True
         return answer
+
+    def _turn(self, deadline: float) -> AbstractContextManager[object]:
+        if self._meter is None:
+            return nullcontext()
+        return self._meter.turn(self.address, deadline - time.monotonic())
 
     def send(self, request: Message, *, version_max: int = 0x7FFF) -> Sent:
         """For whom the answer is taken by `answer`, in the order of the sending. Raises as `ask`."""
@@ -240,7 +266,8 @@ class BrokerConnection:
     @contextmanager
     def _told_of(self, api: ApiKey) -> Iterator[None]:
         try:
-            yield
+            with self._counted(api):
+                yield
         except OSError as error:
             self.close()
             if self._secured is not None and (why := self._secured.why(error)):
@@ -257,13 +284,23 @@ class BrokerConnection:
             self.close()
             raise
 
+    @contextmanager
+    def _counted(self, api: ApiKey) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            if self._meter is not None:
+                self._meter.failed(self.address, api)
+            raise
+
     def _send(self, request: Message, version: int, deadline: float) -> Sent:
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         header = encode_request_header(RequestHeader(request.api, version, correlation_id, self._client_id))
         body = encode(request, version)
         self._wait_until(deadline)
-        self._socket.sendall((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
-        return Sent(request.api, version, correlation_id)
+        size, at_s = len(header) + len(body), time.monotonic()
+        self._socket.sendall(size.to_bytes(SIZE_BYTES) + header + body)
+        return Sent(request.api, version, correlation_id, SIZE_BYTES + size, at_s)
 
     def _receive_answer(self, sent: Sent, deadline: float) -> Message:
         announced = self._receive(SIZE_BYTES, deadline)
@@ -277,7 +314,12 @@ class BrokerConnection:
         if answered_id != sent.correlation_id:
             raise ProtocolError(f"{self.address} answers request {answered_id} instead of {sent.correlation_id}")
         # Kafka's own clients do not look behind an answer either, and librdkafka's mock brokers send more there.
-        return decode(MESSAGES[sent.api].response, frame[at:], sent.version, ignore_rest=True)
+        answer = decode(MESSAGES[sent.api].response, frame[at:], sent.version, ignore_rest=True)
+        if self._meter is not None:
+            seconds, is_error = time.monotonic() - sent.at_s, bool(getattr(answer, "error_code", 0))
+            received = SIZE_BYTES + size
+            self._meter.answered(self.address, sent.api, sent.size, received, seconds, is_error=is_error)
+        return answer
 
     def _receive(self, size: int, deadline: float) -> bytearray:
         """Grows with what arrives, so an announcement alone takes no memory."""

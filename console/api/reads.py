@@ -102,6 +102,7 @@ READS = (
     Read("audit", "audit", "What people did"),
     Read("users", "users", "People and their roles"),
     Read("kafka-users", "credentials", "Users of the cluster that log in by SCRAM"),
+    Read("footprint", "footprint", "The console's own requests of the last minute, by broker and API"),
     Read("quotas", "quotas", "Quotas, and how much of them is used"),
     Read("access-rules", "acl-rules", "Rules of who may do what in the cluster"),
     Read("denials", "acl-denials", "What was denied of late"),

@@ -33,6 +33,7 @@ from console.completeness.collect import CompletenessCollector
 from console.connectors.collect import ConnectorCollector
 from console.consumers.collect import GroupCollector
 from console.credentials.collect import CredentialCollector
+from console.footprint.ticks import tick_and_tell
 from console.gateway.broker_views import ReplicaSizes
 from console.gateway.connect import mirror_gateways
 from console.gateway.interface import ClusterGateway
@@ -190,6 +191,7 @@ class Collector:
 
     def collect_requests(self) -> None:
         self._each_broker.look_at_requests()
+        tick_and_tell()
 
     def collect_moves(self) -> None:
         if self._moves.look():

@@ -24,6 +24,7 @@ from broker.client.security.properties import PLAINTEXT, ClientSecurity
 from broker.common.errors import BarnabasError
 from broker.protocol.messages.metadata import MetadataRequest
 from console.gateway.errors import REFUSED, UNUSABLE, ClientRefusedError, GatewayError
+from console.gateway.own_requests import own_requests, statistics
 
 #: Who is refused asks why, no more often than this: brokers count failed logins.
 _ASK_WHY_EVERY_S = 10.0
@@ -51,6 +52,8 @@ class ClusterClient:
         self._security = PLAINTEXT
         self._admin: tuple[ClientSecurity, AdminClient] | None = None
         self._why: tuple[float, GatewayError | None] = (-_ASK_WHY_EVERY_S, None)
+        self._requests = own_requests()
+        self._requests.clients.add(self)
 
     @property
     def config_file(self) -> str:
@@ -71,11 +74,19 @@ class ClusterClient:
     def admin(self) -> AdminClient:
         """The same until the file is another."""
         security = self.security()
-        settings = self.settings(_ADMIN) if self._admin is None or self._admin[0] != security else {}
+        is_new = self._admin is None or self._admin[0] != security
+        settings = self.settings(_ADMIN | self._bound() | statistics()) if is_new else {}
         with self._lock:
             if self._admin is None or (settings and self._admin[0] != security):
                 self._admin = security, self._made(settings)
             return self._admin[1]
+
+    def poll_statistics(self) -> None:
+        """Take what the admin client has to tell of its requests."""
+        with self._lock:
+            admin = self._admin
+        if admin is not None:
+            admin[1].poll(0)
 
     def _made(self, settings: dict[str, Any]) -> AdminClient:
         try:
@@ -83,14 +94,28 @@ class ClusterClient:
         except KafkaException as error:
             raise self._unusable(ClientConfigError(error.args[0].str())) from error
 
+    def _bound(self) -> dict[str, int]:
+        most = self._requests.in_flight_max
+        return {"max.in.flight.requests.per.connection": most} if most else {}
+
     def cluster(self, timeout_seconds: float) -> Cluster:
-        servers = parse_bootstrap_servers(self.bootstrap_servers)
-        return Cluster(servers, timeout_s=timeout_seconds, client_id="barnabas-console", security=self.security())
+        return Cluster(
+            parse_bootstrap_servers(self.bootstrap_servers),
+            timeout_s=timeout_seconds,
+            client_id="barnabas-console",
+            security=self.security(),
+            meter=self._requests,
+        )
 
     def connection(self, host: str, port: int, timeout_seconds: float) -> BrokerConnection:
         """Raises BarnabasError, as BrokerConnection does."""
         return BrokerConnection(
-            host, port, timeout_s=timeout_seconds, client_id="barnabas-console", security=self.security()
+            host,
+            port,
+            timeout_s=timeout_seconds,
+            client_id="barnabas-console",
+            security=self.security(),
+            meter=self._requests,
         )
 
     def why_refused(self, timeout_seconds: float) -> GatewayError | None:

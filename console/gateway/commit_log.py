@@ -15,6 +15,7 @@ from broker.coordinator.group.records import OffsetKey, decode_key, decode_offse
 from console.gateway.client import ClusterClient
 from console.gateway.errors import GatewayError
 from console.gateway.group_views import CommitView
+from console.gateway.own_requests import statistics
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +79,7 @@ class CommitLog:
                     "fetch.queue.backoff.ms": 10,
                     "fetch.wait.max.ms": FETCH_WAIT_MS,
                     "log_level": 0,
+                    **statistics(),
                 }
             )
         )

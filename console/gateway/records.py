@@ -16,12 +16,16 @@ from confluent_kafka import (
 
 from console.gateway.client import ClusterClient
 from console.gateway.errors import ClusterUnreachableError, error_from_kafka
+from console.gateway.own_requests import LibraryStatistics, own_requests, statistics
 from console.gateway.record_views import Headers, RecordView
 
 #: What one reader holds of records not yet asked for; a tail that is paused stays at this.
 QUEUED_KILOBYTES_MAX = 4_096
 FETCH_BYTES_MAX = 4 * 1024 * 1024
 PRODUCE_TIMEOUT_SECONDS = 10.0
+#: How often a reader tells of its requests: what it tells is long where it has many partitions, and what is told while
+#: it is paused waits.
+STATISTICS_MS, STATISTICS_MS_PER_PARTITION = 500, 50
 #: Named in the protocol, never joined and never committed to: the library wants one.
 READER_GROUP = "barnabas-console-reader"
 
@@ -32,6 +36,9 @@ class KafkaRecordStream:
     def __init__(self, client: ClusterClient, topic: str, starts: Mapping[int, int], committed_only: bool):
         self._topic = topic
         self._positions = dict(starts)
+        self._requests, self._untold_bytes = own_requests(), 0
+        told = statistics(STATISTICS_MS + STATISTICS_MS_PER_PARTITION * len(starts))
+        self._statistics: LibraryStatistics | None = told.get("stats_cb")
         self._consumer = Consumer(
             client.settings(
                 {
@@ -49,6 +56,7 @@ class KafkaRecordStream:
                     "fetch.wait.max.ms": 100,
                     "allow.auto.create.topics": False,
                     "log_level": 0,
+                    **told,
                 }
             )
         )
@@ -71,6 +79,7 @@ class KafkaRecordStream:
             elif message.partition() in self._positions:
                 if error is None:
                     records.append(view_of(message))
+                    self._untold_bytes += len(message)
                 following = message.offset() + (error is None)
                 self._positions[message.partition()] = max(self._positions[message.partition()], following)
         return records
@@ -80,6 +89,8 @@ class KafkaRecordStream:
 
     def close(self) -> None:
         self._consumer.close()
+        if self._statistics is None or not self._statistics.has_told:
+            self._requests.told_nothing("Fetch", 1, self._untold_bytes)
 
     @staticmethod
     def _refuse_unless_passing(error: KafkaError) -> None:
@@ -133,6 +144,7 @@ def produce(
         raise error_from_kafka(error.args[0]) from error
     _await_answer(producer, answers)
     error, message = answers[0]
+    own_requests().told_nothing("Produce", 1, 0, len(key or b"") + len(value or b""))
     if error is not None:
         raise error_from_kafka(error)
     return message.partition(), message.offset()

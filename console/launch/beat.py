@@ -74,6 +74,15 @@ class BeatThread(bootsteps.StartStopStep):
         self.thread = beat.EmbeddedService(worker.app, thread=True, scheduler_cls=FrugalScheduler)
         self.thread.start()
         worker.timer.call_repeatedly(LOOK_EVERY_S, end_without, (self.thread,))
+        self.count_requests(worker)
+
+    def count_requests(self, worker) -> None:
+        """Imported here: whoever sends the worker a task reads this file, too."""
+        from console.footprint.ticks import EVERY_S, tick
+        from console.gateway.own_requests import begin
+
+        begin("worker")
+        worker.timer.call_repeatedly(EVERY_S, tick)
 
     def stop(self, worker) -> None:
         self.thread.service.stop(wait=False)

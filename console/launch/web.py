@@ -11,7 +11,9 @@ from asyncio import TimerHandle
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from console.footprint.ticks import EVERY_S, tick_beside
 from console.gateway.http_server import RestingServer
+from console.gateway.own_requests import begin
 
 #: From the connection, or the first byte of a further request, to the end of its headers; browsers that connect ahead
 #: of need connect again.
@@ -78,6 +80,8 @@ def web_config(port: int) -> uvicorn.Config:
         log_level="warning",
         # Whom to believe about who asks is decided by console/web/proxy.py.
         proxy_headers=False,
+        callback_notify=tick_beside,
+        timeout_notify=EVERY_S,
     )
 
 
@@ -89,4 +93,5 @@ def raise_descriptor_limit() -> None:
 
 if __name__ == "__main__":
     raise_descriptor_limit()
+    begin("web")
     RestingServer(web_config(int(sys.argv[1]))).run()

@@ -30,6 +30,8 @@ MIRRORS = "mirrors"
 #: The message audit's pages, told that a topic was judged otherwise.
 COMPLETENESS = "completeness"
 ALERTS = "alerts"
+#: The page of the console's own requests, told again and again that there are new figures.
+FOOTPRINT = "footprint"
 #: Every page: how many changes wait for somebody; and the pages that list them.
 WAITING_CHANGES = "changes.waiting"
 CHANGES_OF_RULES = "changes.list"

@@ -62,6 +62,7 @@ PAGES = (
     Place("Who may what", "acl-try-out", "acl try out", names_all=True),
     Place("Kafka users", "credentials", "scram passwords", names_all=True),
     Place("Quotas", "quotas", "limits throttle", names_all=True),
+    Place("Footprint", "footprint", "own requests console load budget reading in flight"),
     Place("Audit", "audit", "who did", right=Right.ADMINISTER),
     Place("Users", "users", "people roles rules", right=Right.ADMINISTER),
     Place("Read-only mode", "read-only", "freeze", right=Right.ADMINISTER),

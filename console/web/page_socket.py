@@ -31,7 +31,7 @@ HINT_SECONDS = 2
 STREAM_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 #: Of what is pushed there, nobody learns more than that there is news.
-_SAYS_NOTHING = (groups.HEARTBEAT, groups.SCHEMAS)
+_SAYS_NOTHING = (groups.HEARTBEAT, groups.SCHEMAS, groups.FOOTPRINT)
 
 KEEPALIVE = '<span id="live-keepalive" hidden></span>'
 
@@ -72,6 +72,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "alerts": [groups.ALERTS],
         "changes": [groups.CHANGES_OF_RULES],
         "clusters": [groups.FLEET],
+        "footprint": [groups.FOOTPRINT],
         "other": [],
     }
     return [groups.HEARTBEAT, *by_page[kind]] if kind in by_page else None
@@ -86,8 +87,8 @@ def may_show(page: str, reach: Reach) -> bool:
 
 class PageConsumer(PersonSocket):
     """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
-    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, changes, charts, clusters, mirrors,
-    probe, processes, schemas, streams, stream:<name>, zookeeper, or other."""
+    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, changes, charts, clusters,
+    footprint, mirrors, probe, processes, schemas, streams, stream:<name>, zookeeper, or other."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None

@@ -9,7 +9,7 @@ import pytest
 
 from broker.client.connection import RESPONSE_BYTES_MAX, BrokerConnection
 from broker.client.errors import ApiNotServed, BrokerUnreachable
-from broker.common.errors import ProtocolError
+from broker.common.errors import ErrorCode, ProtocolError
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import decode_request_header, encode_response_header
@@ -168,3 +168,35 @@ def test_after_an_error_the_connection_is_not_used_again():
         for _ in range(2):
             with pytest.raises(BrokerUnreachable):
                 connection.ask(DescribeClusterRequest(), timeout_s=0.05)
+
+
+class Told(list):
+    """A Meter that keeps what it is told."""
+
+    def turn(self, address, timeout_s):
+        self.append(("turn", address, timeout_s > 0))
+        return contextlib.nullcontext()
+
+    def answered(self, address, api, sent, received, seconds, *, is_error):
+        self.append((api.name, sent > 0, received > 0, seconds >= 0, is_error))
+
+    def failed(self, address, api):
+        self.append((api.name, "failed"))
+
+
+def test_a_meter_is_told_of_every_request_and_of_those_that_fail():
+    meter = Told()
+    refused = answering(DescribeClusterResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED))
+    peer = Peer(serving(DESCRIBE_CLUSTER=(0, 1)), answering(DescribeClusterResponse(cluster_id="c")), refused)
+    try:
+        with BrokerConnection("127.0.0.1", peer.port, timeout_s=1.0, meter=meter) as connection:
+            connection.ask(DescribeClusterRequest())
+            connection.ask(DescribeClusterRequest())
+            with pytest.raises(BrokerUnreachable):
+                connection.ask(DescribeClusterRequest())
+    finally:
+        peer.close()
+    turn = ("turn", f"127.0.0.1:{peer.port}", True)
+    well, badly = (("DESCRIBE_CLUSTER", True, True, True, is_error) for is_error in (False, True))
+    versions = ("API_VERSIONS", True, True, True, False)
+    assert meter == [versions, turn, well, turn, badly, turn, ("DESCRIBE_CLUSTER", "failed")]

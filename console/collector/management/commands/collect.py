@@ -12,6 +12,7 @@ from console.common.current_cluster import current_cluster, here, is_main
 from console.common.data_directories import make_data_directories
 from console.gateway.connect import cluster_gateway, zookeeper_gateway
 from console.gateway.leader_recovery import LeaderRecovery
+from console.gateway.own_requests import begin
 from console.gateway.zookeeper import EnsembleLook
 
 
@@ -30,6 +31,7 @@ class Command(BaseCommand):
             stop = threading.Event()
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: stop.set())
+            begin("collector")
             gateway, zookeeper = cluster_gateway(), zookeeper_gateway()
             look = EnsembleLook(zookeeper, here.ZOOKEEPER)
             run_collector(Collector(gateway, look, is_recovering=LeaderRecovery(zookeeper)), stop)
