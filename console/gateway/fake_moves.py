@@ -5,7 +5,7 @@ from typing import Protocol
 
 from broker.common.errors import ErrorCode
 from console.gateway.broker_views import ReplicaSizes
-from console.gateway.errors import refusal
+from console.gateway.errors import GatewayError, refusal
 from console.gateway.group_views import TopicPartition
 from console.gateway.interface import TopicView
 from console.gateway.move_views import RATE_KEYS, REPLICA_KEYS, MoveView, Throttles
@@ -71,14 +71,14 @@ class FakeMoves:
         return {place: dict(held[place]) for place in places if place in held}
 
     def throttles(self, brokers: Iterable[int], topics: Iterable[str]) -> Throttles:
-        self._cluster.alive_brokers()
+        brokers = self._reached(brokers)
         return Throttles(
             {each: {key: self._rates.get(each, {}).get(key) for key in RATE_KEYS} for each in sorted(set(brokers))},
             {each: self._throttled_replicas(each) for each in sorted(set(topics))},
         )
 
     def set_throttles(self, throttles: Throttles) -> None:
-        self._cluster.alive_brokers()
+        self._reached(throttles.brokers)
         for broker_id, values in throttles.brokers.items():
             kept = {**self._rates.get(broker_id, {}), **values}
             self._rates[broker_id] = {key: value for key, value in kept.items() if value is not None}
@@ -122,6 +122,13 @@ class FakeMoves:
         self._moves.pop(place, None)
         self._copied = {key: count for key, count in self._copied.items() if key[0] != place}
         self._cluster.place_replicas(*place, replicas)
+
+    def _reached(self, brokers: Iterable[int]) -> set[int]:
+        """Each broker is told, and tells, its settings itself. Raises GatewayError if one is away."""
+        brokers, alive = set(brokers), self._cluster.alive_brokers()
+        if away := sorted(brokers - set(alive)):
+            raise GatewayError(f"Broker {away[0]} does not answer.")
+        return brokers
 
     def _throttled_replicas(self, topic: str) -> dict[str, str | None]:
         found = {each.name: each for each in self._cluster.topic_settings(topic)}

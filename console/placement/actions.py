@@ -103,10 +103,15 @@ def _keep(actor: User, plan: Plan, move: MovePlan) -> Reassignment:
 
 
 def _throttle(reassignment: Reassignment, move: MovePlan, rate: int) -> None:
-    """Written down before it is set: whoever finds the row knows what to put back."""
-    moves = cluster_gateway().moves
-    former = moves.throttles(move.brokers, move.topics)
+    """Written down before it is set: whoever finds the row knows what to put back.
+
+    A broker that is away neither gives nor takes, and could not be told.
+    """
+    gateway = cluster_gateway()
+    moves, registered = gateway.moves, {broker.id for broker in gateway.describe_cluster().brokers}
+    former = moves.throttles(registered & set(move.brokers), move.topics)
     wanted = throttles_for(move.moves, rate, former)
+    wanted = Throttles({each: it for each, it in wanted.brokers.items() if each in registered}, wanted.topics)
     reassignment.throttles = {"set": as_stored(wanted), "former": as_stored(former)}
     reassignment.save(update_fields=["throttles"])
     moves.set_throttles(wanted)

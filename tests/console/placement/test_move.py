@@ -206,6 +206,26 @@ def test_a_throttle_is_set_with_the_move_and_gone_after_it(cluster, collect, ope
     assert Reassignment.objects.get().throttles is None
 
 
+def test_a_throttled_move_away_from_a_broker_that_is_away_begins_and_ends(cluster, collect, operator, client_of):
+    cluster.create_topic("payments", 1, 2)
+    collect()
+    replicas = cluster.moves.assignments(["payments"])["payments", 0]
+    gone, stays = replicas[1], replicas[0]
+    fresh = ({1, 2, 3} - set(replicas)).pop()
+    cluster.stop_broker(gone)
+    collect()
+    client = client_of(operator)
+    address = f"{ADDRESS}?topic=payments"
+    shown = client.post(address, {"replicas-0": f"{stays},{fresh}", "throttle": "2.5"})
+    client.post(ADDRESS, confirmed(shown))
+    assert cluster.moves.throttles([fresh], []).brokers[fresh] == dict.fromkeys(RATE_KEYS, "2500000")
+    assert cluster.moves.assignments(["payments"])["payments", 0] == (stays, fresh, gone)
+    cluster.moves.arrive()
+    collect()
+    assert Reassignment.objects.get().throttles is None
+    assert cluster.moves.throttles([fresh], []).brokers[fresh] == dict.fromkeys(RATE_KEYS)
+
+
 def test_an_unreachable_cluster_is_said_and_nothing_kept(cluster, operator, client_of):
     client = client_of(operator)
     sent = confirmed(preview(client))
