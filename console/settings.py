@@ -203,6 +203,7 @@ INSTALLED_APPS = [
     "console.mirrors",
     "console.completeness",
     "console.alerts",
+    "console.healing",
     "console.changes",
     "console.operations",
     "console.rolling_restart",

@@ -34,6 +34,7 @@ pages = [
     path("history/at/", include("console.past.urls")),
     path("", include("console.charts.urls")),
     path("alerts/", include("console.alerts.urls")),
+    path("healing/", include("console.healing.urls")),
     path("audit/", include("console.audit.urls")),
     path("processes/+rolling-restart/", include("console.rolling_restart.urls")),
     path("processes/+decommission/", include("console.decommission.urls")),

@@ -280,6 +280,14 @@ _ALL = (
     ),
     Action("restart-never", "process-restart-never", "Leave a process that has died", path=("name",), is_at_once=True),
     Action("add-broker", "process-add-broker", "Add a broker", form=("broker_id", "port", "log_dirs", "rack")),
+    Action("confirm-healing", "healing-proposal", "Carry out what self-healing proposes", path=("number",)),
+    Action(
+        "set-healing",
+        "healing-rule",
+        "Say how far a kind of trouble heals itself: `mode` off, propose or act",
+        path=("kind",),
+        form=("mode", "minutes", "limit", "rate"),
+    ),
     Action("decommission", "decommission", "Drain a broker and remove it", path=("name",), query=("throttle",)),
     Action("rolling-restart", "rolling-restart", "Restart all brokers one after the other"),
     Action(

@@ -38,6 +38,8 @@ from console.gateway.broker_views import ReplicaSizes
 from console.gateway.connect import mirror_gateways
 from console.gateway.interface import ClusterGateway
 from console.gateway.zookeeper import ZooKeeperView
+from console.healing.collect import INTERVAL_SECONDS as HEALING_INTERVAL_SECONDS
+from console.healing.collect import HealingWatch
 from console.history.differences import Event, broker_events, controller_events, shortened, topic_events
 from console.history.store import write_events
 from console.history.unclean import UncleanWatch, unclean_events
@@ -110,6 +112,7 @@ class Collector:
         self._mirrors_elsewhere = OtherClusters(mirror_gateways(), clock_ms)
         self._completeness = CompletenessCollector(gateway, clock_ms)
         self._alerts, self._deliverer = AlertWatch(clock_ms), Deliverer(clock_ms)
+        self._healing = HealingWatch(clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
         self._cluster_id, self._controller_id = state.cluster_id, state.controller_id
@@ -239,6 +242,11 @@ class Collector:
 
     def collect_alerts(self) -> None:
         if self._alerts.look():
+            self.attention.pay()
+
+    def collect_healing(self) -> None:
+        """Of what the other tiers have seen; of the cluster it asks only what a remedy would come to."""
+        if self._healing.look():
             self.attention.pay()
 
     def deliver_alerts(self) -> None:
@@ -379,6 +387,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
             ("completeness", COMPLETENESS_INTERVAL_SECONDS, collector.collect_completeness, None),
             ("charts", CHARTS_INTERVAL_SECONDS, collector.collect_charts, None),
             ("alerts", ALERTS_INTERVAL_SECONDS, collector.collect_alerts, None),
+            ("healing", HEALING_INTERVAL_SECONDS, collector.collect_healing, None),
             ("deliveries", DELIVERIES_INTERVAL_SECONDS, collector.deliver_alerts, None),
         )
     ]

@@ -23,7 +23,7 @@ OF_CONSOLE = frozenset({"auth", "contenttypes", "sessions", "access", "audit"})
 OF_CLUSTER = frozenset(
     {
         *("alerts", "brokers", "changes", "charts", "clusters", "completeness", "connectors", "consumers", "contents"),
-        *("credentials", "departures", "history", "mirrors", "notes", "past", "placement", "plans", "probe"),
+        *("credentials", "departures", "healing", "history", "mirrors", "notes", "past", "placement", "plans", "probe"),
         *("processes", "quotas", "retention"),
         *("rolling", "streams", "topics", "zookeeper"),
     }

@@ -32,6 +32,8 @@ COMPLETENESS = "completeness"
 ALERTS = "alerts"
 #: The page of the console's own requests, told again and again that there are new figures.
 FOOTPRINT = "footprint"
+#: The pages of self-healing, told that the queue is another.
+HEALING = "healing"
 #: Every page: how many changes wait for somebody; and the pages that list them.
 WAITING_CHANGES = "changes.waiting"
 CHANGES_OF_RULES = "changes.list"

@@ -54,6 +54,7 @@ PAGES = (
     Place("Changes", "changes", "approve second person waiting windows freeze rules", right=Right.OPERATE),
     Place("Declaration", "declaration", "files yaml gitops apply diff drift export"),
     Place("Alerts", "alerts", "rules silence", names_all=True),
+    Place("Self-healing", "healing", "proposals anomalies repair automatic", names_all=True),
     Place("Charts", "charts", "rates requests latency", names_all=True),
     Place("History", "history", "changes events"),
     Place("As it was", "past", "time travel history placement then"),

@@ -70,6 +70,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "mirrors": [groups.MIRRORS],
         "completeness": [groups.COMPLETENESS],
         "alerts": [groups.ALERTS],
+        "healing": [groups.HEALING],
         "changes": [groups.CHANGES_OF_RULES],
         "clusters": [groups.FLEET],
         "footprint": [groups.FOOTPRINT],
@@ -80,7 +81,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
 
 def may_show(page: str, reach: Reach) -> bool:
     kind, _, name = page.partition(":")
-    if kind in ("credentials", "quotas", "acls", "alerts"):
+    if kind in ("credentials", "quotas", "acls", "alerts", "healing"):
         return reach.sees_all_names
     return kind != "topic" or Right.VIEW in reach.rights_on(Resource.TOPIC, name)
 
@@ -88,7 +89,7 @@ def may_show(page: str, reach: Reach) -> bool:
 class PageConsumer(PersonSocket):
     """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
     consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, changes, charts, clusters,
-    footprint, mirrors, probe, processes, schemas, streams, stream:<name>, zookeeper, or other."""
+    footprint, healing, mirrors, probe, processes, schemas, streams, stream:<name>, zookeeper, or other."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None

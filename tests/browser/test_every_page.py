@@ -17,6 +17,7 @@ import json
 from console.consumers.models import ConsumerGroup, GroupPartition
 from console.connectors.models import Connector
 from console.credentials.models import ScramUser
+from console.healing.models import HealingRule, HealingState, Proposal
 from console.history.models import Change
 from console.clusters.models import Broker
 from console.processes.models import ManagedProcess
@@ -73,6 +74,13 @@ for name in ("lines", "a-connector-with-a-name-that-is-quite-long-" * 5):
         running_count=1, failed_count=1, topics=["orders"], dead_letters="orders", group="readers", worker="10.0.0.1",
         failed_since_ms=1_780_000_000_000, config={"file": "/a/path/that/is/quite/long" * 9, "a.password": "hidden"},
     )
+HealingRule.objects.create(kind="disk", mode="act", minutes=10, limit=80, rate=1, actor_name="a-long-name-" * 10)
+HealingState.objects.create(pk=1, held=[["broker-gone", "Every broker of rack " + "a-rack-" * 20 + " is away."]],
+    waiting=[["hot", "Broker 1 takes 3.0 times what brokers take on the average.", now_ms() + 60_000]])
+for pk, state in ((60_000, "open"), (60_001, "done"), (60_002, "withdrawn")):
+    Proposal.objects.create(pk=pk, kind="leaders", cause=f"leaders {pk}", state=state, made_at_ms=now_ms(),
+        expires_at_ms=now_ms(), ended_at_ms=now_ms(), reason="3 partitions preferred on broker 2 led by others.",
+        outlook="3 leaders would be elected; nothing is copied.", actor_name="a-long-name-" * 10)
 RollingRestart.objects.create(actor_name="admin", sentence="Begins.")
 somebody = User.objects.create_user("somebody", pk=10_000)
 somebody.name_rules.create(resource="topic", pattern="orders-*", level="operator")
@@ -90,7 +98,7 @@ FILES = {"declaration-export"}
 PAGES = [name for name in CLOSED if name not in PARTS | FILES and (name not in CHANGES or name in FOR_OPERATORS)]
 PAGES += ["user", "user-create", "user-password", "user-logins", "own-password"]
 PAGES += ["connector-create", "connector-configure", "connector-delete"]
-PAGES += ["acl-file"]
+PAGES += ["acl-file", "healing-proposal", "healing-rule"]
 PAGES += ["credential-create", "credential-password", "credential-delete"]
 
 PHONE, DESK = (390, "light"), (1280, "dark")

@@ -18,6 +18,7 @@ from console.connectors.models import Connector
 from console.consumers.models import ConsumerGroup
 from console.credentials.models import ScramUser
 from console.gateway.zookeeper import ZooKeeperView
+from console.healing.models import Proposal
 from console.mirrors.models import MirroredTopic
 from console.processes.models import ManagedProcess
 from console.web.wrong_method import PAGES
@@ -46,6 +47,7 @@ ARGUMENTS = {
     "server": {"address": "127.0.0.1:2181"},
     "alert": {"number": 30_000, "rule": "kept", "channel": "health"},
     "credential": {"number": 20_000},
+    "healing": {"number": 60_000, "kind": "disk"},
     "mirror": {"number": 40_000},
     "decommission": {"name": "broker-1"},
     "stream": {"name": "counts", "job": "dedupe"},
@@ -94,6 +96,9 @@ CHANGES = {
     "alert-rule-add": "admin",
     "alert-rule-change": "admin",
     "alert-rule-remove": "admin",
+    "healing-proposal": "operator",
+    "healing-dismiss": "operator",
+    "healing-rule": "admin",
     "group-reset": "operator",
     "group-delete": "operator",
     "group-forget": "operator",
@@ -183,7 +188,7 @@ FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "st
     *("credential-create", "credential-password", "credential-delete"),
     *("acl-create", "acl-change", "acl-use", "acl-file"),
     *("change-rule-add", "change-rule", "change-rule-remove"),
-    *("alert-rule-add", "alert-rule-change", "alert-rule-remove"),
+    *("alert-rule-add", "alert-rule-change", "alert-rule-remove", "healing-rule"),
     *("connector-choose", "connector-create", "connector-configure", "connector-delete"),
 }
 ALERTS = (
@@ -229,6 +234,7 @@ def _objects(db, settings, cluster, ensemble, connect):
     settings.ALERTS_FILE.write_text(ALERTS)
     settings.ALERTS_FILE.chmod(0o600)
     KeptRule.objects.create(name="kept", said={"health": "critical", "channels": ["health"]}, changed_ms=1)
+    Proposal.objects.create(pk=60_000, kind="leaders", cause="leaders", made_at_ms=1, expires_at_ms=2)
     ScramUser.objects.create(name="alice", pk=20_000, mechanisms={"SCRAM-SHA-256": 4_096})
     cluster.credentials.set_password("alice", "correct-horse", {"SCRAM-SHA-256": 4_096})
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME)

@@ -1,0 +1,73 @@
+"""What healing is decided on, out of what the collector and the reconcile last wrote down. It asks nobody."""
+
+from collections.abc import Mapping
+
+from django.apps import apps
+from django.db.models import Sum
+
+from console.brokers.models import BrokerReport
+from console.clusters.models import Broker, Topic
+from console.clusters.queries import cluster_state
+from console.common.current_cluster import is_main
+from console.healing.symptoms import BrokerSeen, Facts
+from console.operations.models import Operation
+from console.placement.models import OPEN, OngoingMove, Reassignment
+from console.processes.consequences import broker_id_of
+from console.processes.models import ManagedProcess
+from console.processes.states import Desired
+
+
+def facts_now(now_ms: int) -> Facts:
+    state = cluster_state()
+    stopped, disks = _stopped_by_wish(), _disks_used()
+    lacking = Topic.objects.aggregate(short=Sum("under_replicated_count"), led_by_none=Sum("leaderless_count"))
+    return Facts(
+        now_ms=now_ms,
+        seen_at_ms=min(state.brokers_at_ms, state.topics_at_ms),
+        error=state.brokers_error or state.topics_error,
+        brokers=tuple(_seen(each, now_ms, stopped, disks) for each in Broker.objects.all()),
+        lacking=sum(each or 0 for each in lacking.values()),
+        operation=operation_under_way(),
+        moving=OngoingMove.objects.exists() or Reassignment.objects.filter(state__in=OPEN).exists(),
+    )
+
+
+def operation_under_way() -> str:
+    """What long change of the cluster's processes goes on, in words; empty: none."""
+    for model in apps.get_models():
+        if issubclass(model, Operation) and (found := model.open_ones().first()):
+            return f"{'An' if found.noun[0] in 'aeiou' else 'A'} {found.noun}"
+    return ""
+
+
+def _seen(row: Broker, now_ms: int, stopped: frozenset[int], disks: Mapping[int, float]) -> BrokerSeen:
+    return BrokerSeen(
+        broker_id=row.broker_id,
+        rack=row.rack,
+        is_registered=row.is_registered,
+        changed_at_ms=row.changed_at_ms,
+        is_flapping=row.is_flapping(now_ms),
+        is_stopped_by_wish=row.broker_id in stopped,
+        replicas=row.replica_count,
+        preferred=row.preferred_count,
+        preferred_elsewhere=row.preferred_count - row.preferred_led_count,
+        disk_used_percent=disks.get(row.broker_id),
+        bytes_per_second=row.bytes_per_second,
+    )
+
+
+def _stopped_by_wish() -> frozenset[int]:
+    """Processes are the first cluster's."""
+    if not is_main():
+        return frozenset()
+    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, desired=Desired.STOPPED)
+    return frozenset(map(broker_id_of, rows))
+
+
+def _disks_used() -> dict[int, float]:
+    """The fullest disk of each broker that tells, in percent."""
+    used = {
+        report.broker_id: [each.used_percent for each in report.directories if each.used_percent is not None]
+        for report in BrokerReport.objects.all()
+    }
+    return {broker_id: max(found) for broker_id, found in used.items() if found}

@@ -1,0 +1,82 @@
+"""What there is to heal, how far that goes by itself, and from when on something is a trouble. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    BROKER_GONE = "broker-gone"
+    LEADERS = "leaders"
+    DISK = "disk"
+    HOT = "hot"
+
+
+class Mode(StrEnum):
+    OFF = "off"
+    PROPOSE = "propose"
+    ACT = "act"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Of one kind. `limit` in percent, of what `Words.limit` says; `rate`: bytes a second each broker copies at most.
+
+    A trouble lasts for `minutes` before anything is proposed.
+    """
+
+    kind: Kind
+    mode: Mode = Mode.PROPOSE
+    minutes: int = 15
+    limit: int = 0
+    rate: int = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """`limit`: what is in percent; empty: the kind has none."""
+
+    trouble: str
+    remedy: str
+    limit: str = ""
+    limit_min: int = 0
+    limit_max: int = 0
+
+    @property
+    def copies(self) -> bool:
+        return "replicas" in self.remedy
+
+
+WORDS: Mapping[Kind, Words] = {
+    Kind.BROKER_GONE: Words("A broker is away", "its replicas are moved to the others"),
+    Kind.LEADERS: Words(
+        "Leaders are not where they are preferred",
+        "preferred leaders are elected",
+        "Partitions that others lead for a broker, % of those it is preferred for",
+        1,
+        100,
+    ),
+    Kind.DISK: Words(
+        "A disk is fuller than it should be",
+        "some replicas are moved to brokers with more room",
+        "Used of a broker's disk, %",
+        10,
+        99,
+    ),
+    Kind.HOT: Words(
+        "A broker takes far more than others",
+        "some replicas and leaders are moved to others",
+        "Bytes that arrive at a broker, % of the mean of all",
+        120,
+        1_000,
+    ),
+}
+#: As long as nobody has said otherwise. Nothing acts before a person has said so.
+DEFAULTS: Mapping[Kind, Rule] = {
+    Kind.BROKER_GONE: Rule(Kind.BROKER_GONE, minutes=15),
+    Kind.LEADERS: Rule(Kind.LEADERS, minutes=10, limit=10),
+    Kind.DISK: Rule(Kind.DISK, minutes=10, limit=80),
+    Kind.HOT: Rule(Kind.HOT, minutes=30, limit=200),
+}
+#: Anything shorter would take a restart for a loss.
+MINUTES_MIN, MINUTES_MAX = 5, 24 * 60
