@@ -21,7 +21,7 @@ from console.healing.acting import AGAIN_MS, Tried, why_not_act
 from console.healing.gather import facts_now
 from console.healing.kinds import Kind, Mode, Rule
 from console.healing.models import Proposal, kept_rules, rules_now
-from console.healing.remedy import Remedy, carry_out, remedy_of
+from console.healing.remedy import NoRemedy, Remedy, carry_out, remedy_of
 from console.healing.symptoms import Facts, Symptom
 from console.healing.watch import Found, Watch
 from console.plans.digest import digest_of
@@ -87,12 +87,12 @@ class HealingWatch:
 
     def _asked(self, cause: str, kind: Kind, subject: int | None, rule: Rule, now_ms: int) -> Remedy | None:
         try:
-            remedy = remedy_of(kind, subject, rule)
+            found = remedy_of(kind, subject, rule)
         except GatewayError as error:
-            remedy = Remedy(why_not=f"The cluster did not answer: {error}")
-        if remedy.plan is not None and not remedy.why_not:
-            return remedy
-        self._without[cause] = now_ms + ASKED_AGAIN_MS, remedy.why_not
+            found = NoRemedy(f"The cluster did not answer: {error}")
+        if isinstance(found, Remedy):
+            return found
+        self._without[cause] = now_ms + ASKED_AGAIN_MS, found.why
         return None
 
     def _act(self, found: Found, rules: Mapping[Kind, Rule], facts: Facts) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from django.apps import apps
 from django.db.models import Sum
 
 from console.brokers.models import BrokerReport
@@ -10,7 +9,7 @@ from console.clusters.models import Broker, Topic
 from console.clusters.queries import cluster_state
 from console.common.current_cluster import is_main
 from console.healing.symptoms import BrokerSeen, Facts
-from console.operations.models import Operation
+from console.operations.queries import operation_under_way
 from console.placement.models import OPEN, OngoingMove, Reassignment
 from console.processes.consequences import broker_id_of
 from console.processes.models import ManagedProcess
@@ -30,14 +29,6 @@ def facts_now(now_ms: int) -> Facts:
         operation=operation_under_way(),
         moving=OngoingMove.objects.exists() or Reassignment.objects.filter(state__in=OPEN).exists(),
     )
-
-
-def operation_under_way() -> str:
-    """What long change of the cluster's processes goes on, in words; empty: none."""
-    for model in apps.get_models():
-        if issubclass(model, Operation) and (found := model.open_ones().first()):
-            return f"{'An' if found.noun[0] in 'aeiou' else 'A'} {found.noun}"
-    return ""
 
 
 def _seen(row: Broker, now_ms: int, stopped: frozenset[int], disks: Mapping[int, float]) -> BrokerSeen:

@@ -72,7 +72,7 @@ def end_what_is_over(
     return ended
 
 
-def end(proposal: Proposal, state: State, sentence: str, actor_name: str, now_ms: int) -> bool:
+def end(proposal: Proposal, state: str, sentence: str, actor_name: str, now_ms: int) -> bool:
     """False if it was over already."""
     values = {"state": state, "sentence": sentence[:500], "actor_name": actor_name, "ended_at_ms": now_ms}
     return bool(Proposal.objects.filter(pk=proposal.pk, state=State.OPEN).update(**values))
@@ -91,9 +91,8 @@ def note_tried(proposal: Proposal, now_ms: int) -> None:
 
 def told(remedy: Remedy, refused: Refusals) -> str:
     """What was done of a remedy."""
-    asked = len(remedy.plan.lines) if remedy.plan else 0
-    noun = "leader" if remedy.election else "partition"
-    done = f"{count_of(asked - len(refused), noun)} {'elected' if remedy.election else 'on the way'}"
+    noun, verb = ("partition", "on the way") if remedy.move else ("leader", "elected")
+    done = f"{count_of(len(remedy.plan.lines) - len(refused), noun)} {verb}"
     why = next(iter(sorted(refused.items())), None)
     return f"{done}; {len(refused)} refused ({why[0]}: {why[1]})." if why else f"{done}."
 

@@ -1,7 +1,7 @@
 """What a proposal comes to now: the plan of the page that does the same by hand, made from what the cluster says."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from django.contrib.auth.models import User
 
@@ -27,32 +27,39 @@ CHANGES_MAX = 10
 _GOALS: Mapping[Kind, tuple[Goal, ...]] = {Kind.DISK: (Goal.DISK,), Kind.HOT: (Goal.IN, Goal.OUT, Goal.LEADERS)}
 
 
+Stuck = Mapping[TopicPartition, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """`stuck`: what is left alone, with why. `why_not`: there is nothing to do, or not any more."""
+    """A plan, and what carries it out: moves, or an election. `stuck`: what is left alone, with why."""
 
-    plan: Plan | None = None
+    plan: Plan
     move: MovePlan | None = None
     election: ElectionPlan | None = None
-    stuck: Mapping[TopicPartition, str] | None = None
-    why_not: str = ""
+    stuck: Stuck = field(default_factory=dict)
 
     @property
     def outlook(self) -> str:
-        if self.move is not None:
-            left = f"; {count_of(len(self.stuck), 'partition')} left alone" if self.stuck else ""
-            count = count_of(len(self.move.moves), "partition")
-            return f"{count} would move, {size(self.move.copied_bytes)} copied{left}."
-        if self.election is not None:
-            return f"{count_of(len(self.election.moves), 'leader')} would be elected; nothing is copied."
-        return self.why_not
+        if self.move is None:
+            return f"{count_of(len(self.plan.lines), 'leader')} would be elected; nothing is copied."
+        left = f"; {count_of(len(self.stuck), 'partition')} left alone" if self.stuck else ""
+        return f"{count_of(len(self.move.moves), 'partition')} would move, {size(self.move.copied_bytes)} copied{left}."
 
 
-def remedy_of(kind: Kind, subject: int | None, rule: Rule) -> Remedy:
+@dataclass(frozen=True, slots=True)
+class NoRemedy:
+    """There is nothing to do, or not any more; `stuck` is what would have to be done and cannot."""
+
+    why: str
+    stuck: Stuck = field(default_factory=dict)
+
+
+def remedy_of(kind: Kind, subject: int | None, rule: Rule) -> Remedy | NoRemedy:
     """Raises GatewayError."""
     match kind:
         case Kind.BROKER_GONE:
-            return _replace(subject, rule)
+            return _replace(-1 if subject is None else subject, rule)
         case Kind.LEADERS:
             return _elect()
         case _:
@@ -65,31 +72,32 @@ def carry_out(actor: User, remedy: Remedy, confirmation: Confirmation) -> Refusa
     if remedy.move is not None:
         refused, _ = do_move(actor, remedy.plan, remedy.move, confirmation)
         return refused
+    assert remedy.election is not None
     return do_elect_preferred_leaders(actor, remedy.plan, remedy.election, confirmation)
 
 
-def _replace(broker_id: int, rule: Rule) -> Remedy:
+def _replace(broker_id: int, rule: Rule) -> Remedy | NoRemedy:
     if broker_id in _alive():
-        return Remedy(why_not=f"Broker {broker_id} is back.")
+        return NoRemedy(f"Broker {broker_id} is back.")
     return _moves(drain_proposal(broker_id), rule, DRAIN, "There is nowhere to go for what it holds: add a broker.")
 
 
-def _moves(wishes: Wishes, rule: Rule, action: str, nothing: str) -> Remedy:
+def _moves(wishes: Wishes, rule: Rule, action: str, nothing: str) -> Remedy | NoRemedy:
     unsafe = why_unsafe(wishes.targets, _in_sync(wishes.targets), _alive())
     targets = {place: target for place, target in wishes.targets.items() if place not in unsafe}
     stuck = {**wishes.stuck, **unsafe}
     if not targets:
-        return Remedy(why_not=next(iter(stuck.values()), "") or nothing, stuck=stuck)
+        return NoRemedy(next(iter(stuck.values()), "") or nothing, stuck)
     move = planned(targets, rule.rate)
     return Remedy(move.as_plan(here.BOOTSTRAP_SERVERS, action), move, stuck=stuck)
 
 
-def _elect() -> Remedy:
+def _elect() -> Remedy | NoRemedy:
     registered = frozenset(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
     partitions = Partition.objects.select_related("topic").order_by("topic__name", "partition")
     election = plan_election(partitions.iterator(chunk_size=2_000), registered)
     if not election.moves:
-        return Remedy(why_not="Every leader that can be is where it is preferred.")
+        return NoRemedy("Every leader that can be is where it is preferred.")
     return Remedy(election.as_plan(here.BOOTSTRAP_SERVERS), election=election)
 
 

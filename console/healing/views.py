@@ -16,7 +16,7 @@ from console.healing.actions import do_confirm, do_dismiss, do_set_rule
 from console.healing.forms import RuleForm
 from console.healing.kinds import DEFAULTS, WORDS, Kind, Mode, Rule, Words
 from console.healing.models import HealingRule, HealingState, Proposal, kept_rules, rules_now
-from console.healing.remedy import Remedy, remedy_of
+from console.healing.remedy import NoRemedy, Remedy, remedy_of
 from console.healing.rule_plan import rule_plan
 from console.plans.plan import Confirmation
 from console.plans.views import is_confirmed, refusable
@@ -26,6 +26,7 @@ from console.processes.restarts import Policy
 #: Proposals that are over, on the page; partitions of a plan that are named one by one.
 OVER_SHOWN = 30
 MOVES_SHOWN = 200
+STUCK_SHOWN = 20
 TITLES = ("cause", "state", "reason", "outlook", "sentence", "made_at_ms", "ended_at_ms", "by")
 _METHODS = ["GET", "HEAD", "POST"]
 
@@ -73,7 +74,7 @@ def proposal(request: HttpRequest, number: int) -> HttpResponse:
         if found.is_open:
             remedy = remedy_of(Kind(found.kind), found.subject, rules_now()[Kind(found.kind)])
             context |= _plan_context(remedy)
-            if request.method == "POST" and remedy.plan is not None:
+            if request.method == "POST" and isinstance(remedy, Remedy):
                 refused = do_confirm(request.user, found, remedy, Confirmation.parse(request.POST))
                 _tell(request, refused)
                 return redirect("healing-proposal", number)
@@ -130,15 +131,14 @@ def _restarts() -> dict[str, object] | None:
     return {"all": ManagedProcess.objects.count(), "left": left}
 
 
-def _plan_context(remedy: Remedy) -> dict[str, object]:
+def _plan_context(remedy: Remedy | NoRemedy) -> dict[str, object]:
+    stuck = [(f"{topic}-{number}", why) for (topic, number), why in remedy.stuck.items()]
+    context: dict[str, object] = {"remedy": remedy, "stuck": stuck[:STUCK_SHOWN], "stuck_count": len(stuck)}
+    if isinstance(remedy, NoRemedy):
+        return context
     moves = remedy.move.moves if remedy.move else remedy.election.moves if remedy.election else ()
-    return {
-        "plan": remedy.plan,
-        "remedy": remedy,
-        "shown": moves[:MOVES_SHOWN],
-        "hidden_count": max(0, len(moves) - MOVES_SHOWN),
-        "stuck": [(f"{topic}-{number}", why) for (topic, number), why in list((remedy.stuck or {}).items())[:20]],
-    }
+    hidden = max(0, len(moves) - MOVES_SHOWN)
+    return context | {"plan": remedy.plan, "shown": moves[:MOVES_SHOWN], "hidden_count": hidden}
 
 
 def _tell(request: HttpRequest, refused: object) -> None:

@@ -7,8 +7,9 @@ from console.audit.models import AuditEvent
 from console.changes.models import ChangeRule
 from console.clusters.models import Topic
 from console.healing.collect import HealingWatch
+from console.healing.kinds import DEFAULTS, Kind
 from console.healing.models import HealingRule, Proposal
-from console.healing.remedy import remedy_of
+from console.healing.remedy import NoRemedy, remedy_of
 from console.placement.models import Reassignment
 from console.rolling_restart.models import RollingRestart
 from tests.console.confirming import digest_in
@@ -287,6 +288,4 @@ def test_the_queue_is_a_file(gone, viewer, client_of):
 
 
 def test_a_remedy_for_a_broker_that_is_there_is_none(life, db):
-    from console.healing.kinds import DEFAULTS, Kind
-
-    assert remedy_of(Kind.BROKER_GONE, 3, DEFAULTS[Kind.BROKER_GONE]).why_not == "Broker 3 is back."
+    assert remedy_of(Kind.BROKER_GONE, 3, DEFAULTS[Kind.BROKER_GONE]) == NoRemedy("Broker 3 is back.")
