@@ -121,6 +121,9 @@ TRUSTED_PROXIES = read_networks(
 PATH_PREFIX = read_prefix(env("BARNABAS_PATH_PREFIX", default=""), "BARNABAS_PATH_PREFIX")
 #: True: /status/ tells everybody, without a login, how far the clusters could be written and read.
 STATUS_PAGE = read_switch(env("BARNABAS_STATUS_PAGE", default="0"), "BARNABAS_STATUS_PAGE")
+#: True: drills may be begun, which kill, pause or slow one of the cluster's processes. Whoever has the demo's traffic
+#: run through a cluster says that it is one to try things on.
+DRILLS = read_switch(env("BARNABAS_DRILLS", default=env("BARNABAS_DEMO", default="1")), "BARNABAS_DRILLS")
 #: True: nothing is changed by this console, whoever asks.
 READ_ONLY = read_switch(env("BARNABAS_READ_ONLY", default="0"), "BARNABAS_READ_ONLY")
 #: Bootstrap servers, by alias, of clusters that mirrors copy into from here. A cluster's client configuration, where
@@ -208,6 +211,7 @@ INSTALLED_APPS = [
     "console.operations",
     "console.rolling_restart",
     "console.decommission",
+    "console.drill",
     "console.streams",
     "console.launch",
     "console.zookeeper",

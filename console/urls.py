@@ -37,6 +37,7 @@ pages = [
     path("healing/", include("console.healing.urls")),
     path("audit/", include("console.audit.urls")),
     path("processes/+rolling-restart/", include("console.rolling_restart.urls")),
+    path("drills/", include("console.drill.urls")),
     path("processes/+decommission/", include("console.decommission.urls")),
     path("processes/", include("console.processes.urls")),
     path("mirrors/", include("console.mirrors.urls")),

@@ -289,6 +289,12 @@ _ALL = (
         form=("mode", "minutes", "limit", "rate"),
     ),
     Action("decommission", "decommission", "Drain a broker and remove it", path=("name",), query=("throttle",)),
+    Action(
+        "begin-drill",
+        "drill-begin",
+        "Kill, pause or slow one process on purpose: `whom` controller, leader, zookeeper-leader or process:NAME",
+        form=("fault", "whom", "topic", "seconds"),
+    ),
     Action("rolling-restart", "rolling-restart", "Restart all brokers one after the other"),
     Action(
         "change-ensemble",

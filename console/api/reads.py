@@ -74,6 +74,8 @@ READS = (
         "topic-delivery",
         "Expected and received of a topic by produce time: `span`, or `since` and `until`; `reader` chooses",
     ),
+    Read("drills", "drills", "Drills, and how they ended"),
+    Read("drills/{int:number}", "drill", "What was expected of a drill, and what was measured"),
     Read("healing", "healing", "What self-healing proposes, and what became of that"),
     Read("alerts", "alerts", "Alerts that fire, and those that did"),
     Read("charts", "charts", "What is charted of the cluster, over a span: `span`, or `since` and `until`"),

@@ -43,6 +43,7 @@ _ALSO: Mapping[str, tuple[str, ...]] = {
     "create access rules": ("change access rules",),
     "delete access rules": ("change access rules",),
     "kill process": ("stop",),
+    "begin drill": ("stop", "kill process"),
     "remove process": ("stop",),
     "resume rolling restart": ("begin rolling restart",),
     "resume decommission": ("drain and remove broker",),

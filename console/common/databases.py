@@ -23,9 +23,8 @@ OF_CONSOLE = frozenset({"auth", "contenttypes", "sessions", "access", "audit"})
 OF_CLUSTER = frozenset(
     {
         *("alerts", "brokers", "changes", "charts", "clusters", "completeness", "connectors", "consumers", "contents"),
-        *("credentials", "departures", "healing", "history", "mirrors", "notes", "past", "placement", "plans", "probe"),
-        *("processes", "quotas", "retention"),
-        *("rolling", "streams", "topics", "zookeeper"),
+        *("credentials", "departures", "drill", "healing", "history", "mirrors", "notes", "past", "placement"),
+        *("plans", "probe", "processes", "quotas", "retention", "rolling", "streams", "topics", "zookeeper"),
     }
 )
 _ALIAS = "cluster-"

@@ -77,6 +77,7 @@ ACTIONS = (
     Place("Move partitions", "move-partitions", "reassign replicas", right=Right.OPERATE),
     Place("Elect preferred leaders", "elect-leaders", "balance", right=Right.OPERATE),
     Place("Add a broker", "process-add-broker", "new", right=Right.OPERATE),
+    Place("Drills", "drills", "chaos fault pause slow kill test report", _PROCESS, names_all=True),
     Place("Restart all brokers", "rolling-restart", "rolling", _PROCESS),
     Place("Change the ensemble", "ensemble-change", "zookeeper grow shrink replace", right=Right.OPERATE),
     Place("Create a connector", "connector-choose", "new", right=Right.ADMINISTER),

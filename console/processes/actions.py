@@ -50,6 +50,11 @@ def do_start_as_asked(actor: User, process: ManagedProcess) -> None:
     do_start(actor, process)
 
 
+def do_kill(actor: User, process: ManagedProcess) -> None:
+    """End it at once (SIGKILL) and leave it stopped."""
+    _wish(actor, process, "kill process", Desired.STOPPED, Request.KILL, tasks.kill)
+
+
 def do_set_restart(actor: User, process: ManagedProcess, policy: Policy) -> None:
     """Whether it is started again when it ended by itself; one that waits for that is started, or not, accordingly.
 

@@ -65,12 +65,16 @@ def _of_broker(process: ManagedProcess, reach: Reach) -> Consequence:
     )
 
 
-def _of_zookeeper(port: int) -> Consequence:
+def ensemble_now() -> Ensemble:
+    """As the collector last saw ZooKeeper's servers and the reconcile the processes."""
     state = cluster_state()
-    ensemble = Ensemble(
+    return Ensemble(
         now_ms=now_ms(), seen_at_ms=state.zookeeper_at_ms, servers=state.zookeeper, away=_zookeeper_ports_away()
     )
-    absence = absence_of_server(port, ensemble)
+
+
+def _of_zookeeper(port: int) -> Consequence:
+    absence = absence_of_server(port, ensemble_now())
     told = server_course_sentence(absence)
     return Consequence((told,) if told else (), tuple(server_harm_sentences(absence)), absence.confirmed)
 

@@ -14,7 +14,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 #: Coming and going, the own password, the switch itself, and the brake of what is under way. The API plans by posts,
 #: and refuses by itself to carry out (`api/plans.py`).
 ALWAYS_OPEN = frozenset(
-    {"login", "logout", "own-password", "read-only-switch", "rolling-restart-pause", "api", "api-mcp"}
+    {"login", "logout", "own-password", "read-only-switch", "rolling-restart-pause", "drill-stop", "api", "api-mcp"}
 )
 #: Views about people change the console, not the cluster.
 _PEOPLE = "console.users."

@@ -22,6 +22,7 @@ PAGES = {
     "ensemble-call-off": "zookeeper",
     **dict.fromkeys(("token-make", "token-end"), "tokens"),
     **dict.fromkeys(("alert-acknowledge", "alert-silence", "alert-test"), "alerts"),
+    "drill-stop": "drill",
     "healing-dismiss": "healing-proposal",
     **dict.fromkeys(("change-approve", "change-discard"), "change"),
     "decommission-resume": "decommission",

@@ -17,6 +17,7 @@ import json
 from console.consumers.models import ConsumerGroup, GroupPartition
 from console.connectors.models import Connector
 from console.credentials.models import ScramUser
+from console.drill.models import Drill
 from console.healing.models import HealingRule, HealingState, Proposal
 from console.history.models import Change
 from console.clusters.models import Broker
@@ -74,6 +75,13 @@ for name in ("lines", "a-connector-with-a-name-that-is-quite-long-" * 5):
         running_count=1, failed_count=1, topics=["orders"], dead_letters="orders", group="readers", worker="10.0.0.1",
         failed_since_ms=1_780_000_000_000, config={"file": "/a/path/that/is/quite/long" * 9, "a.password": "hidden"},
     )
+begins = now_ms() - 90_000
+seen = [{"at_ms": begins + at * 1_000, "seen_at_ms": 1, "under_replicated": at % 7, "led": 3} for at in range(90)]
+Drill.objects.create(pk=70_000, fault="pause", name="broker-1", broker_id=1, seconds=20, began_ms=begins, state="done",
+    phase="counting", phase_ms=1, fault_ms=now_ms() - 80_000, back_ms=now_ms() - 60_000, actor_name="a-long-name-" * 10,
+    chosen_as="broker 1 leads " + "a-topic-with-a-long-name-" * 8, sentence="1 of 8 figures were worse than expected.",
+    samples=seen, rows=[{"what": "Partitions short of replicas in sync, for", "expected": "115 s at most",
+    "measured": "18 s", "verdict": each} for each in ("as expected", "worse", "not known")])
 HealingRule.objects.create(kind="disk", mode="act", minutes=10, limit=80, rate=1, actor_name="a-long-name-" * 10)
 HealingState.objects.create(pk=1, held=[["broker-gone", "Every broker of rack " + "a-rack-" * 20 + " is away."]],
     waiting=[["hot", "Broker 1 takes 3.0 times what brokers take on the average.", now_ms() + 60_000]])

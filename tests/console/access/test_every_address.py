@@ -17,6 +17,7 @@ from console.completeness.models import AuditedTopic
 from console.connectors.models import Connector
 from console.consumers.models import ConsumerGroup
 from console.credentials.models import ScramUser
+from console.drill.models import Drill
 from console.gateway.zookeeper import ZooKeeperView
 from console.healing.models import Proposal
 from console.mirrors.models import MirroredTopic
@@ -47,6 +48,7 @@ ARGUMENTS = {
     "server": {"address": "127.0.0.1:2181"},
     "alert": {"number": 30_000, "rule": "kept", "channel": "health"},
     "credential": {"number": 20_000},
+    "drill": {"number": 70_000},
     "healing": {"number": 60_000, "kind": "disk"},
     "mirror": {"number": 40_000},
     "decommission": {"name": "broker-1"},
@@ -96,6 +98,8 @@ CHANGES = {
     "alert-rule-add": "admin",
     "alert-rule-change": "admin",
     "alert-rule-remove": "admin",
+    "drill-begin": "operator",
+    "drill-stop": "operator",
     "healing-proposal": "operator",
     "healing-dismiss": "operator",
     "healing-rule": "admin",
@@ -148,6 +152,7 @@ FOR_OPERATORS = {
     "quota-change",
     "ensemble-change",
     "zookeeper-settings",
+    "drill-begin",
     "elect-leaders",
     "move-partitions",
     "call-off-moves",
@@ -234,6 +239,7 @@ def _objects(db, settings, cluster, ensemble, connect):
     settings.ALERTS_FILE.write_text(ALERTS)
     settings.ALERTS_FILE.chmod(0o600)
     KeptRule.objects.create(name="kept", said={"health": "critical", "channels": ["health"]}, changed_ms=1)
+    Drill.objects.create(pk=70_000, fault="pause", name="broker-1", seconds=9, began_ms=1, phase_ms=1, state="done")
     Proposal.objects.create(pk=60_000, kind="leaders", cause="leaders", made_at_ms=1, expires_at_ms=2)
     ScramUser.objects.create(name="alice", pk=20_000, mechanisms={"SCRAM-SHA-256": 4_096})
     cluster.credentials.set_password("alice", "correct-horse", {"SCRAM-SHA-256": 4_096})

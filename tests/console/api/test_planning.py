@@ -128,6 +128,7 @@ def test_no_action_opens_what_its_page_does_not(program, viewer, there, action):
     """A viewer with all scopes: refused like the page refuses, whatever is asked."""
     values = {"name": "orders", "group": "readers", "broker_id": "1", "subject": "orders-value", "job": "dedupe"}
     values |= {"partition": "0", "offset": "0", "plugin": "org.example.X", "task": "0", "deed": "pause", "number": "1"}
+    values |= {"kind": "disk"}
     parameters = {name: values[name] for name in action.path}
     asked = program(viewer)
     applied = asked.post("plans/apply", action=action.name, parameters=parameters, digest="0" * 32)

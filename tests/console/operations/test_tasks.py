@@ -11,7 +11,7 @@ from console.launch.beat import FrugalScheduler
 from console.operations.tasks import advance_operations
 from console.rolling_restart.models import RollingRestart
 
-LABELS = ["rolling.rollingrestart", "departures.decommission", "zookeeper.ensemblechange"]
+LABELS = ["rolling.rollingrestart", "departures.decommission", "zookeeper.ensemblechange", "drill.drill"]
 
 
 def is_needed(label: str) -> bool:

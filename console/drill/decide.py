@@ -1,0 +1,125 @@
+"""What comes next of a drill. Pure: the beat asks, this answers.
+
+Before the fault it looks on for a while, so that there is something to compare with; after it everything is put back
+before anything else, however the fault ended, and the drill is not over before that has been seen.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+BEFORE_MS = 10_000
+#: A cluster that is not whole by then is told, and the drill is over.
+RECOVER_MAX_MS = 300_000
+#: The probe tells a minute when it is over.
+COUNT_MAX_MS = 100_000
+
+
+class Phase(StrEnum):
+    BEFORE = "looking"
+    FAULT = "fault"
+    BACK = "putting back"
+    RECOVER = "recovering"
+    COUNT = "counting"
+
+
+class Do(StrEnum):
+    NOTHING = "nothing"
+    BEGIN = "begin"
+    PUT_BACK = "put back"
+    FINISH = "finish"
+    CALL_OFF = "call off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """`why_not`: the fault may not begin; `worse`: it is worse than expected; `is_over`: what caused it has ended.
+
+    `is_back`: nothing of it is left; `is_whole`: as seen since then; `is_counted`: the probe has told its minutes.
+    """
+
+    phase: Phase
+    name: str
+    in_phase_ms: int
+    fault_ms: int
+    is_called_off: bool = False
+    why_not: str = ""
+    worse: str = ""
+    is_over: bool = False
+    is_back: bool = False
+    is_whole: bool = False
+    is_counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`early`: why the fault ended before its time; empty: it did not, or that was said before."""
+
+    do: Do
+    phase: Phase
+    sentence: str
+    early: str = ""
+
+
+def decide(facts: Facts) -> Decision:
+    match facts.phase:
+        case Phase.BEFORE:
+            return _before(facts)
+        case Phase.FAULT:
+            return _fault(facts)
+        case Phase.BACK:
+            return _back(facts)
+        case Phase.RECOVER:
+            return _recover(facts)
+        case Phase.COUNT:
+            return _count(facts)
+
+
+def _before(facts: Facts) -> Decision:
+    if facts.is_called_off:
+        return Decision(Do.CALL_OFF, Phase.BEFORE, "Stopped before anything was done.")
+    if facts.why_not:
+        return Decision(Do.CALL_OFF, Phase.BEFORE, f"Nothing was done: {facts.why_not}")
+    left = BEFORE_MS - facts.in_phase_ms
+    if left > 0:
+        return Decision(Do.NOTHING, Phase.BEFORE, "Looks at the cluster as it is, to compare with.")
+    return Decision(Do.BEGIN, Phase.FAULT, f"{facts.name} is held up now.")
+
+
+def _fault(facts: Facts) -> Decision:
+    if facts.is_called_off:
+        return _put_back(facts, "somebody stopped it")
+    if facts.worse:
+        return _put_back(facts, facts.worse)
+    left_s = (facts.fault_ms - facts.in_phase_ms) // 1_000
+    if facts.in_phase_ms >= facts.fault_ms:
+        return _put_back(facts, "")
+    if facts.is_over:
+        return _put_back(facts, "what held it up has ended")
+    return Decision(Do.NOTHING, Phase.FAULT, f"{facts.name} is held up, for {left_s} s more.")
+
+
+def _put_back(facts: Facts, early: str) -> Decision:
+    why = f" Ended early: {early}." if early else ""
+    return Decision(Do.PUT_BACK, Phase.BACK, f"{facts.name} is put back.{why}", early)
+
+
+def _back(facts: Facts) -> Decision:
+    if not facts.is_back:
+        return Decision(Do.PUT_BACK, Phase.BACK, f"{facts.name} is being put back.")
+    return Decision(Do.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync.")
+
+
+def _recover(facts: Facts) -> Decision:
+    if facts.is_whole:
+        return Decision(Do.NOTHING, Phase.COUNT, "All is in sync again; waits for the probe's last minute.")
+    if facts.in_phase_ms >= RECOVER_MAX_MS:
+        return Decision(Do.NOTHING, Phase.COUNT, f"Not whole {RECOVER_MAX_MS // 60_000} minutes after it was put back.")
+    if not facts.is_back:
+        return Decision(Do.PUT_BACK, Phase.RECOVER, f"{facts.name} is not there; it is put back again.")
+    return Decision(Do.NOTHING, Phase.RECOVER, f"{facts.name} is back; waits until every replica is in sync.")
+
+
+def _count(facts: Facts) -> Decision:
+    if facts.is_counted or facts.in_phase_ms >= COUNT_MAX_MS:
+        return Decision(Do.CALL_OFF if facts.is_called_off else Do.FINISH, Phase.COUNT, "")
+    return Decision(Do.NOTHING, Phase.COUNT, "Waits for the probe's last minute.")

@@ -1,0 +1,104 @@
+"""What was seen of the cluster second by second, and what it adds up to. Pure."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+#: A drill of two minutes with all that goes before and after it.
+SAMPLES_MAX = 900
+#: How coarse it is: the collector looks that often while somebody pays attention.
+LOOK_S = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """`seen_at_ms`: when the collector looked; `led`: partitions the target leads; `silent`: brokers that do not answer
+    the probe, None without one; `zookeeper`: servers that serve; `lost`: acknowledged records the probe misses."""
+
+    at_ms: int
+    seen_at_ms: int
+    leaderless: int = 0
+    under_replicated: int = 0
+    below: int = 0
+    led: int = 0
+    controller_id: int | None = None
+    registered: tuple[int, ...] = ()
+    silent: tuple[int, ...] | None = None
+    failing: int = 0
+    lost: int | None = None
+    zookeeper: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def read_samples(kept: Iterable[dict[str, Any]]) -> list[Sample]:
+    return [Sample(**tupled(each)) for each in kept]
+
+
+def tupled(kept: dict[str, Any]) -> dict[str, Any]:
+    """JSON knows lists only."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """From the fault's beginning on; seconds are as coarse as looks. None: not known."""
+
+    leaders_moved: int
+    controller_moves: int
+    leaderless_s: float
+    under_replicated_s: float
+    below: int
+    unanswered_s: float | None
+    #: From the moment everything was put back until every replica was in sync again; None: it was not.
+    back_s: float | None
+    lost: int | None
+    zookeeper_left: int
+
+
+def measure(samples: Sequence[Sample], fault_ms: int, back_ms: int | None, target: int | None) -> Measured:
+    """`target`: the broker it was done to, None for a ZooKeeper server."""
+    before = [each for each in samples if each.seen_at_ms <= fault_ms]
+    after = [each for each in samples if each.seen_at_ms > fault_ms]
+    first = before[-1] if before else samples[0] if samples else None
+    controllers = [each.controller_id for each in ([first] if first else []) + after if each.controller_id is not None]
+    told = [each.lost for each in after if each.lost is not None]
+    known = any(each.silent is not None for each in after)
+    return Measured(
+        leaders_moved=max(0, (first.led if first else 0) - min((each.led for each in after), default=0))
+        if after
+        else 0,
+        controller_moves=sum(one != other for one, other in pairwise(controllers)),
+        leaderless_s=_seconds(after, lambda each: each.leaderless > 0),
+        under_replicated_s=_seconds(after, lambda each: each.under_replicated > 0),
+        below=max((each.below for each in after), default=0),
+        unanswered_s=_seconds(after, lambda each: target in (each.silent or ()) or each.failing > 0) if known else None,
+        back_s=_back_s(after, back_ms, target),
+        lost=max(told) - (first.lost or 0 if first else 0) if told else None,
+        zookeeper_left=min((each.zookeeper for each in after), default=0),
+    )
+
+
+def is_whole(sample: Sample, target: int | None) -> bool:
+    return not (sample.leaderless or sample.under_replicated or sample.below) and (
+        target is None or target in sample.registered
+    )
+
+
+def _seconds(samples: Sequence[Sample], is_so: Callable[[Sample], bool]) -> float:
+    """Each look stands until the next."""
+    return round(sum(max(0, after.at_ms - each.at_ms) for each, after in pairwise(samples) if is_so(each)) / 1_000, 1)
+
+
+def _back_s(after: Sequence[Sample], back_ms: int | None, target: int | None) -> float | None:
+    """The end of the last look at which something was missing: an ISR that grows and shrinks again is not back."""
+    if back_ms is None:
+        return None
+    since = [each for each in after if each.seen_at_ms >= back_ms]
+    if not since or not is_whole(since[-1], target):
+        return None
+    broken = [at for at, each in enumerate(since) if not is_whole(each, target)]
+    whole = since[broken[-1] + 1 if broken else 0]
+    return round(max(0, whole.at_ms - back_ms) / 1_000, 1)
