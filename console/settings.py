@@ -184,6 +184,7 @@ INSTALLED_APPS = [
     "console",
     "console.access",
     "console.audit",
+    "console.tables",
     "console.collector",
     "console.clusters",
     "console.brokers",
@@ -237,6 +238,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "console.web.wrong_method.WrongMethodMiddleware",
     "console.changes.middleware.PostedMiddleware",
+    "console.tables.middleware.TablesMiddleware",
 ]
 
 TEMPLATES = [
@@ -251,6 +253,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "console.access.context.rights",
+                "console.tables.context.tables",
                 "console.clusters.context.cluster",
                 "console.changes.context.waiting",
             ],

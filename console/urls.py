@@ -12,6 +12,7 @@ pages = [
     path("", include("console.readonly.urls")),
     path("", include("console.api.urls")),
     path("", include("console.palette.urls")),
+    path("views/", include("console.tables.urls")),
     path("clusters/", include("console.fleet.urls")),
     path("topics/", include("console.topics.urls")),
     path("topics/", include("console.retention.urls")),

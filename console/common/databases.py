@@ -17,7 +17,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from console.common.current_cluster import MAIN, current_cluster
 
 #: Apps whose rows are the console's: people, logins and rights, and what was done, whichever cluster it was done to.
-OF_CONSOLE = frozenset({"auth", "contenttypes", "sessions", "access", "audit"})
+OF_CONSOLE = frozenset({"auth", "contenttypes", "sessions", "access", "audit", "tables"})
 #: Apps whose rows are a cluster's; each cluster has tables of its own. Processes, and operations on them, are those of
 #: the first, so that elsewhere their tables stay empty.
 OF_CLUSTER = frozenset(

@@ -16,7 +16,6 @@ from console.connectors.presenters import ShownConnector
 from console.consumers.access import groups_within
 from console.plans.models import KeptInverse
 
-ROWS_PER_PAGE = 50
 TITLES = (
     "connector",
     "kind",
@@ -64,8 +63,8 @@ def chosen(query: ConnectorListQuery, reach: Reach) -> QuerySet[Connector]:
     return found.filter(failed_since_ms__isnull=False) if query.only_failed else found
 
 
-def connector_page(query: ConnectorListQuery, reach: Reach) -> Page:
-    page = Paginator(chosen(query, reach).defer("trace", "config"), ROWS_PER_PAGE).get_page(query.page)
+def connector_page(query: ConnectorListQuery, reach: Reach, rows: int) -> Page:
+    page = Paginator(chosen(query, reach).defer("trace", "config"), rows).get_page(query.page)
     page.object_list = shown(page.object_list, reach)
     return page
 

@@ -29,6 +29,7 @@ from console.connectors.store import look
 from console.gateway.errors import GatewayError, RefusedError
 from console.history.models import Change
 from console.plans.inverse import inverses_of
+from console.tables.arrangement import rows_for
 
 #: Offsets on the page of a connector; all of them are in the form that alters them.
 OFFSETS_SHOWN = 100
@@ -45,7 +46,7 @@ def connector_list(request: HttpRequest) -> HttpResponse:
     context = {
         "query": query,
         "kinds": KINDS,
-        "page": page_of(query, reach),
+        "page": page_of(query, reach, rows_for(request, "connectors")),
         "look": look(),
         "has_rows": rows.exists(),
         "is_configured": connect_client().is_configured,

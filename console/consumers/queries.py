@@ -14,7 +14,6 @@ from console.consumers.access import groups_within, partitions_within
 from console.consumers.models import ConsumerGroup, GroupPartition, LagSample
 from console.consumers.verdict import Verdict
 
-GROUPS_PER_PAGE = 50
 PLACES_PER_PAGE = 100
 #: What a column sorts by. Time unread sorts by its beginning, and how soon records expire by when: so the other way.
 SORTS = {
@@ -82,8 +81,8 @@ def chosen_groups(query: GroupListQuery, reach: Reach) -> QuerySet[ConsumerGroup
     return groups.defer("members").order_by(_order(query, SORTS), "name")
 
 
-def group_list_page(query: GroupListQuery, reach: Reach) -> Page:
-    page = Paginator(chosen_groups(query, reach), GROUPS_PER_PAGE).get_page(query.page)
+def group_list_page(query: GroupListQuery, reach: Reach, rows: int) -> Page:
+    page = Paginator(chosen_groups(query, reach), rows).get_page(query.page)
     page.object_list = list(with_topics_within(page.object_list, reach))
     return page
 

@@ -33,6 +33,7 @@ from console.consumers.queries import (
     with_topics_within,
 )
 from console.consumers.verdict import RULE
+from console.tables.arrangement import rows_for
 
 
 @require_safe
@@ -46,7 +47,7 @@ def group_list(request: HttpRequest) -> HttpResponse:
     template = "consumers/partials/group-table.html" if is_part else "consumers/list.html"
     context = {
         "query": query,
-        "page": group_list_page(query, reach),
+        "page": group_list_page(query, reach, rows_for(request, "consumers")),
         "has_groups": groups_within(reach).exists(),
         "rule": RULE,
     }

@@ -1,35 +1,8 @@
-"""Pages and actions by their names, and who is offered which. Pure."""
+"""Pages and actions by their names, as the palette offers them. Pure."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
-from console.access.reach import Reach, Resource
+from console.access.places import Place
+from console.access.reach import Resource
 from console.access.roles import Right
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """`words` are found, too, but not shown. `resource`: `right` is needed on one of these; None: on the cluster."""
-
-    title: str
-    route: str
-    words: str = ""
-    resource: Resource | None = None
-    right: Right = Right.VIEW
-    #: What it shows names whatever there is.
-    names_all: bool = False
-
-    def is_for(self, reach: Reach) -> bool:
-        if self.names_all and not reach.sees_all_names:
-            return False
-        if self.resource is None:
-            return self.right in (reach.role if self.right is not Right.VIEW else reach.rights_anywhere)
-        return self.right in reach.rights_somewhere(self.resource)
-
-    def matches(self, words: Iterable[str]) -> bool:
-        text = f"{self.title} {self.words}".lower()
-        return all(each in text for each in words)
-
 
 _TOPIC, _GROUP, _PROCESS = Resource.TOPIC, Resource.GROUP, Resource.PROCESS
 
@@ -68,6 +41,7 @@ PAGES = (
     Place("Users", "users", "people roles rules", right=Right.ADMINISTER),
     Place("Read-only mode", "read-only", "freeze", right=Right.ADMINISTER),
     Place("Tokens", "tokens", "api programs"),
+    Place("Views", "views", "saved columns filters lists"),
 )
 ACTIONS = (
     Place("Create a topic", "topic-create", "new add", _TOPIC, Right.OPERATE),

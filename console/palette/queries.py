@@ -7,6 +7,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from console.access.filters import within
+from console.access.places import Place
 from console.access.reach import Reach, Resource
 from console.access.roles import Right
 from console.clusters.access import topics_within
@@ -16,8 +17,10 @@ from console.common.current_cluster import MAIN
 from console.common.declared_clusters import Cluster
 from console.connectors.models import Connector
 from console.consumers.models import ConsumerGroup
-from console.palette.places import ACTIONS, PAGES, TABS, Place
+from console.palette.places import ACTIONS, PAGES, TABS
 from console.processes.models import ManagedProcess
+from console.tables.declared import TABLES
+from console.tables.models import SavedView
 
 TEXT_LENGTH_MAX = 250
 EACH_MAX, SHOWN_MAX = 6, 24
@@ -30,11 +33,14 @@ class Found:
     address: str
 
 
-def find(text: str, reach: Reach, clusters: Sequence[Cluster] = ()) -> list[Found]:
-    """Without a text: where one may go. `clusters` are those of the person, where there are several."""
+def find(
+    text: str, reach: Reach, clusters: Sequence[Cluster] = (), views: QuerySet[SavedView] | None = None
+) -> list[Found]:
+    """Without a text: where one may go. `views` are those of the person, `clusters` too where there are several."""
     words = text.lower().split()[:8]
     found = [
         *_clusters(words, clusters),
+        *_views(words, SavedView.objects.none() if views is None else views),
         *_objects(words, reach),
         *_places("go to", PAGES, words, reach),
         *_places("do", ACTIONS, words, reach),
@@ -50,6 +56,18 @@ def _clusters(words: list[str], clusters: Sequence[Cluster]) -> Iterator[Found]:
     if clusters and words and all(word in "all clusters compare" for word in words):
         yield Found("go to", "All clusters", address_in(MAIN, "clusters"))
         yield Found("go to", "Compare two clusters", address_in(MAIN, "cluster-compare"))
+
+
+def _views(words: list[str], views: QuerySet[SavedView]) -> Iterator[Found]:
+    """By their names, or by the word."""
+    found = [each for each in views if words and _is_meant(each, words)]
+    for each in found[:EACH_MAX]:
+        yield Found("view", f"{each.name} · {TABLES[each.table].place.title}", reverse("view", args=[each.pk]))
+
+
+def _is_meant(view: SavedView, words: list[str]) -> bool:
+    text = f"view {view.name} {TABLES[view.table].place.title}".lower()
+    return any(word in view.name.lower() or word in "views" for word in words) and all(each in text for each in words)
 
 
 def _places(kind: str, places: Iterable[Place], words: list[str], reach: Reach) -> Iterator[Found]:

@@ -8,17 +8,19 @@ from django.views.decorators.http import require_safe
 from console.access.clusters import visible_clusters
 from console.access.rights import Right, reach_of, require
 from console.palette.queries import TEXT_LENGTH_MAX, find
+from console.tables.queries import views_seen_by
 
 
 @require_safe
 def found(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     text = request.GET.get("text", "")[:TEXT_LENGTH_MAX].replace("\0", "")
+    clusters = visible_clusters(request.user) if settings.CLUSTERS else ()
     return render(
         request,
         "palette/found.html",
         {
-            "found": find(text, reach_of(request.user), visible_clusters(request.user) if settings.CLUSTERS else ()),
+            "found": find(text, reach_of(request.user), clusters, views_seen_by(request.user)),
             "text": text,
         },
     )

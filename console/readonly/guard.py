@@ -11,10 +11,13 @@ from django.shortcuts import render
 from console.access.read_only import CONSOLE, read_only_now
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-#: Coming and going, the own password, the switch itself, and the brake of what is under way. The API plans by posts,
-#: and refuses by itself to carry out (`api/plans.py`).
+#: Coming and going, the own password, how somebody looks at lists, the switch itself, and the brake of what is under
+#: way. The API plans by posts, and refuses by itself to carry out (`api/plans.py`).
 ALWAYS_OPEN = frozenset(
-    {"login", "logout", "own-password", "read-only-switch", "rolling-restart-pause", "drill-stop", "api", "api-mcp"}
+    {
+        *("login", "logout", "own-password", "read-only-switch", "rolling-restart-pause", "drill-stop", "api", "api-mcp"),
+        *("density", "table-arrange", "view-save", "view-change", "view-delete"),
+    }
 )
 #: Views about people change the console, not the cluster.
 _PEOPLE = "console.users."

@@ -8,6 +8,7 @@ from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require_somewhere
 from console.common.csv_table import csv_response, wants_csv
 from console.retention.queries import TITLES, RetentionQuery, chosen_topics, disks, export_rows, retention_page
+from console.tables.arrangement import rows_for
 
 
 @require_safe
@@ -17,6 +18,7 @@ def cluster_retention(request: HttpRequest) -> HttpResponse:
     if wants_csv(request):
         rows = export_rows(chosen_topics(query, reach).iterator(chunk_size=2_000), reach)
         return csv_response(request, "retention", TITLES, rows)
-    context = {"query": query, "page": retention_page(query, reach), "disks": disks()}
+    page = retention_page(query, reach, rows_for(request, "retention"))
+    context = {"query": query, "page": page, "disks": disks()}
     template = "retention/partials/table.html" if request.htmx.target == "retention-table" else "retention/cluster.html"
     return render(request, template, context)

@@ -15,7 +15,6 @@ from console.clusters.models import Topic
 from console.retention.growth import full_in_ms
 from console.retention.models import DiskGrowth, TopicOutlook
 
-TOPICS_PER_PAGE = 50
 #: What a column sorts by, as it stands in the address.
 SORTS = {
     "name": "name",
@@ -105,8 +104,8 @@ def chosen_topics(query: RetentionQuery, reach: Reach) -> QuerySet[Topic]:
     return topics.order_by(order, "name")
 
 
-def retention_page(query: RetentionQuery, reach: Reach) -> Page:
-    page = Paginator(chosen_topics(query, reach), TOPICS_PER_PAGE).get_page(query.page)
+def retention_page(query: RetentionQuery, reach: Reach, rows: int) -> Page:
+    page = Paginator(chosen_topics(query, reach), rows).get_page(query.page)
     page.object_list = with_outlooks(page.object_list, reach)
     return page
 

@@ -16,7 +16,6 @@ from console.schemas.client import registry_client
 from console.schemas.diff import DiffRow, is_cut, laid_out, rows_of
 from console.schemas.registry import NAMES, Reference, Registry, Schema, subject_row
 
-ROWS_PER_PAGE = 25
 NAME_LENGTH_MAX = 1_024
 #: Three questions for each row of a page: so many rows are asked for at one time.
 _ASKED_AT_ONCE = 6
@@ -37,7 +36,7 @@ class SubjectQuery:
         return cls(search, parameters.get("deleted") == "on", parameters.get("page", "1")[:9])
 
 
-def subject_page_of(query: SubjectQuery, reach: Reach, *, fresh: bool = False) -> Page:
+def subject_page_of(query: SubjectQuery, reach: Reach, rows: int, *, fresh: bool = False) -> Page:
     """Names are chosen among all, and only those of the page are looked at; `fresh`: not those kept for who types.
     Raises GatewayError."""
     client = registry_client()
@@ -47,7 +46,7 @@ def subject_page_of(query: SubjectQuery, reach: Reach, *, fresh: bool = False) -
         for each in NAMES.names(client, deleted=query.deleted, fresh=fresh)
         if all(word in each.lower() for word in words) and is_within(reach, each)
     ]
-    page = Paginator(names, ROWS_PER_PAGE).get_page(query.page)
+    page = Paginator(names, rows).get_page(query.page)
     with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:
         page.object_list = list(threads.map(lambda name: subject_row(Registry(client), name), page.object_list))
     return page

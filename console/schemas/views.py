@@ -11,6 +11,7 @@ from console.schemas.access import access_subject, is_within
 from console.schemas.diff import laid_out
 from console.schemas.queries import SubjectQuery, subject_page_of, subject_view, users_of
 from console.schemas.registry import registry
+from console.tables.arrangement import rows_for
 
 #: What a registry says where there is nothing of that name.
 ABSENT = ("40401", "40402", "40403")
@@ -23,7 +24,9 @@ def subject_list(request: HttpRequest) -> HttpResponse:
     is_part = request.htmx.target == "subject-table"
     context: dict[str, object] = {"query": query}
     try:
-        context["page"] = subject_page_of(query, reach_of(request.user), fresh=not is_part)
+        context["page"] = subject_page_of(
+            query, reach_of(request.user), rows_for(request, "schemas"), fresh=not is_part
+        )
         context["level"], context["mode"] = registry().level(), registry().mode()
     except GatewayError as error:
         context["error"] = str(error)

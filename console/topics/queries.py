@@ -20,7 +20,6 @@ from console.topics.deletion import DoomedTopic
 from console.topics.grace_queries import with_going
 from console.topics.platform import PLATFORM
 
-TOPICS_PER_PAGE = 50
 PARTITIONS_PER_PAGE = 100
 
 #: What a column sorts by, as it stands in the address.
@@ -97,8 +96,8 @@ def as_listed(topics: QuerySet[Topic]) -> QuerySet[Topic]:
     return with_going(with_notes(topics))
 
 
-def topic_page(query: TopicListQuery, reach: Reach) -> Page:
-    page = Paginator(chosen_topics(query, reach), TOPICS_PER_PAGE).get_page(query.page)
+def topic_page(query: TopicListQuery, reach: Reach, rows: int) -> Page:
+    page = Paginator(chosen_topics(query, reach), rows).get_page(query.page)
     page.object_list = with_groups(page.object_list, reach)
     return page
 

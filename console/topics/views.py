@@ -10,6 +10,7 @@ from console.clusters.access import access_topic
 from console.clusters.models import Partition
 from console.common.csv_table import csv_response, wants_csv
 from console.notes.queries import note_of
+from console.tables.arrangement import rows_for
 from console.topics.export import PARTITION_TITLES, TOPIC_TITLES, partition_rows, topic_rows
 from console.topics.queries import TopicListQuery, chosen_topics, partition_page, topic_page
 
@@ -22,7 +23,7 @@ def topic_list(request: HttpRequest) -> HttpResponse:
         rows = topic_rows(chosen_topics(query, reach).iterator(), reach)
         return csv_response(request, "topics", TOPIC_TITLES, rows)
     template = "topics/partials/topic-table.html" if request.htmx.target == "topic-table" else "topics/list.html"
-    return render(request, template, {"query": query, "page": topic_page(query, reach)})
+    return render(request, template, {"query": query, "page": topic_page(query, reach, rows_for(request, "topics"))})
 
 
 @require_safe

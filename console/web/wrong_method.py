@@ -21,6 +21,8 @@ PAGES = {
     "broker-set": "broker-settings",
     "ensemble-call-off": "zookeeper",
     **dict.fromkeys(("token-make", "token-end"), "tokens"),
+    **dict.fromkeys(("table-arrange", "view-save", "view-change", "view-delete"), "views"),
+    "density": "overview",
     **dict.fromkeys(("alert-acknowledge", "alert-silence", "alert-test"), "alerts"),
     "drill-stop": "drill",
     "healing-dismiss": "healing-proposal",
@@ -32,7 +34,7 @@ PAGES = {
     **{f"rolling-restart-{each}": "rolling-restart" for each in ("pause", "resume", "call-off")},
 }
 #: Their pages are one for all: no argument of the address is theirs.
-_ARGUMENTLESS = {"alerts", "tokens", "health", "zookeeper", "rolling-restart"}
+_ARGUMENTLESS = {"alerts", "tokens", "views", "overview", "health", "zookeeper", "rolling-restart"}
 
 
 class WrongMethodMiddleware:

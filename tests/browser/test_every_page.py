@@ -33,6 +33,7 @@ from console.contents.store import keep
 from console.gateway.record_views import BatchView, RecordView
 from console.completeness.points import TIERS, Point, by_row, pack
 from console.gateway.message_audit import Latency
+from console.tables.models import SavedView
 from django.conf import settings
 Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
 for name in ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5):
@@ -91,6 +92,9 @@ for pk, state in ((60_000, "open"), (60_001, "done"), (60_002, "withdrawn")):
         outlook="3 leaders would be elected; nothing is copied.", actor_name="a-long-name-" * 10)
 RollingRestart.objects.create(actor_name="admin", sentence="Begins.")
 somebody = User.objects.create_user("somebody", pk=10_000)
+view = {"parameters": {"search": "orders-" * 30}, "hide": ["size", "lag"], "rows": 100, "is_shared": True}
+named = "a-view-with-a-name-that-is-quite-long-" + "w" * 20
+SavedView.objects.create(owner=somebody, pk=60_000, table="topics", name=named, **view)
 somebody.name_rules.create(resource="topic", pattern="orders-*", level="operator")
 contents, long = Contents("orders", 50), "a-name-without-a-space-" * 12
 document = json.dumps({long[:90]: {"and": [long, 7, None]}, "id": 1}).encode()
@@ -265,3 +269,60 @@ def push_records(page, socket, text: str) -> None:
     """Of the last topic, as the console would push its row."""
     row = page.locator("tr[data-row]").last
     socket.send(row.evaluate(NEWER, text))
+
+
+@pytest.mark.parametrize("page", [DESK], indirect=True, ids=["desk"])
+def test_a_list_is_arranged_kept_by_name_and_opened_again_by_a_few_keys(page, console):
+    page.goto(f"{console}/topics/")
+    size = page.locator("#topic-table").get_by_role("columnheader", name="Size")
+    expect(size).to_be_visible()
+
+    page.get_by_text("Columns and views").click()
+    screenshot(page, "views-panel")
+    page.get_by_label("Size", exact=True).uncheck()
+    page.get_by_label("Rows on a page").select_option("25")
+    page.get_by_role("button", name="Apply").click()
+    expect(size).to_be_hidden()
+    expect(page.locator("td[data-cell=size]").first).to_be_hidden()
+
+    page.get_by_role("columnheader", name="Topic").get_by_role("link").click()
+    page.wait_for_url(re.compile("sort=-name"))
+    page.get_by_label("Search topics").fill("orders")
+    page.wait_for_url(re.compile("search=orders"))
+    expect(page.locator("tr[data-row]")).to_have_count(1)
+    assert "sort=-name" in page.url
+    page.get_by_text("Columns and views").click()
+    page.get_by_label("Keep this list as").fill("Orders first")
+    page.get_by_role("button", name="Save view").click()
+    expect(page.locator(".arrange > summary")).to_have_text("Orders first")
+
+    page.goto(f"{console}/topics/")
+    expect(page.locator("tr[data-row]")).to_have_count(2)
+    assert "sort=-name" in page.url, "it comes back in its order"
+    page.keyboard.press("Control+k")
+    page.keyboard.type("orders first")
+    expect(page.locator("#palette-found [aria-selected=true]")).to_contain_text("Orders first")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("view="))
+    expect(page.locator("tr[data-row]")).to_have_count(1)
+    expect(page.locator("td[data-cell=size]").first).to_be_hidden()
+    screenshot(page, "views-opened")
+    page.locator(".arrange > summary").click()
+    page.get_by_role("button", name="Reset").click()
+    page.goto(f"{console}/topics/")
+    expect(size).to_be_visible()
+
+
+@pytest.mark.parametrize("page", [DESK], indirect=True, ids=["desk"])
+def test_lines_are_closer_on_every_page_for_who_wants_it(page, console):
+    page.goto(f"{console}/topics/")
+    height = "document.querySelector('tr[data-row]').getBoundingClientRect().height"  # rows may be replaced meanwhile
+    before = page.evaluate(height)
+    page.get_by_role("button", name="Density: comfortable").click()
+    expect(page.get_by_role("button", name="Density: compact")).to_be_visible()
+    assert page.evaluate(height) < before * 0.85
+    screenshot(page, "views-compact")
+    page.goto(f"{console}/")
+    expect(page.locator("html")).to_have_attribute("data-density", "compact")
+    page.get_by_role("button", name="Density: compact").click()
+    expect(page.locator("html")).not_to_have_attribute("data-density", "compact")

@@ -22,6 +22,7 @@ from console.gateway.zookeeper import ZooKeeperView
 from console.healing.models import Proposal
 from console.mirrors.models import MirroredTopic
 from console.processes.models import ManagedProcess
+from console.tables.models import SavedView
 from console.web.wrong_method import PAGES
 from tests.console.connectors.lying_server import connector
 
@@ -45,6 +46,7 @@ ARGUMENTS = {
     "health": {"number": 1},
     "ensemble": {"number": 1},
     "user": {"number": 10_000},
+    "view": {"number": 60_000},
     "server": {"address": "127.0.0.1:2181"},
     "alert": {"number": 30_000, "rule": "kept", "channel": "health"},
     "credential": {"number": 20_000},
@@ -62,6 +64,11 @@ CHANGES = {
     "own-password": "viewer",
     "token-make": "viewer",
     "token-end": "viewer",
+    "density": "viewer",
+    "table-arrange": "viewer",
+    "view-save": "viewer",
+    "view-change": "admin",
+    "view-delete": "admin",
     "user-create": "admin",
     "read-only-switch": "admin",
     "user": "admin",
@@ -203,7 +210,7 @@ ALERTS = (
 #: About oneself: for everybody who is logged in, without a role too.
 OWN = {"logout", "own-password"}
 #: Likewise, for everybody with a role.
-OWN_TOKENS = {"token-make", "token-end"}
+OWN_WITH_A_ROLE = {"token-make", "token-end", "density", "table-arrange", "view-save"}
 
 
 def routes(resolver=None) -> list[URLPattern]:
@@ -234,7 +241,8 @@ def _objects(db, settings, cluster, ensemble, connect):
     Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
     store.ensure_state()
     store.update_state(zookeeper=[asdict(ZooKeeperView("127.0.0.1:2181"))])
-    User.objects.create_user("somebody", pk=10_000)
+    somebody = User.objects.create_user("somebody", pk=10_000)
+    SavedView.objects.create(pk=60_000, owner=somebody, table="topics", name="ours", is_shared=True)
     Alert.objects.create(pk=30_000, rule="health", object_name="x", state="firing", since_ms=1, seen_ms=1)
     settings.ALERTS_FILE.write_text(ALERTS)
     settings.ALERTS_FILE.chmod(0o600)
@@ -287,7 +295,7 @@ def test_a_viewer_reads_what_is_not_for_others(viewer, client_of):
     seen = statuses(CLOSED, client_of(viewer).get)
     closed = FOR_READERS | FOR_OPERATORS | FOR_ADMINISTRATORS
     wanted = {name: 403 if name in closed else 200 for name in CLOSED}
-    assert seen == wanted | dict.fromkeys([*PAGES, "cluster-switch"], 302)
+    assert seen == wanted | dict.fromkeys([*PAGES, "cluster-switch", "view"], 302)
 
 
 @pytest.mark.parametrize("method", ["get", "head"])
@@ -309,7 +317,7 @@ def test_who_asks_for_the_head_of_a_page_is_answered_as_who_asks_for_the_page(ad
 
 
 def test_a_viewer_changes_nothing(viewer, client_of):
-    seen = statuses([name for name in CLOSED if name not in OWN | OWN_TOKENS], client_of(viewer).post)
+    seen = statuses([name for name in CLOSED if name not in OWN | OWN_WITH_A_ROLE], client_of(viewer).post)
     assert {name: seen.pop(name) for name in COMPARES} == dict.fromkeys(COMPARES, 422)
     assert seen == {name: 403 if name in CHANGES else 405 for name in seen}
     assert client_of(viewer).post(address_of("declaration"), {"digest": "-", "text": "topics: "}).status_code == 403

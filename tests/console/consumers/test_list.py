@@ -6,8 +6,8 @@ from django.utils.html import escape
 
 from console.common.clock import now_ms
 from console.consumers.models import ConsumerGroup, GroupPartition
-from console.consumers.queries import GROUPS_PER_PAGE
 from console.consumers.verdict import RULE
+from console.tables.declared import TABLES
 
 
 def make(name: str, topic: str = "orders", **values) -> ConsumerGroup:
@@ -117,11 +117,11 @@ def test_long_lists_are_paged_in_the_database(viewer, client_of, django_assert_m
     ConsumerGroup.objects.bulk_create(
         [
             ConsumerGroup(name=f"group-{number:03d}", state="Empty", coordinator=1, verdict="ok")
-            for number in range(GROUPS_PER_PAGE + 5)
+            for number in range(TABLES["consumers"].rows + 5)
         ]
     )
     client = client_of(viewer)
     client.get("/consumers/")  # once a minute it is noted that a login is used
-    with django_assert_max_num_queries(9):
-        assert len(client.get("/consumers/").context["page"].object_list) == GROUPS_PER_PAGE
+    with django_assert_max_num_queries(11):
+        assert len(client.get("/consumers/").context["page"].object_list) == TABLES["consumers"].rows
     assert len(client.get("/consumers/?page=2").context["page"].object_list) == 5

@@ -2,7 +2,9 @@ import pytest
 
 from console.clusters.models import Topic
 from console.consumers.models import ConsumerGroup, GroupPartition
-from console.topics.queries import TOPICS_PER_PAGE
+from console.tables.declared import TABLES
+
+ROWS = TABLES["topics"].rows
 
 
 @pytest.fixture
@@ -57,16 +59,16 @@ class TestList:
 
 
 def test_long_lists_are_paged_in_the_database(viewer, client_of, django_assert_max_num_queries):
-    Topic.objects.bulk_create([Topic(name=f"topic-{number:03d}") for number in range(TOPICS_PER_PAGE + 5)])
+    Topic.objects.bulk_create([Topic(name=f"topic-{number:03d}") for number in range(ROWS + 5)])
 
     client = client_of(viewer)
     client.get("/topics/")  # once a minute it is noted that a login is used
 
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(11):
         first = client.get("/topics/").context["page"]
-        assert len(first.object_list) == TOPICS_PER_PAGE
+        assert len(first.object_list) == ROWS
     second = client.get("/topics/?page=2").context["page"]
-    assert [topic.name for topic in second] == [f"topic-{TOPICS_PER_PAGE + number:03d}" for number in range(5)]
+    assert [topic.name for topic in second] == [f"topic-{ROWS + number:03d}" for number in range(5)]
 
 
 def test_only_an_operator_gets_a_button_that_works(viewer, operator, client_of):

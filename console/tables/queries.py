@@ -1,0 +1,35 @@
+"""Reading what somebody has chosen, and the views somebody may open."""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from console.access.rights import reach_of
+from console.tables.declared import TABLES
+from console.tables.models import Preference, SavedView
+
+_NUMBER_LENGTH_MAX = 15
+
+
+def preference_of(user: Any) -> Preference:
+    """Not saved, if nothing was chosen. Asked of the database once per user object, that is once per request."""
+    if not user.is_authenticated:
+        return Preference()
+    found = getattr(user, "_console_preference", None)
+    if found is None:
+        found = Preference.objects.filter(user_id=user.pk).first() or Preference(user_id=user.pk)
+        user._console_preference = found
+    return found
+
+
+def views_seen_by(user: Any) -> QuerySet[SavedView]:
+    """One's own and the shared ones, of lists that the person may open here."""
+    reach = reach_of(user)
+    open_here = [name for name, table in TABLES.items() if table.place.is_for(reach)]
+    return SavedView.objects.filter(Q(owner_id=user.pk) | Q(is_shared=True), table__in=open_here)
+
+
+def view_seen_by(user: Any, number: str) -> SavedView | None:
+    if not number.isascii() or not number.isdigit() or len(number) > _NUMBER_LENGTH_MAX:
+        return None
+    return views_seen_by(user).filter(pk=int(number)).select_related("owner").first()
