@@ -1,13 +1,12 @@
 """`python -m broker audit-count --bootstrap-server HOST:PORT`: count what is appended, until SIGTERM or SIGINT."""
 
 import argparse
-import signal
-from threading import Event
 
 from broker.audit.tally import WINDOW_MS
 from broker.cli.audit import add_connection, client_settings
 from broker.common.errors import StartupError
 from broker.common.logs import configure_logs
+from broker.common.told_to_stop import told_to_stop
 
 
 def main(argv: list[str]) -> int:
@@ -24,9 +23,7 @@ def main(argv: list[str]) -> int:
     from broker.audit.counter import EXCLUDED, Counter
 
     configure_logs(process="audit-count")
-    stop = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = told_to_stop()
     counter = Counter(
         client_settings(arguments),
         source=arguments.name,

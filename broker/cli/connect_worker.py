@@ -2,8 +2,6 @@
 
 import argparse
 import json
-import signal
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ from broker.client.security.errors import ClientConfigError
 from broker.client.security.file import read_client_properties
 from broker.common.errors import StartupError
 from broker.common.logs import configure_logs, logger
+from broker.common.told_to_stop import told_to_stop
 
 #: Exit statuses of Kafka's: the worker cannot start, a connector of the command line cannot be made.
 _STARTUP, _CONNECTOR = 2, 3
@@ -24,9 +23,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("connectors", nargs="*", metavar="FILE", help="standalone: properties or JSON of a connector")
     arguments = parser.parse_args(argv)
     configure_logs(process="connect")
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = told_to_stop()
     from broker.connect.standalone import ConnectorFailed, run_standalone
 
     try:

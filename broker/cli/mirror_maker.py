@@ -1,13 +1,12 @@
 """`python -m broker mirror-maker FILE [--clusters ALIAS …]`: Kafka's dedicated mirror until SIGTERM or SIGINT."""
 
 import argparse
-import signal
-import threading
 
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.file import read_client_properties
 from broker.common.errors import StartupError
 from broker.common.logs import configure_logs
+from broker.common.told_to_stop import told_to_stop
 
 
 def main(argv: list[str]) -> int:
@@ -16,9 +15,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--clusters", nargs="+", default=[], metavar="ALIAS", help="only flows to these")
     arguments = parser.parse_args(argv)
     configure_logs(process="mirror")
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = told_to_stop()
     from broker.connect.mirror_maker import run_mirror_maker
 
     try:

@@ -1,13 +1,12 @@
 """`python -m broker probe --config FILE`: measure a cluster from outside until SIGTERM or SIGINT."""
 
 import argparse
-import signal
 from pathlib import Path
-from threading import Event
 
 from broker.common.clock import SystemClock
 from broker.common.errors import StartupError
 from broker.common.logs import configure_logs
+from broker.common.told_to_stop import told_to_stop
 from broker.probe.config import read_probe_config
 from broker.probe.probe import Probe
 
@@ -22,8 +21,6 @@ def main(argv: list[str]) -> int:
     except (OSError, UnicodeDecodeError) as error:
         raise StartupError(f"{file} cannot be read: {error}.") from error
     configure_logs(process="probe")
-    stop = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = told_to_stop()
     Probe(config, SystemClock()).run(stop)
     return 0

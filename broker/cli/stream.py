@@ -2,13 +2,12 @@
 
 import argparse
 import os
-import signal
 from pathlib import Path
-from threading import Event
 
 from broker.common.clock import SystemClock
 from broker.common.errors import StartupError
 from broker.common.logs import configure_logs
+from broker.common.told_to_stop import told_to_stop
 from broker.spark.config import read_stream_config
 
 
@@ -27,9 +26,7 @@ def main(argv: list[str]) -> int:
         raise StartupError(f"{file} cannot be read: {error}.") from error
     configure_logs(process="stream", job=config.job)
     os.umask(0o077)  # checkpoints and scratch files hold records
-    stop = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop = told_to_stop()
     from broker.spark.job import run_job
 
     return run_job(config, stop, SystemClock())

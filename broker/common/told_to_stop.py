@@ -1,0 +1,31 @@
+"""SIGTERM and SIGINT as an event that is surely set.
+
+A handler in Python runs when the main thread next comes by. If that is just about to wait for a lock, it sleeps before
+it has seen the signal, and nobody wakes it; a handler that sets an event whose lock it interrupted waits for itself.
+So what the interpreter writes to a pipe, in the signal's own moment, is read by a thread.
+"""
+
+import os
+import signal
+import threading
+
+
+def told_to_stop() -> threading.Event:
+    """To be asked for once, by the main thread."""
+    told = threading.Event()
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _taken)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        os.read(reading, 1)
+        told.set()
+
+    threading.Thread(target=watch, name="told-to-stop", daemon=True).start()
+    return told
+
+
+def _taken(*_signal: object) -> None:
+    """Instead of what a process does that says nothing: end."""
