@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.membership import Member
 from broker.common.logs import logger
 from broker.connect.api import ConnectError
@@ -50,7 +49,7 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
     logs = (herder.config_log, herder.state_log, herder.offset_log)
     for each in logs:
         each.start()
-    cluster = Cluster(parse_bootstrap_servers(settings.bootstrap_servers), security=settings.security)
+    cluster = settings.cluster()
     member = Member(
         cluster, settings.group_id, PROTOCOL_TYPE,
         session_timeout_ms=settings.session_timeout_ms, rebalance_timeout_ms=settings.rebalance_timeout_ms,

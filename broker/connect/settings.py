@@ -6,13 +6,24 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.logins import Logins, read_logins
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.librdkafka import librdkafka_settings
-from broker.client.security.properties import ClientSecurity, read_security
+from broker.client.security.properties import ClientSecurity, is_of_security, read_security
 from broker.common.errors import StartupError
 from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
 from broker.connect.group.session_key import ALGORITHMS, KEY_BITS_MAX, KEY_BITS_MIN
+from broker.connect.overrides import (
+    ALLOWLIST,
+    DEFAULT_POLICY,
+    POLICY,
+    SERVERS,
+    TUNING,
+    OverridePolicy,
+    is_of_login,
+    read_policy,
+)
 from broker.connect.providers import Providers
 
 _EVERY_WORKER = (
@@ -34,6 +45,13 @@ _EVERY_WORKER = (
         "Names and passwords, `name: password` on a line; a file of mode 600. The workers of a group share it.",
     ),
     Key("connector.file.roots", parse_list, (), "Directories that connectors may read and write; empty: everywhere."),
+    Key(
+        POLICY,
+        str,
+        DEFAULT_POLICY,
+        "What connectors may set of their clients: Allowlist, None, Principal (how they log in) or All.",
+    ),
+    Key(ALLOWLIST, parse_list, TUNING, "With Allowlist: these options of clients, and no others."),
     Key("config.providers", parse_list, (), "Names of what resolves `${name:path:key}`; each with its class."),
     Key("topic.creation.enable", parse_boolean, True, "Whether sources may say how topics are made."),
     Key("audit.enable", parse_boolean, False, "Whether sinks tell the message audit what they have put and flushed."),
@@ -114,6 +132,12 @@ _JAVA_ONLY = {
     "key.serializer", "value.serializer", "key.deserializer", "value.deserializer", "max.poll.records", "buffer.memory",
     "max.block.ms", "delivery.timeout.ms", "interceptor.classes", "retries",
 }  # fmt: skip
+_IN_LIBRDKAFKA = {
+    "fetch.max.wait.ms": "fetch.wait.max.ms",
+    "max.request.size": "message.max.bytes",
+    "receive.buffer.bytes": "socket.receive.buffer.bytes",
+    "send.buffer.bytes": "socket.send.buffer.bytes",
+}
 
 
 @dataclass(frozen=True)
@@ -124,6 +148,7 @@ class Settings:
     props: Mapping[str, str]
     security: ClientSecurity
     providers: Providers
+    policy: OverridePolicy
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -140,6 +165,15 @@ class Settings:
     def client(self) -> dict[str, Any]:
         """For the worker's own clients."""
         return self._settings(self.security)
+
+    def cluster(self, overrides: Mapping[str, str] | None = None) -> Cluster:
+        """As whom and where the worker administers: for itself, or for a connector by its `admin.override.…`.
+
+        Raises ConnectError, ClientConfigError."""
+        own = self._own("admin", overrides) if overrides is not None else {}
+        servers = next((own[each] for each in SERVERS if each in own), self.values["bootstrap_servers"])
+        security = self.security if overrides is None else self.security_of("admin", overrides)
+        return Cluster(parse_bootstrap_servers(servers), security=security)
 
     def logins(self) -> Logins | None:
         """Who may ask REST; None: everybody. Raises StartupError."""
@@ -161,20 +195,30 @@ class Settings:
         return self.producer(connector, task, overrides) | ours
 
     def producer(self, connector: str, task: int, overrides: Mapping[str, str]) -> dict[str, Any]:
-        own = self._named("producer.") | _named(overrides, "producer.override.")
-        return self._of(own) | _SOURCE_PRODUCER | _plain(own) | {"client.id": f"connector-producer-{connector}-{task}"}
+        """As `consumer` and `admin`: raises ConnectError for what the policy does not allow, ClientConfigError."""
+        ours = {**_SOURCE_PRODUCER, "client.id": f"connector-producer-{connector}-{task}"}
+        return self._client("producer", overrides, ours)
 
     def consumer(self, connector: str, task: int, overrides: Mapping[str, str]) -> dict[str, Any]:
-        own = self._named("consumer.") | _named(overrides, "consumer.override.")
         ours = {"group.id": f"connect-{connector}", "client.id": f"connector-consumer-{connector}-{task}"}
-        return self._of(own) | _SINK_CONSUMER | ours | _plain(own)
+        return self._client("consumer", overrides, _SINK_CONSUMER | ours)
 
-    def _named(self, prefix: str) -> dict[str, str]:
-        return _named(self.props, prefix)
+    def admin(self, connector: str, task: int, overrides: Mapping[str, str]) -> dict[str, Any]:
+        return self._client("admin", overrides, {"client.id": f"connector-adminclient-{connector}-{task}"})
 
-    def _of(self, own: Mapping[str, str]) -> dict[str, Any]:
-        has_security = any(name.startswith(("security.", "sasl.", "ssl.")) for name in own)
-        return self._settings(read_security({**self.props, **own}) if has_security else self.security)
+    def _client(self, kind: str, overrides: Mapping[str, str], ours: dict[str, Any]) -> dict[str, Any]:
+        return self._settings(self.security_of(kind, overrides)) | ours | _plain(self._own(kind, overrides))
+
+    def _own(self, kind: str, overrides: Mapping[str, str]) -> dict[str, str]:
+        return _named(self.props, f"{kind}.") | self.policy.allowed(kind, overrides)
+
+    def security_of(self, kind: str, overrides: Mapping[str, str]) -> ClientSecurity:
+        """The worker's login goes nowhere but where the worker says."""
+        said = self.policy.allowed(kind, overrides)
+        if any(each in said for each in SERVERS):
+            return read_security(said)
+        own = _named(self.props, f"{kind}.") | said
+        return read_security({**self.props, **own}) if is_of_login(own) else self.security
 
     def _settings(self, security: ClientSecurity) -> dict[str, Any]:
         return {
@@ -201,7 +245,9 @@ def read_settings(props: Mapping[str, str], keys: tuple[Key, ...]) -> Settings:
         props = providers.resolve(props)
         values = read_values(keys, props)
         _check_algorithms(values)
-        return Settings(values, props, read_security(props), providers)
+        said = values["connector_client_config_override_policy"]
+        policy = read_policy(said, values["connector_client_config_override_allowlist"])
+        return Settings(values, props, read_security(props), providers, policy)
     except (ConfigError, ClientConfigError) as error:
         raise StartupError(f"{error}.") from None
 
@@ -215,4 +261,4 @@ def _named(props: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 
 def _plain(own: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in own.items() if k not in _JAVA_ONLY and not k.startswith(("security.", "sasl.", "ssl."))}
+    return {_IN_LIBRDKAFKA.get(k, k): v for k, v in own.items() if k not in _JAVA_ONLY and not is_of_security(k)}

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import uvicorn
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.logins import Logins
 from broker.common.errors import BarnabasError, StartupError
 from broker.common.http_server import RestingServer
@@ -114,7 +113,7 @@ class serving:
 
 def _cluster_id(settings: Settings) -> Callable[[], str]:
     def ask() -> str:
-        with Cluster(parse_bootstrap_servers(settings.bootstrap_servers), security=settings.security) as cluster:
+        with settings.cluster() as cluster:
             return cluster.describe_topics([]).cluster_id or ""
 
     return ask

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable
 from urllib.parse import quote
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.coordinators import Coordinators
 from broker.client.transactions import init_producer
 from broker.common.errors import BarnabasError
@@ -68,7 +67,7 @@ class Fencing:
 
     def _fence(self, connector: str, count: int) -> None:
         settings = self._herder.settings
-        with Cluster(parse_bootstrap_servers(settings.bootstrap_servers), security=settings.security) as cluster:
+        with settings.cluster(self._herder.resolved(connector)) as cluster:
             coordinators = Coordinators(cluster)
             for task in range(count):
                 init_producer(coordinators, settings.transactional_id(connector, task), _TIMEOUT_MS)

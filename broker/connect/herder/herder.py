@@ -191,6 +191,7 @@ class Herder:
             "props": own,
             "worker_props": settings.props,
             "producer": settings.producer(unit.connector, unit.task, props),
+            "admin": settings.admin(unit.connector, unit.task, props),
             "holds": self.group.holds,
             "used": self._used,
             "flush_interval_s": settings.offset_flush_interval_ms / 1000,

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from broker.client.security.errors import ClientConfigError
+from broker.client.security.properties import is_of_security, is_secret
 from broker.config.definition import ConfigError as WrongReference
 from broker.connect.api import (
     ConfigDef,
@@ -18,6 +20,7 @@ from broker.connect.api import (
 from broker.connect.api.config import Password, between, not_empty
 from broker.connect.herder.aliased import aliased, check_aliased
 from broker.connect.herder.errors import BadRequest
+from broker.connect.overrides import overrides_of
 from broker.connect.plugins import Kind, lookup
 from broker.connect.settings import Settings
 from broker.connect.tasks.boundaries import BOUNDARY
@@ -98,6 +101,7 @@ def validate(raw: Props, settings: Settings) -> dict[str, Any]:
             found.setdefault(name, ConfigValue(name)).errors.append(
                 "Null value can not be supplied as the configuration value."
             )
+    _check_overrides(props, found, settings)
     if issubclass(cls, SourceConnector):
         _check_topic_rules(props, found)
         _check_boundaries(cls(), props, found, settings)
@@ -113,6 +117,23 @@ def validate(raw: Props, settings: Settings) -> dict[str, Any]:
         "groups": groups,
         "configs": configs,
     }
+
+
+def _check_overrides(props: Props, found: dict[str, ConfigValue], settings: Settings) -> None:
+    """Each under its own key, as Kafka tells it (KIP-458); what a policy lets pass may still be no login."""
+    allowed: dict[str, dict[str, str]] = {}
+    for key, option, text in overrides_of(props):
+        value = found.setdefault(key, ConfigValue(key, Password(text) if is_secret(option) else text))
+        if objection := settings.policy.objection(option, text):
+            value.errors.append(objection)
+        else:
+            allowed.setdefault(key.split(".")[0], {})[key] = text
+    for kind, said in allowed.items():
+        try:
+            settings.security_of(kind, said)
+        except ClientConfigError as error:
+            at_fault = next((key for key in said if is_of_security(key.partition(".override.")[2])), next(iter(said)))
+            found[at_fault].errors.append(str(error))
 
 
 def _check_topic_rules(props: Props, found: dict[str, ConfigValue]) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from broker.connect.api import ConfigError
 
+#: Options of Kafka's clients that name a file; one that holds a token is named by a URL.
+_OF_CLIENTS = frozenset(f"ssl.{each}.location" for each in ("ca", "certificate", "key", "keystore", "truststore"))
+_TOKENS, _FILE_URL = "sasl.oauthbearer.token.endpoint.url", "file://"
 _roots: tuple[Path, ...] | None = None
 
 
@@ -25,6 +28,12 @@ def checked_path(name: str, text: str) -> Path:
     if _roots is not None and not any(path.is_relative_to(root) for root in _roots):
         raise ConfigError(name, f"Invalid value {text} for configuration {name}: outside of what this worker allows")
     return path
+
+
+def check_option(option: str, value: str) -> None:
+    """Of a client that a connector configures. Raises ConfigError for a file that it may not name."""
+    if option in _OF_CLIENTS or (option == _TOKENS and value.startswith(_FILE_URL)):
+        checked_path(option, value.removeprefix(_FILE_URL))
 
 
 def is_allowed_path(name: str, value: str) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.groups import Groups
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
@@ -22,7 +21,7 @@ class ConnectorOffsets:
 
     def get(self, name: str) -> dict[str, Any]:
         if self._is_sink(name):
-            with self._groups() as groups:
+            with self._groups(name) as groups:
                 found = groups.committed(self._group(name))
             pairs = [
                 ({"kafka_partition": p.partition, "kafka_topic": p.topic}, {"kafka_offset": o})
@@ -50,7 +49,7 @@ class ConnectorOffsets:
         self._require_stopped(name)
         if self._is_sink(name):
             is_all = self._sink(name).alter_offsets(self._herder.resolved(name), {})
-            with self._groups() as groups:
+            with self._groups(name) as groups:
                 try:
                     groups.delete(self._group(name))
                 except ApiError as error:
@@ -74,7 +73,7 @@ class ConnectorOffsets:
         is_all = self._sink(name).alter_offsets(
             self._herder.resolved(name), {Partition(*place): offset for place, offset in places.items()}
         )
-        with self._groups() as groups:
+        with self._groups(name) as groups:
             try:
                 groups.commit(self._group(name), {p: o for p, o in places.items() if o is not None})
                 if gone := [place for place, offset in places.items() if offset is None]:
@@ -113,9 +112,8 @@ class ConnectorOffsets:
         return str(self._herder.settings.consumer(name, 0, self._herder.resolved(name))["group.id"])
 
     @contextmanager
-    def _groups(self) -> Iterator[Groups]:
-        settings = self._herder.settings
-        with Cluster(parse_bootstrap_servers(settings.bootstrap_servers), security=settings.security) as cluster:
+    def _groups(self, name: str) -> Iterator[Groups]:
+        with self._herder.settings.cluster(self._herder.resolved(name)) as cluster:
             yield Groups(cluster)
 
 

@@ -10,7 +10,6 @@ from confluent_kafka.cimpl import NewTopic
 
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectError, Importance
 from broker.connect.group.wire import Unit
-from broker.connect.tasks.clients import client_of
 from broker.connect.tasks.tolerance import Failure
 
 _PREFIX = "errors.deadletterqueue."
@@ -26,7 +25,7 @@ _REPORTED = "__connect.errors."
 
 
 class DeadLetters:
-    def __init__(self, unit: Unit, props: Mapping[str, Any], producer: Mapping[str, Any]):
+    def __init__(self, unit: Unit, props: Mapping[str, Any], producer: Mapping[str, Any], admin: Mapping[str, Any]):
         """Raises ConfigError, ConnectError if the topic cannot be made."""
         values = KEYS.parse(props)
         self._unit = unit
@@ -35,7 +34,7 @@ class DeadLetters:
         self._has_context = values[f"{_PREFIX}context.headers.enable"]
         self._failure: str | None = None
         if self._topic:
-            self._ensure(AdminClient(client_of(producer)), values[f"{_PREFIX}topic.replication.factor"])
+            self._ensure(AdminClient(dict(admin)), values[f"{_PREFIX}topic.replication.factor"])
             self._producer = Producer(dict(producer))
 
     def _ensure(self, admin: AdminClient, replicas: int) -> None:

@@ -47,13 +47,14 @@ class RunningSink(RunningUnit):
         worker_props: Mapping[str, str],
         consumer: Mapping[str, Any],
         producer: Mapping[str, Any],
+        admin: Mapping[str, Any],
         holds: Callable[[], bool],
         used: Callable[[Unit, str], None],
         flush_interval_s: float,
     ):
         super().__init__(unit, tell, is_paused)
         self._make, self._props, self._worker_props = task, props, worker_props
-        self._consumer_config, self._producer_config = consumer, producer
+        self._consumer_config, self._producer_config, self._admin_config = consumer, producer, admin
         self._holds, self._used = holds, used
         self._flush_interval_s = flush_interval_s
         self._audit: SinkAudit | None = None
@@ -118,7 +119,7 @@ class RunningSink(RunningUnit):
     def run(self) -> None:
         self._tolerance = Tolerance(self._props, self.stopping)
         self._pipeline = Pipeline(self._worker_props, self._props, self._tolerance)
-        self._dead_letters = DeadLetters(self.unit, self._props, self._producer_config)
+        self._dead_letters = DeadLetters(self.unit, self._props, self._producer_config, self._admin_config)
         self._begin_audit()
         self._consumer = Consumer(dict(self._consumer_config))
         self._task = self._make()

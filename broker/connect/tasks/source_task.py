@@ -11,7 +11,6 @@ from broker.connect.api import ConnectError, RetriableError, SourceRecord, Sourc
 from broker.connect.api.plugin import TransactionContext
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.acknowledged import Acknowledged, Run
-from broker.connect.tasks.clients import client_of
 from broker.connect.tasks.new_topics import NewTopics
 from broker.connect.tasks.pipeline import Pipeline, Produced
 from broker.connect.tasks.tolerance import Failure, Tolerance
@@ -55,6 +54,7 @@ class RunningSource(RunningUnit):
         props: Mapping[str, str],
         worker_props: Mapping[str, str],
         producer: Mapping[str, Any],
+        admin: Mapping[str, Any],
         read: ReadOffset,
         store: StoreOffsets,
         catch_up: Callable[[], None],
@@ -77,7 +77,7 @@ class RunningSource(RunningUnit):
         self._failure: str | None = None
         self._topics: set[str] = set()
         rules = read_topic_rules(props) if makes_topics else None
-        self._new_topics = NewTopics(rules, client_of(producer), self.stopping) if rules else None
+        self._new_topics = NewTopics(rules, admin, self.stopping) if rules else None
         self._task: SourceTask | None = None
 
     def interrupt(self) -> None:

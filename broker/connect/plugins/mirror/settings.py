@@ -9,6 +9,7 @@ from broker.common.errors import ApiError
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConfigValue, Importance
 from broker.connect.api.config import OneOf, between, not_empty
 from broker.connect.api.plugin import Props
+from broker.connect.plugins.paths import check_option
 from broker.connect.transforms.patterns import java_regex
 from broker.mirror.clusters import ClusterAddress, read_address
 from broker.mirror.naming import Chosen, Naming
@@ -136,8 +137,10 @@ def addresses(props: Props) -> tuple[ClusterAddress, ClusterAddress]:
 def _address(prefix: str, props: Props) -> ClusterAddress:
     own = {key.removeprefix(prefix): value for key, value in props.items() if key.startswith(prefix)}
     try:
+        for option, value in own.items():
+            check_option(option, str(value))
         return read_address(own.get("alias", ""), own)
-    except (ValueError, ApiError, ClientConfigError) as error:
+    except (ValueError, ApiError, ClientConfigError, ConfigError) as error:
         raise ConfigError(f"{prefix}bootstrap.servers", f"{prefix}*: {error}") from None
 
 

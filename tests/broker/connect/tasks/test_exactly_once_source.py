@@ -31,6 +31,7 @@ def running(cluster, steps, **more):
         "props": {},
         "worker_props": {f"{side}.converter": "StringConverter" for side in ("key", "value")},
         "producer": producer,
+        "admin": {"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2},
         "read": lambda _connector, _partition: None,
         "store": lambda _connector, _offsets: steps.append("stored"),
         "catch_up": lambda: steps.append("read"),

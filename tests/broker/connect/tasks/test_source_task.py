@@ -38,6 +38,7 @@ def running(cluster, group, states, stored):
         props={},
         worker_props=converters,
         producer={"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2},
+        admin={"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2},
         read=lambda _connector, _partition: None,
         store=lambda _connector, offsets: stored.extend(offsets),
         catch_up=lambda: None,
