@@ -82,6 +82,11 @@ class ShownConnector:
         return [each for each in (self.own, *self.tasks) if each.is_failed]
 
     @property
+    def faltering(self) -> list[ShownTask]:
+        """What runs and says why it does not get on: it tries again."""
+        return [each for each in (self.own, *self.tasks) if each.state == "RUNNING" and each.error_class]
+
+    @property
     def topics(self) -> list[str]:
         """Those in reach."""
         return [each for each in self.row.topics if self._sees(each)]

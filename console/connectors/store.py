@@ -92,7 +92,7 @@ def row_of(view: ConnectorView, declared: Collection[str]) -> Connector:
 
 
 def _failed_first(tasks: Collection[TaskView]) -> list[TaskView]:
-    return sorted(tasks, key=lambda each: not each.is_failed)
+    return sorted(tasks, key=lambda each: (not each.is_failed, not each.trace))
 
 
 def _kept(task: TaskView, secrets: list[str], has_trace: bool) -> list[object]:

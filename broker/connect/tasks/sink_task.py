@@ -15,7 +15,7 @@ from broker.connect.group.wire import Unit
 from broker.connect.tasks.dead_letters import DeadLetters
 from broker.connect.tasks.pipeline import Pipeline
 from broker.connect.tasks.sink_audit import SinkAudit, is_enabled
-from broker.connect.tasks.sink_batch import Offsets, SinkBatch
+from broker.connect.tasks.sink_batch import Offsets, Part, SinkBatch
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.tasks.unit import RunningUnit, Tell
 
@@ -225,11 +225,10 @@ class RunningSink(RunningUnit):
             try:
                 self._put()
             except RetriableError as error:
-                _log.warning(
-                    "put failed for now", connector=self.unit.connector, task=self.unit.task, reason=str(error)
-                )
+                self.falters("put failed for now", error)
                 self._wait_for_retry()
                 continue
+            self.goes_on()
             self._processed |= {p: end for p, end in self._batch.ends.items() if p in self._assigned}
             break
         else:
@@ -238,10 +237,17 @@ class RunningSink(RunningUnit):
 
     def _put(self) -> None:
         for part in self._batch.parts():
-            if isinstance(part, SinkColumns):
-                self._task.put_columns(part)
-            else:
-                self._task.put(part)
+            try:
+                if isinstance(part, SinkColumns):
+                    self._task.put_columns(part)
+                else:
+                    self._task.put(part)
+            except RetriableError:
+                raise
+            except Exception as error:
+                if first := _first_of(part):
+                    raise ConnectError(f"put failed at or behind the record at {first}") from error
+                raise
 
     def _wait_for_retry(self) -> None:
         self._hold_all()
@@ -358,6 +364,13 @@ class RunningSink(RunningUnit):
                 "record left out", connector=self.unit.connector, task=self.unit.task, stage=failure.stage,
                 place=place, reason=str(failure.error),
             )  # fmt: skip
+
+
+def _first_of(part: Part) -> str | None:
+    """Where it begins; which of its records a task could not take is the task's to say."""
+    if isinstance(part, SinkColumns):
+        return f"{part.topic}-{part.partition}@{part.offsets[0]}"
+    return f"{part[0].topic}-{part[0].partition}@{part[0].offset}" if part else None
 
 
 def _place(message: Any) -> TopicPartition:

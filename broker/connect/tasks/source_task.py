@@ -18,8 +18,8 @@ from broker.connect.tasks.topic_creation import read_topic_rules
 from broker.connect.tasks.unit import RunningUnit, Tell
 
 _log = logger("broker.connect")
-#: What a poll that failed for now is followed by.
-_POLL_PAUSE_S = 0.1
+#: What a poll that failed for now is followed by, twice as long each time.
+_POLL_PAUSE_S, _POLL_PAUSE_MAX_S = 0.1, 5.0
 _HOLD_S = 0.05
 
 ReadOffset = Callable[[str, Mapping[str, Any]], dict[str, Any] | None]
@@ -75,6 +75,7 @@ class RunningSource(RunningUnit):
         self._flush_interval_s, self._flush_timeout_s = flush_interval_s, flush_timeout_s
         self._acknowledged = Acknowledged()
         self._failure: str | None = None
+        self._poll_pause_s = _POLL_PAUSE_S
         self._topics: set[str] = set()
         rules = read_topic_rules(props) if makes_topics else None
         self._new_topics = NewTopics(rules, admin, self.stopping) if rules else None
@@ -144,11 +145,15 @@ class RunningSource(RunningUnit):
 
     def _polled(self, task: SourceTask) -> list[SourceRecord]:
         try:
-            return task.poll() or []
+            found = task.poll() or []
         except RetriableError as error:
-            self._leave("poll failed for now", str(error))
-            self.stopping.wait(_POLL_PAUSE_S)
+            self.falters("poll failed for now", error)
+            self.stopping.wait(self._poll_pause_s)
+            self._poll_pause_s = min(self._poll_pause_s * 2, _POLL_PAUSE_MAX_S)
             return []
+        self._poll_pause_s = _POLL_PAUSE_S
+        self.goes_on()
+        return found
 
     def _produce_all(self, task: SourceTask, pipeline: Pipeline, records: list[SourceRecord], tells_each: bool) -> None:
         run: Run | None = None

@@ -22,6 +22,7 @@ class RunningUnit:
         self.failed = False
         self._resumed = threading.Event()
         self._is_abandoned = False
+        self._is_faltering = False
         self._tell = tell
         if not is_paused:
             self._resumed.set()
@@ -76,6 +77,19 @@ class RunningUnit:
     def say(self, state: str, trace: str | None = None) -> None:
         if not self._is_abandoned:
             self._tell(self.unit, state, trace)
+
+    def falters(self, what: str, error: Exception) -> None:
+        """It tries again and goes on running; log and status say why when that begins, not each time."""
+        if not self._is_faltering:
+            self._is_faltering = True
+            _log.warning(what, connector=self.unit.connector, task=self.unit.task, reason=str(error))
+            self.say("RUNNING", "".join(traceback.format_exception_only(error)))
+
+    def goes_on(self) -> None:
+        if self._is_faltering:
+            self._is_faltering = False
+            _log.info("goes on", connector=self.unit.connector, task=self.unit.task)
+            self.say("RUNNING")
 
     def _live(self) -> None:
         try:

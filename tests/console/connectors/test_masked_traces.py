@@ -89,3 +89,20 @@ def test_the_logs_of_those_who_read_records_quote_them_too(client_of, operator, 
     assert logs(operator) == [False, True]
     masked(settings, RULE.format("counts", "admin"))
     assert logs(operator) == [False, False]
+
+
+def test_what_runs_and_says_why_it_does_not_get_on_is_shown_to_who_may_read_it(
+    connect, collector, client_of, operator, settings
+):
+    trace = f"broker.connect.api.errors.RetriableError: rows cannot be read: {CARD}\n"
+    tasks = ("RUNNING", ("RUNNING", trace))
+    connect.connectors = {"named": connector("named", tasks=tasks, kind="sink", topics="payments")}
+    collector.collect_connectors()
+    page = shown(client_of(operator), "named")
+    assert "Task 1 tries again" in page
+    assert f"rows cannot be read: {CARD}" in page
+    assert "Task 0 tries again" not in page
+    assert "failed" not in page[page.index('id="connector-failures"') : page.index('id="connector-tasks"')]
+    masked(settings, RULE.format("payments*", "nobody"))
+    assert "Task 1 tries again" in shown(client_of(operator), "named")
+    assert not told(client_of(operator), "named")
