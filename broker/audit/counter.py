@@ -22,6 +22,7 @@ from broker.audit.increment import AUDIT_TOPIC, Increment, Tier
 from broker.audit.reporter import Reporter
 from broker.audit.tally import WINDOW_MS, WindowCounter
 from broker.audit.topic import ensure_topic, read_ledger, reader
+from broker.common.quiet_clients import muted
 from broker.common.types import TopicPartition
 
 EXCLUDED = "__.*|_barnabas.*|barnabas\\..*|_schemas|connect-(configs|offsets|status)"
@@ -67,7 +68,7 @@ class Counter:
 
     def _run_once(self, stop: Event) -> None:
         ensure_topic(self._config, self._audit_topic)
-        producer = Producer({**self._config, "transactional.id": f"barnabas-audit-{self._source}"})
+        producer = Producer(muted({**self._config, "transactional.id": f"barnabas-audit-{self._source}"}))
         producer.init_transactions(_TIMEOUT_S)
         counting = _Counting(self._ends(), reader(self._config), self._exclude, self._source, self._window_ms)
         try:

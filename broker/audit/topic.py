@@ -11,6 +11,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment
 from broker.audit.ledger import Ledger
+from broker.common.quiet_clients import muted, told
 
 PARTITIONS = 4
 REPLICAS_MAX = 3
@@ -21,7 +22,7 @@ _AT_ONCE = 1000
 
 def ensure_topic(config: Mapping[str, Any], topic: str = AUDIT_TOPIC) -> None:
     """Raises KafkaException."""
-    admin = AdminClient(dict(config))
+    admin = AdminClient(muted(config))
     replicas = min(REPLICAS_MAX, len(admin.list_topics(timeout=_TIMEOUT_S).brokers))
     settings = {"retention.ms": str(RETENTION_MS), "cleanup.policy": "delete"}
     made = admin.create_topics([NewTopic(topic, PARTITIONS, replicas, config=settings)])
@@ -43,7 +44,7 @@ def reader(config: Mapping[str, Any]) -> Consumer:
         "auto.offset.reset": "error",
         "enable.partition.eof": True,
     }
-    return Consumer({**config, **settings})
+    return Consumer(told({**config, **settings}))
 
 
 def read_ledger(config: Mapping[str, Any], topic: str = AUDIT_TOPIC) -> Ledger:

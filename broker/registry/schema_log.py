@@ -16,6 +16,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic  # type:
 
 from broker.common.errors import BarnabasError, NotNowError, StartupError
 from broker.common.logs import logger
+from broker.common.quiet_clients import muted, told
 from broker.registry.records import NoopKey, encode_key
 
 #: What one turn takes of the topic: a turn of the loop applies it.
@@ -47,7 +48,7 @@ class Written(NamedTuple):
 
 def ensure_topic(settings: Mapping[str, Any], topic: str, replication_factor: int) -> None:
     """StartupError for a topic that would lose schemas or their order: it has one partition, and is compacted."""
-    admin = AdminClient(dict(settings))
+    admin = AdminClient(muted(settings))
     try:
         metadata = admin.list_topics(timeout=_TOPIC_TIMEOUT_S)
         found = metadata.topics.get(topic)
@@ -120,7 +121,7 @@ class SchemaReader:
         await reached
 
     def _read(self) -> None:
-        consumer = Consumer(self._settings)
+        consumer = Consumer(told(self._settings))
         consumer.assign([TopicPartition(self._topic, 0, 0)])
         try:
             while not self._stopped.is_set():
@@ -196,7 +197,7 @@ class SchemaWriter:
         """Fence whoever wrote before; the offset of the mark behind all that was written before. Raises WriteFailed."""
         with self._turn:
             self._producer = None
-            producer = Producer(self._settings)
+            producer = Producer(muted(self._settings))
             try:
                 producer.init_transactions(timeout_s)
             except KafkaException as error:

@@ -28,6 +28,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 
 from broker.common.errors import BarnabasError, StartupError
 from broker.common.logs import logger
+from broker.common.quiet_clients import muted, told
 from broker.connect.storage.records import Record
 
 #: Reads to the end and writes of internal topics end after so long, as Kafka's.
@@ -164,13 +165,13 @@ class TopicLog:
 
     def start(self) -> None:
         """Makes the topic if need be, and reads it. Raises StartupError."""
-        self._admin = AdminClient(self._client)
+        self._admin = AdminClient(muted(self._client))
         numbers = self._existing_or_new()
         if self._partitions == 1 and len(numbers) != 1:
             raise StartupError(f"Topic '{self._topic}' must have 1 partition to keep configurations in order.")
         self._producer = Producer(
-            {
-                **self._client,
+            muted(self._client)
+            | {
                 "acks": "all",
                 "max.in.flight.requests.per.connection": 1,
                 "linger.ms": 0,
@@ -178,8 +179,8 @@ class TopicLog:
             }
         )
         self._consumer = Consumer(
-            {
-                **self._client,
+            told(self._client)
+            | {
                 "group.id": f"connect-log-{os.getpid()}",
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
@@ -272,7 +273,7 @@ class TopicLog:
                     raise StorageError(f"where '{self._topic}' ends is not told: {told}") from None
             # librdkafka's admin goes on asking with the epoch it knows until its metadata are five minutes old.
             self._stopping.wait(_PAUSE_S)
-            self._admin = AdminClient(self._client)
+            self._admin = AdminClient(muted(self._client))
 
     def _told_ends(self, isolation: IsolationLevel) -> dict[int, int]:
         latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]

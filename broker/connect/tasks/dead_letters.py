@@ -8,6 +8,7 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from broker.common.quiet_clients import muted
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectError, Importance
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.tolerance import Failure
@@ -34,8 +35,8 @@ class DeadLetters:
         self._has_context = values[f"{_PREFIX}context.headers.enable"]
         self._failure: str | None = None
         if self._topic:
-            self._ensure(AdminClient(dict(admin)), values[f"{_PREFIX}topic.replication.factor"])
-            self._producer = Producer(dict(producer))
+            self._ensure(AdminClient(muted(admin)), values[f"{_PREFIX}topic.replication.factor"])
+            self._producer = Producer(muted(producer))
 
     def _ensure(self, admin: AdminClient, replicas: int) -> None:
         try:

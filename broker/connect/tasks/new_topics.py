@@ -9,6 +9,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from broker.common.logs import logger
+from broker.common.quiet_clients import muted
 from broker.connect.api import ConnectError
 from broker.connect.tasks.topic_creation import NewTopicRule, TopicRules
 
@@ -40,7 +41,7 @@ class NewTopics:
     def ensure(self, topic: str) -> None:
         """It is there when this returns, or brokers may make it. Raises ConnectError."""
         rule = self._rules.rule_of(topic)
-        admin = AdminClient(self._client)
+        admin = AdminClient(muted(self._client))
         tries = 0
         while not self._stopping.is_set():
             tries += 1

@@ -10,6 +10,7 @@ from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as Place
 
 from broker.common.logs import logger
+from broker.common.quiet_clients import told
 from broker.connect.api import ConnectError, RetriableError, SinkColumns, SinkRecord, SinkTask, TopicPartition
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.dead_letters import DeadLetters
@@ -121,7 +122,7 @@ class RunningSink(RunningUnit):
         self._pipeline = Pipeline(self._worker_props, self._props, self._tolerance)
         self._dead_letters = DeadLetters(self.unit, self._props, self._producer_config, self._admin_config)
         self._begin_audit()
-        self._consumer = Consumer(dict(self._consumer_config))
+        self._consumer = Consumer(told(self._consumer_config))
         self._task = self._make()
         self._task_name = type(self._task).__name__
         try:

@@ -7,6 +7,7 @@ from typing import Any
 from confluent_kafka import KafkaException, Producer
 
 from broker.common.logs import logger
+from broker.common.quiet_clients import told
 from broker.connect.api import ConnectError, RetriableError, SourceRecord, SourceTask
 from broker.connect.api.plugin import TransactionContext
 from broker.connect.group.wire import Unit
@@ -88,7 +89,7 @@ class RunningSource(RunningUnit):
     def run(self) -> None:
         self._tolerance = Tolerance(self._props, self.stopping)
         pipeline = Pipeline(self._worker_props, self._props, self._tolerance)
-        self._producer = Producer(dict(self._producer_config))
+        self._producer = Producer(told(self._producer_config))
         task = self._task = self._make()
         try:
             self._prepare()

@@ -3,6 +3,7 @@
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records
 from tests.broker.connect.workers import start_worker
+from tests.registry_process import running_registries
 
 _LINES = 4_000
 _TEXT = "org.apache.kafka.connect.storage.StringConverter"
@@ -42,3 +43,35 @@ def test_no_line_is_lost_while_the_broker_is_away(tmp_path, zookeeper):
             assert worker.stop() == 0
         records = all_records(cluster.bootstrap_servers, "lines")
     assert {record.value().decode() for record in records} == {f"line {number}" for number in range(_LINES)}
+
+
+def test_worker_and_registry_tell_of_an_outage_when_it_begins_and_when_it_is_over(tmp_path, zookeeper):
+    storage = {f"{kind}.storage.topic": f"worker-{kind}" for kind in ("config", "offset", "status")}
+    storage |= {f"{kind}.storage.replication.factor": "1" for kind in ("config", "offset", "status")}
+    with (
+        running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster,
+        running_registries(tmp_path / "registry", cluster.bootstrap_servers) as (registry,),
+    ):
+        broker = cluster.broker(1)
+        properties = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "workers", **storage}
+        worker = start_worker(tmp_path / "worker", "distributed", properties)
+        try:
+            await_true(worker.answers, "the worker answers")
+            source = {"connector.class": "FileStreamSource", "file": str(tmp_path / "lines.txt"), "topic": "lines"}
+            sink = {"connector.class": "FileStreamSink", "file": str(tmp_path / "out.txt"), "topics": "lines"}
+            for name, config in (("in", source), ("out", sink)):
+                await_true(lambda: "name" in worker.ask("PUT", f"/connectors/{name}/config", config), "made", 60)  # noqa: B023
+            await_true(lambda: worker.is_running("in") and worker.is_running("out"), "both run", 60)
+            logs = (worker.log.read_text, registry.log)
+
+            def told(event):
+                return [log().count(f'event="{event}"') for log in logs]
+
+            broker.kill()
+            await_true(lambda: told("no broker is reached") == [1, 1], "both have heard", 60)
+            broker.start()
+            await_true(lambda: told("brokers are reached again") == [1, 1], "and that it is over", 60)
+            assert told("no broker is reached") == [1, 1]
+            assert not any("%3|" in log() for log in logs)
+        finally:
+            assert worker.stop() == 0
