@@ -1,4 +1,4 @@
-"""A broker is killed while the worker writes: the worker waits and goes on, and every line is there."""
+"""A broker is killed while the worker writes: the worker waits, says so once and goes on, and every line is there."""
 
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records
@@ -13,13 +13,16 @@ def lines(numbers: range) -> str:
     return "".join(f"line {number}\n" for number in numbers)
 
 
-def test_no_line_is_lost_while_the_broker_is_away(tmp_path, zookeeper):
+def test_no_line_is_lost_while_the_broker_is_away_and_the_outage_is_told_once(tmp_path, zookeeper):
     file = tmp_path / "lines.txt"
     storage = {f"{kind}.storage.topic": f"worker-{kind}" for kind in ("config", "offset", "status")}
     storage |= {f"{kind}.storage.replication.factor": "1" for kind in ("config", "offset", "status")}
     source = {"connector.class": "FileStreamSource", "file": str(file), "topic": "lines", "value.converter": _TEXT}
 
-    with running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster:
+    with (
+        running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster,
+        running_registries(tmp_path / "registry", cluster.bootstrap_servers) as (registry,),
+    ):
         broker = cluster.broker(1)
         properties = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "workers", **storage}
         worker = start_worker(tmp_path / "worker", "distributed", properties)
@@ -29,6 +32,9 @@ def test_no_line_is_lost_while_the_broker_is_away(tmp_path, zookeeper):
             offsets = worker.ask("GET", "/connectors/lines/offsets").get("offsets")
             return offsets[0]["offset"]["position"] if offsets else 0
 
+        def told(event: str) -> list[int]:
+            return [log.count(f'event="{event}"') for log in (worker.log.read_text(), registry.log())]
+
         try:
             await_true(worker.answers, "the worker answers")
             file.write_text(lines(range(_LINES // 2)))
@@ -37,41 +43,13 @@ def test_no_line_is_lost_while_the_broker_is_away(tmp_path, zookeeper):
             broker.kill()
             with file.open("a") as more:
                 more.write(lines(range(_LINES // 2, _LINES)))
+            await_true(lambda: told("no broker is reached") == [1, 1], "worker and registry have heard", 60)
             broker.start()
             await_true(lambda: position() == file.stat().st_size, "every line stored", 90)
+            await_true(lambda: told("brokers are reached again") == [1, 1], "and that it is over")
+            assert told("no broker is reached") == [1, 1]
+            assert "%3|" not in worker.log.read_text() + registry.log()
         finally:
             assert worker.stop() == 0
         records = all_records(cluster.bootstrap_servers, "lines")
     assert {record.value().decode() for record in records} == {f"line {number}" for number in range(_LINES)}
-
-
-def test_worker_and_registry_tell_of_an_outage_when_it_begins_and_when_it_is_over(tmp_path, zookeeper):
-    storage = {f"{kind}.storage.topic": f"worker-{kind}" for kind in ("config", "offset", "status")}
-    storage |= {f"{kind}.storage.replication.factor": "1" for kind in ("config", "offset", "status")}
-    with (
-        running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster,
-        running_registries(tmp_path / "registry", cluster.bootstrap_servers) as (registry,),
-    ):
-        broker = cluster.broker(1)
-        properties = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "workers", **storage}
-        worker = start_worker(tmp_path / "worker", "distributed", properties)
-        try:
-            await_true(worker.answers, "the worker answers")
-            source = {"connector.class": "FileStreamSource", "file": str(tmp_path / "lines.txt"), "topic": "lines"}
-            sink = {"connector.class": "FileStreamSink", "file": str(tmp_path / "out.txt"), "topics": "lines"}
-            for name, config in (("in", source), ("out", sink)):
-                await_true(lambda: "name" in worker.ask("PUT", f"/connectors/{name}/config", config), "made", 60)  # noqa: B023
-            await_true(lambda: worker.is_running("in") and worker.is_running("out"), "both run", 60)
-            logs = (worker.log.read_text, registry.log)
-
-            def told(event):
-                return [log().count(f'event="{event}"') for log in logs]
-
-            broker.kill()
-            await_true(lambda: told("no broker is reached") == [1, 1], "both have heard", 60)
-            broker.start()
-            await_true(lambda: told("brokers are reached again") == [1, 1], "and that it is over", 60)
-            assert told("no broker is reached") == [1, 1]
-            assert not any("%3|" in log() for log in logs)
-        finally:
-            assert worker.stop() == 0
