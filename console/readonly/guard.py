@@ -15,7 +15,16 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 #: way. The API plans by posts, and refuses by itself to carry out (`api/plans.py`).
 ALWAYS_OPEN = frozenset(
     {
-        *("login", "logout", "own-password", "read-only-switch", "rolling-restart-pause", "drill-stop", "api", "api-mcp"),
+        *(
+            "login",
+            "logout",
+            "own-password",
+            "read-only-switch",
+            "rolling-restart-pause",
+            "drill-stop",
+            "api",
+            "api-mcp",
+        ),
         *("density", "table-arrange", "view-save", "view-change", "view-delete"),
     }
 )
