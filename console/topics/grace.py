@@ -131,10 +131,10 @@ def why_kept(then: Traces, now: Now) -> Iterator[str]:
 
 
 def _meanwhile(topics: Sequence[DoomedTopic], traces: Mapping[str, Traces], due: datetime) -> Iterator[str]:
-    it, was = ("It", "was") if len(topics) == 1 else ("They", "were")
+    it, are = ("it", "is") if len(topics) == 1 else ("they", "are")
     stays, retention = ("stays", "its retention goes") if len(topics) == 1 else ("stay", "their retention goes")
     yield (
-        f"Nothing is done before {minute(due)}: {it.lower()} {stays} as {it.lower()} {was}, {retention} on, and "
+        f"Nothing is done before {minute(due)}: {it} {stays} as {it} {are}, {retention} on, and "
         "everybody who looks is shown what is to come."
     )
     yield (

@@ -35,10 +35,16 @@ from console.completeness.points import TIERS, Point, by_row, pack
 from console.gateway.message_audit import Latency
 from console.tables.models import SavedView
 from django.conf import settings
+from console.topics.models import PlannedDeletion
+from django.utils import timezone
 Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
 for name in ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5):
     topic = Topic.objects.create(name=name, partition_count=1, replication_factor=2, under_replicated_count=1)
     Partition.objects.create(topic=topic, partition=0, leader=1, replicas=[1, 2], isr=[1], next_offset=5)
+    at = {"at": timezone.now(), "due_at": timezone.now()}
+    PlannedDeletion.objects.create(topic=name, topic_id="x", **at, actor_name="root",
+        record_count=5, size_bytes=500, ends=[5], places={}, state="kept" if name == "orders" else "waiting",
+        outcome="5 records were written to it since. 1 consumer group has members that read it.")
     Change.objects.create(at_ms=1_780_000_000_000, kind="leader", object_name=name, sentence=f"{name}-0 has no leader")
     counted = {"appended": [900, 9], "consumed a-group": [901, 9]}
     windows = [[29_000_000 * 60_000 + at * 60_000, "complete" if at % 9 else "missing", counted] for at in range(90)]
