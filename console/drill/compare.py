@@ -85,10 +85,10 @@ def _back(expected: Expected, measured: Measured) -> Row:
 
 
 def _unanswered(expected: Expected, measured: Measured) -> Row:
-    what = "The probe was not answered, for"
+    what = "The probe could not write or read somewhere, for"
     if measured.unanswered_s is None:
         return Row(what, f"{expected.unanswered_s[1]:.0f} s at most", "no probe", UNKNOWN)
-    # The probe waits three seconds before it names somebody, and tells it with its next answer.
+    # The probe tells every other second, and of what goes on again when it has tried it.
     most = expected.unanswered_s[1]
     ok = measured.unanswered_s <= most + 2 * LOOK_S
     return Row(what, f"{most:.0f} s at most", f"{measured.unanswered_s:.0f} s", OK if ok else WORSE)

@@ -164,5 +164,4 @@ def _with_probe(sample: Sample) -> Sample:
     kept = probe_state()
     if probe_process() is None or kept.error or not kept.at_ms:
         return sample
-    silent = tuple(number for number, _, _, since_ms, _ in kept.brokers if since_ms is not None)
-    return replace(sample, silent=silent, failing=len(kept.troubled), lost=kept.lost)
+    return replace(sample, failing=len(kept.troubled), lost=kept.lost)

@@ -13,8 +13,10 @@ LOOK_S = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """`seen_at_ms`: when the collector looked; `led`: partitions the target leads; `silent`: brokers that do not answer
-    the probe, None without one; `zookeeper`: servers that serve; `lost`: acknowledged records the probe misses."""
+    """`seen_at_ms`: when the collector looked; `led`: partitions the target leads; `zookeeper`: servers that serve.
+
+    `failing`: partitions that the probe cannot write or read, `lost`: acknowledged records it misses; None without one.
+    """
 
     at_ms: int
     seen_at_ms: int
@@ -24,8 +26,7 @@ class Sample:
     led: int = 0
     controller_id: int | None = None
     registered: tuple[int, ...] = ()
-    silent: tuple[int, ...] | None = None
-    failing: int = 0
+    failing: int | None = None
     lost: int | None = None
     zookeeper: int = 0
 
@@ -65,7 +66,7 @@ def measure(samples: Sequence[Sample], fault_ms: int, back_ms: int | None, targe
     first = before[-1] if before else samples[0] if samples else None
     controllers = [each.controller_id for each in ([first] if first else []) + after if each.controller_id is not None]
     told = [each.lost for each in after if each.lost is not None]
-    known = any(each.silent is not None for each in after)
+    known = any(each.failing is not None for each in after)
     return Measured(
         leaders_moved=max(0, (first.led if first else 0) - min((each.led for each in after), default=0))
         if after
@@ -74,7 +75,7 @@ def measure(samples: Sequence[Sample], fault_ms: int, back_ms: int | None, targe
         leaderless_s=_seconds(after, lambda each: each.leaderless > 0),
         under_replicated_s=_seconds(after, lambda each: each.under_replicated > 0),
         below=max((each.below for each in after), default=0),
-        unanswered_s=_seconds(after, lambda each: target in (each.silent or ()) or each.failing > 0) if known else None,
+        unanswered_s=_seconds(after, lambda each: bool(each.failing)) if known else None,
         back_s=_back_s(after, back_ms, target),
         lost=max(told) - (first.lost or 0 if first else 0) if told else None,
         zookeeper_left=min((each.zookeeper for each in after), default=0),

@@ -116,7 +116,7 @@ def test_it_does_not_begin(changes, why):
 
 
 def sample(at_s: float, **named) -> Sample:
-    given = {"led": 4, "controller_id": 2, "registered": (1, 2, 3), "silent": (), "lost": 0, "zookeeper": 3}
+    given = {"led": 4, "controller_id": 2, "registered": (1, 2, 3), "failing": 0, "lost": 0, "zookeeper": 3}
     return Sample(at_ms=int(at_s * 1_000), seen_at_ms=int(at_s * 1_000), **given | named)
 
 
@@ -168,9 +168,9 @@ def test_a_zookeeper_server_that_takes_another_along_ends_it():
 STORY = [
     sample(0),
     sample(5),
-    sample(6, silent=(2,)),
-    sample(10, silent=(2,), leaderless=4, registered=(1, 3), led=0, controller_id=None),
-    sample(12, silent=(), under_replicated=7, registered=(1, 3), led=0, controller_id=3),
+    sample(6, failing=2),
+    sample(10, failing=2, leaderless=4, registered=(1, 3), led=0, controller_id=None),
+    sample(12, under_replicated=7, registered=(1, 3), led=0, controller_id=3),
     sample(26, under_replicated=7, led=0, controller_id=3),
     sample(30, led=0, controller_id=3),
 ]
@@ -190,10 +190,10 @@ def test_what_is_whole_and_falls_again_is_back_at_the_end_only_and_what_is_not_w
 
 
 def test_without_a_probe_nobody_says_that_nothing_was_lost():
-    blind = [replace(each, silent=None, lost=None) for each in STORY]
+    blind = [replace(each, failing=None, lost=None) for each in STORY]
     rows = {each.what: each for each in compare(EXPECTED, measure(blind, 5_000, 25_000, 2), None, of_broker=True)}
     assert rows["Acknowledged records lost"].verdict == "not known"
-    assert rows["The probe was not answered, for"].verdict == "not known"
+    assert rows["The probe could not write or read somewhere, for"].verdict == "not known"
 
 
 def test_nothing_measured_is_nothing_worse_than_nothing():

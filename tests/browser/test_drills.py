@@ -1,0 +1,90 @@
+"""The controller is paused on purpose: once until the time is over, once while worker and holder are killed."""
+
+import os
+import signal
+
+import psutil
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from playwright.sync_api import expect
+
+from tests.barnabas_cluster import await_true
+from tests.browser.conftest import running_product, signed_in, take_pictures
+
+pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(600)]
+#: A drill of twenty seconds with what is looked at before and waited for after it, on a machine that does other things.
+OVER_MS = 300_000
+
+
+@pytest.fixture(scope="module")
+def playground(tmp_path_factory):
+    """With the probe, and on a cluster that is one to try things on."""
+    more = {"BARNABAS_PROBE": "1", "BARNABAS_DRILLS": "1"}
+    with running_product(tmp_path_factory.mktemp("product"), demo=False, more=more) as running:
+        yield running
+
+
+@pytest.fixture
+def window(chromium, playground):
+    context = signed_in(chromium, playground, viewport={"width": 1280, "height": 900})
+    yield context.new_page()
+    context.close()
+
+
+def processes_of(product, module: str) -> list[psutil.Process]:
+    """Of this product: others may run beside it."""
+    found = []
+    for each in psutil.process_iter():
+        try:
+            if module in each.cmdline() and str(product.data) in each.environ().get("BARNABAS_DATA", str(product.data)):
+                found.append(each)
+        except psutil.Error:
+            continue
+    return found
+
+
+def begin(page, product, seconds: int) -> psutil.Process:
+    """The broker that is paused, as soon as it is."""
+    page.goto(f"{product.console}/drills/+begin/")
+    page.get_by_label("What", exact=True).select_option("pause")
+    page.get_by_label("To whom").select_option("controller")
+    page.get_by_label("For, seconds").fill(str(seconds))
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#plan")).to_contain_text("Expected: another broker becomes controller.")
+    name = page.locator("#plan .mono").filter(has_text="broker-").first.inner_text()
+    page.get_by_label("Type the name to confirm").fill(name)
+    page.get_by_role("button", name="Begin the drill").click()
+    expect(page.locator("[data-cell=state]")).to_have_text("fault")
+    broker = psutil.Process(int(product.manage("shell", "-c", PID.format(name=name)).stdout.split()[-1]))
+    await_true(lambda: broker.status() == psutil.STATUS_STOPPED, f"{name} is paused")
+    return broker
+
+
+PID = "from console.processes.models import ManagedProcess as M; print(M.objects.get(name='{name}').pid)"
+
+
+def test_a_paused_controller_is_continued_and_the_report_says_that_it_came_as_expected(window, playground, chromium):
+    admin = AdminClient(playground.client)
+    admin.create_topics([NewTopic("journey.drill", 6, 3)])["journey.drill"].result(30)
+    window.goto(f"{playground.console}/")
+    expect(window.get_by_text("Healthy", exact=True)).to_be_visible()
+    broker = begin(window, playground, 20)
+    expect(window.locator("[data-cell=state]")).to_have_text("done", timeout=OVER_MS)
+    assert broker.status() != psutil.STATUS_STOPPED
+    table = window.locator("#comparison")
+    expect(table).to_contain_text("Acknowledged records lost")
+    print(table.inner_text())
+    take_pictures(
+        chromium, playground, "drill", {"report": "/drills/1/", "list": "/drills/", "begin": "/drills/+begin/"}
+    )
+    expect(window.get_by_text("as expected", exact=True).first).to_be_visible()
+    assert table.get_by_text("worse", exact=True).count() == 0
+
+
+def test_worker_and_holder_are_killed_and_the_broker_goes_on(window, playground):
+    broker = begin(window, playground, 60)
+    for each in [*processes_of(playground, "console.launch.worker"), *processes_of(playground, "console.drill.holder")]:
+        os.kill(each.pid, signal.SIGKILL)
+    await_true(lambda: broker.status() != psutil.STATUS_STOPPED, "the broker goes on")
+    expect(window.locator("[data-cell=state]")).to_have_text("done", timeout=OVER_MS)
+    expect(window.locator("[data-cell=sentence]")).to_contain_text("Ended early: what held it up has ended")
