@@ -74,15 +74,15 @@ def test_a_paused_controller_is_continued_and_the_report_says_that_it_came_as_ex
     table = window.locator("#comparison")
     expect(table).to_contain_text("Acknowledged records lost")
     print(table.inner_text())
-    take_pictures(
-        chromium, playground, "drill", {"report": "/drills/1/", "list": "/drills/", "begin": "/drills/+begin/"}
-    )
+    asked = "/drills/+begin/?fault=pause&whom=controller&seconds=20"
+    take_pictures(chromium, playground, "drill", {"report": "/drills/1/", "list": "/drills/", "begin": asked})
     expect(window.get_by_text("as expected", exact=True).first).to_be_visible()
     assert table.get_by_text("worse", exact=True).count() == 0
 
 
-def test_worker_and_holder_are_killed_and_the_broker_goes_on(window, playground):
+def test_worker_and_holder_are_killed_and_the_broker_goes_on(window, playground, chromium):
     broker = begin(window, playground, 60)
+    take_pictures(chromium, playground, "drill", {"live": "/drills/2/"})
     for each in [*processes_of(playground, "console.launch.worker"), *processes_of(playground, "console.drill.holder")]:
         os.kill(each.pid, signal.SIGKILL)
     await_true(lambda: broker.status() != psutil.STATUS_STOPPED, "the broker goes on")
