@@ -9,6 +9,7 @@ from urllib.parse import quote
 import environ
 from django.utils.functional import lazy
 
+from console.common.added_clusters import read_added
 from console.common.clusters_file import ClustersFile
 from console.common.current_cluster import MAIN
 from console.common.databases import alias_of, database_of
@@ -164,6 +165,11 @@ MAIN_CLUSTER, CLUSTERS = _clusters.read()
 if read_switch(env("BARNABAS_MIRROR", default="0"), "BARNABAS_MIRROR"):
     _second = _clusters.second(env("BARNABAS_BROKER_PORT", default="9092"), ZOOKEEPER, ZOOKEEPER_DIGEST_FILE)
     CLUSTERS = _second | CLUSTERS
+#: Clusters that administrators added on a page, a file each; those that cannot be used stay out, and the page says why.
+ADDED_CLUSTERS_DIR = SECRETS_DIR / "clusters"
+_added = read_added(ADDED_CLUSTERS_DIR, _clusters, {MAIN, *CLUSTERS})
+CLUSTERS = CLUSTERS | _added.clusters
+LEFT_OUT_CLUSTERS = _added.left_out
 #: Which of them this process is for, where no address says so: a collector is for one.
 CLUSTER = env("BARNABAS_CLUSTER", default="") or MAIN
 if CLUSTER not in (MAIN, *CLUSTERS):

@@ -12,8 +12,9 @@ from console.common.current_cluster import current_cluster, here, is_main
 def cluster(request: HttpRequest) -> dict[str, object]:
     if not getattr(request, "user", None) or not request.user.is_authenticated:
         return {}
-    if settings.CLUSTERS and not may_look(request.user):
-        return {"now_ms": now_ms(), **_several(request)}
+    several = _several(request) if settings.CLUSTERS else {}
+    if (settings.CLUSTERS or not is_main()) and not may_look(request.user):
+        return {"now_ms": now_ms(), **several}
     return {
         "cluster": cluster_state(),
         "now_ms": now_ms(),
@@ -22,7 +23,7 @@ def cluster(request: HttpRequest) -> dict[str, object]:
         "has_connect": is_main() or bool(here.CONNECT.addresses),
         "has_registry": is_main() or here.SCHEMA_REGISTRY is not None,
         "has_zookeeper": is_main() or bool(here.ZOOKEEPER),
-        **(_several(request) if settings.CLUSTERS else {}),
+        **several,
     }
 
 

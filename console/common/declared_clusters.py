@@ -1,6 +1,6 @@
 """What clusters.toml says of the clusters besides the first: how each is reached, what it is called, its colour. Pure.
 
-The file is read once, with the settings, and names addresses, so no form makes the console ask a host.
+The file is read once, with the settings.
 """
 
 import re
@@ -77,10 +77,11 @@ def parse_clusters(text: str) -> list[Said]:
         raise ClustersError("must consist of tables [clusters.NAME].")
     if len(tables) > CLUSTERS_MAX:
         raise ClustersError(f"names {len(tables)} clusters; at most {CLUSTERS_MAX} can be looked at.")
-    return [_said(name, table) for name, table in tables.items()]
+    return [said_of(name, table) for name, table in tables.items()]
 
 
-def _said(name: str, table: Mapping[str, object]) -> Said:
+def said_of(name: str, table: Mapping[str, object]) -> Said:
+    """One table of the file. Raises ClustersError."""
     if not NAME.fullmatch(name):
         raise ClustersError(f"calls a cluster {_shown(name)}: at most 24 of a-z, 0-9 and -, a letter first.")
     known = _OF_MAIN if name == MAIN else _OF_OTHERS

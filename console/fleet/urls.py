@@ -2,10 +2,13 @@
 
 from django.urls import path
 
-from console.fleet import compare_views, views
+from console.fleet import change_views, compare_views, views
 
 urlpatterns = [
     path("", views.clusters, name="clusters"),
+    path("+add/", change_views.add, name="cluster-add"),
+    path("+change/<str:cluster>/", change_views.change, name="cluster-change"),
+    path("+remove/<str:cluster>/", change_views.remove, name="cluster-remove"),
     path("+compare/", compare_views.cluster_compare, name="cluster-compare"),
     path("+switch/<str:cluster>/", views.switch, name="cluster-switch"),
 ]

@@ -6,9 +6,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from console.access.clusters import may_look, visible_clusters
-from console.access.rights import REFUSALS, Person, Right
+from console.access.rights import REFUSALS, Person, Right, has_right
 from console.common.csv_table import csv_response, wants_csv
-from console.common.current_cluster import all_clusters
+from console.common.current_cluster import all_clusters, is_main
+from console.fleet.kept import added_states
 from console.fleet.queries import TITLES, tile_rows, tiles_of
 from console.fleet.same_page import address_there
 
@@ -22,7 +23,13 @@ def clusters(request: HttpRequest) -> HttpResponse:
     tiles = tiles_of(request.user)
     if wants_csv(request):
         return csv_response(request, "clusters", TITLES, tile_rows(tiles))
-    return render(request, "fleet/clusters.html", {"tiles": tiles, "is_of_all_clusters": True})
+    context = {
+        "tiles": tiles,
+        "is_of_all_clusters": True,
+        "may_add": is_main() and has_right(request.user, Right.ADMINISTER),
+    }
+    context["added"] = added_states() if context["may_add"] else []
+    return render(request, "fleet/clusters.html", context)
 
 
 @require_safe

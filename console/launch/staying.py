@@ -1,18 +1,21 @@
 """What stays of `up` when everything runs: as little as it takes to look after the console's services.
 
 `up` becomes this program, and when somebody wants to stop this one becomes `up` again, which takes everything down. The
-pid, terminal, children and the lock on the data directory stay what they are (exec). All that `up` has imported to
+pid, terminal, children and the lock on the data directory stay what they are (exec). So it becomes `up` where the
+console itself is configured anew. All that `up` has imported to
 bring a stack up was a sixth of what the product had in memory.
 """
 
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
+from console.common.reloading import is_asked_to_reload, take_question
 from console.gateway.installation import module_command, with_code_path
 from console.launch.interrupts import WATCHED, Interrupted, Interrupts
 from console.launch.progress import Progress
@@ -56,6 +59,18 @@ def look_after(supervisor: Supervisor, progress: Progress, interrupts: Interrupt
     interrupts.check()
 
 
+def _can_begin(run_directory: Path, progress: Progress) -> bool:
+    """Whether `up` gets as far as its settings: one that ended there would leave services that nobody looks after."""
+    found = subprocess.run(
+        module_command("console", "version"), env=with_code_path(dict(os.environ)), capture_output=True, text=True
+    )
+    if found.returncode:
+        take_question(run_directory)
+        why = (found.stderr.strip().splitlines() or [f"status {found.returncode}"])[-1]
+        progress.note(f"! The console goes on as it was, for it cannot start again: {why}")
+    return found.returncode == 0
+
+
 def main(run_directory: Path, lock: int) -> NoReturn:
     os.umask(0o077)
     os.set_inheritable(lock, False)
@@ -66,6 +81,8 @@ def main(run_directory: Path, lock: int) -> NoReturn:
         take_over(supervisor, run_directory)
         while True:
             look_after(supervisor, progress, interrupts)
+            if is_asked_to_reload(run_directory) and _can_begin(run_directory, progress):
+                _become(["console", "up", "--reloading", str(lock)], os.environ, lock)
             interrupts.pause(min(WATCH_EVERY_S, supervisor.due_in_s()))
     except Interrupted:
         progress.note("stopping (once more Ctrl-C: at once)")

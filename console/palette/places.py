@@ -62,6 +62,7 @@ ACTIONS = (
     Place("Rules for a producer or consumer", "acl-use", "acl template client", right=Right.GRANT, names_all=True),
     Place("Access rules from a file", "acl-file", "acl csv import", right=Right.GRANT, names_all=True),
     Place("Create a Kafka user", "credential-create", "scram new", right=Right.ADMINISTER, names_all=True),
+    Place("Add a cluster", "cluster-add", "new connect", right=Right.ADMINISTER),
     Place("Create a user", "user-create", "person new", right=Right.ADMINISTER),
 )
 #: (title, route, right) of the tabs of a topic.

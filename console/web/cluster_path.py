@@ -41,7 +41,7 @@ class ClusterMiddleware:
     def process_view(self, request: HttpRequest, view: Any, arguments: Any, named: Any) -> HttpResponse | None:
         if not is_main() and request.resolver_match.url_name in _OF_THE_FIRST:
             raise Http404(NO_CLUSTER)
-        if not settings.CLUSTERS or not request.user.is_authenticated:
+        if (is_main() and not settings.CLUSTERS) or not request.user.is_authenticated:
             return None
         if not may_look(request.user):
             return _without_rights(request)

@@ -116,7 +116,7 @@ FILES = {"declaration-export"}
 PAGES = [name for name in CLOSED if name not in PARTS | FILES and (name not in CHANGES or name in FOR_OPERATORS)]
 PAGES += ["user", "user-create", "user-password", "user-logins", "own-password"]
 PAGES += ["connector-create", "connector-configure", "connector-delete"]
-PAGES += ["acl-file", "healing-proposal", "healing-rule"]
+PAGES += ["acl-file", "cluster-add", "healing-proposal", "healing-rule"]
 PAGES += ["credential-create", "credential-password", "credential-delete"]
 
 PHONE, DESK = (390, "light"), (1280, "dark")

@@ -64,6 +64,12 @@ def test_an_unknown_cluster_is_not_found_whatever_it_is_called(filled, client_of
         assert _topics_on(answer.text) == set()
 
 
+def test_where_there_is_one_cluster_no_address_is_of_another(settings, client_of, administrator):
+    settings.CLUSTERS = {}
+    for address in ("/c/staging/topics/", "/c/-/", "/c/staging/clusters/"):
+        assert client_of(administrator).get(address).status_code == 404
+
+
 def test_who_is_not_logged_in_learns_of_no_cluster(filled, client):
     known, unknown = client.get("/c/staging/topics/"), client.get("/c/nobody/topics/")
     assert known.status_code == unknown.status_code == 302

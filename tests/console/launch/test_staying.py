@@ -11,6 +11,7 @@ import time
 import psutil
 import pytest
 
+from console.common.reloading import ask_to_reload, is_asked_to_reload
 from console.gateway.installation import CODE_DIR
 from console.launch.running import claim_data_dir, is_claimed
 from console.launch.service import service_from_json
@@ -111,6 +112,31 @@ def test_whoever_wants_to_stop_it_has_everything_taken_down(up, number):
     said = (run.parent / "up.log").read_text()
     assert "stopping (once more Ctrl-C: at once)" in said
     assert "Traceback" not in said
+
+
+def test_who_asks_has_it_become_up_again_which_may_be_stopped_at_any_time(up):
+    process, run = up
+    ask_to_reload(run)
+    await_true(lambda: "--reloading" in command_of(process.pid), "it is up again", 60)
+    os.kill(process.pid, signal.SIGTERM)
+    assert process.wait(90) == 0
+    assert not is_kept(run)
+    assert not is_claimed(run)
+
+
+def test_settings_that_cannot_be_read_leave_everything_as_it_is(up):
+    process, run = up
+    clusters = run.parent / "clusters.toml"
+    clusters.write_text("[clusters.west]\n")
+    clusters.chmod(0o600)
+    before = read_run_file(run / "services", "web")
+    ask_to_reload(run)
+    await_true(lambda: not is_asked_to_reload(run), "it has tried", 60)
+    told = "goes on as it was, for it cannot start again: "
+    await_true(lambda: told in (run.parent / "up.log").read_text(), "it says so", 30)
+    assert 'must say bootstrap = "HOST:PORT,…" of west' in (run.parent / "up.log").read_text()
+    assert read_run_file(run / "services", "web") == before
+    assert "console.launch.staying" in command_of(process.pid)
 
 
 def test_a_second_wish_to_stop_ends_nothing_half_way(up):

@@ -14,9 +14,10 @@ from console.gateway.installation import __version__
 from console.launch.first_user import Credentials
 from console.launch.interrupts import Interrupted, Interrupts
 from console.launch.progress import Progress
+from console.launch.reloading import reload
 from console.launch.running import claim_data_dir
 from console.launch.secure import kcat_file
-from console.launch.staying import take_over
+from console.launch.staying import stay, take_over
 from console.launch.supervisor import Supervisor
 from console.launch.up import Stack, service_run_files, take_down
 from console.processes.setup import Setup, SetupError, read_setup
@@ -27,13 +28,17 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("--closing", type=int, metavar="LOCK", help=SUPPRESS)  # see console/launch/staying.py
+        for word in ("--closing", "--reloading"):  # see console/launch/staying.py
+            parser.add_argument(word, type=int, metavar="LOCK", help=SUPPRESS)
 
-    def handle(self, *_args, closing: int | None = None, **_options) -> None:
+    def handle(self, *_args, closing: int | None = None, reloading: int | None = None, **_options) -> None:
         for quiet in ("console", "kazoo"):  # a page that misses a push is no news here, nor a session that ends
             logging.getLogger(quiet).setLevel(logging.ERROR)
         try:
-            self._open() if closing is None else self._close()
+            if reloading is not None:
+                self._reload(reloading)
+            else:
+                self._open() if closing is None else self._close()
         except SetupError as error:
             raise CommandError(str(error)) from None
 
@@ -54,6 +59,21 @@ class Command(BaseCommand):
             stack.progress.note("stopping (once more Ctrl-C: at once)")
         finally:
             stack.close()
+
+    def _reload(self, lock: int) -> None:
+        """What `up` becomes when the console is configured anew, and until it stays again."""
+        interrupts, progress = Interrupts(), Progress(self.stdout._out)
+        interrupts.watch()
+        supervisor = Supervisor(service_run_files(), dict(os.environ), settings.RUN_DIR)
+        take_over(supervisor, settings.RUN_DIR)
+        try:
+            reload(supervisor, progress, interrupts)
+            stay(supervisor.services, settings.RUN_DIR, supervisor.environment, lock)
+        except Interrupted:
+            progress.note("stopping (once more Ctrl-C: at once)")
+        except Exception as error:
+            progress.note(f"! The console cannot start again ({type(error).__name__}: {error}): stopping")
+        take_down(supervisor, progress, lambda: interrupts.hurry)
 
     def _close(self) -> None:
         """What `up` has become when somebody wants to stop; the lock is let go with this process."""

@@ -1,0 +1,174 @@
+"""A connection tried before a cluster is kept: step by step, each within seconds, and told in one sentence.
+
+Whoever may try makes the console open connections, so what no cluster is at is refused: link-local addresses, where
+clouds tell machines their secrets, multicast and unspecified ones. Private ones are where clusters are.
+"""
+
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TookTooLong
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+from typing import cast
+
+from broker.client.cluster import parse_bootstrap_servers
+from broker.client.connection import BrokerConnection
+from broker.client.errors import BrokerUnreachable, ClosedAtOnce, LoginRefused, NotTrusted
+from broker.client.security.properties import ClientSecurity
+from broker.common.errors import BarnabasError
+from broker.protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED, MetadataRequest, MetadataResponse
+from broker.security.operations import Operation
+
+STEP_S = 5.0
+#: Of all servers that were named: the first that answers is enough.
+ALL_S = 20.0
+SERVERS_MAX = 8
+_NEEDED = {Operation.DESCRIBE: "look", Operation.DESCRIBE_CONFIGS: "see settings", Operation.ALTER: "change things"}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`error`: one sentence; the steps behind were not tried."""
+
+    name: str
+    words: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """`cluster_id` is empty where nobody answered."""
+
+    steps: tuple[Step, ...]
+    cluster_id: str = ""
+
+    @property
+    def error(self) -> str:
+        return next((f"{each.name}: {each.error}" for each in self.steps if each.error), "")
+
+
+def try_cluster(bootstrap: str, security: ClientSecurity) -> Trial:
+    """The first server that lets us in, or the last that did not."""
+    ends = time.monotonic() + ALL_S
+    found = Trial((Step("resolve", error="There is no server to ask."),))
+    for host, port in parse_bootstrap_servers(bootstrap)[:SERVERS_MAX]:
+        if time.monotonic() > ends:
+            break
+        found = _Server(host, port, security).tried()
+        if not found.error:
+            break
+    return found
+
+
+def refusal_of(address: str) -> str:
+    """Why the console does not connect to an IP address; empty: it does."""
+    found = ip_address(address.partition("%")[0])
+    if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
+        found = found.ipv4_mapped
+    if found.is_link_local or found.is_multicast or found.is_unspecified:
+        return f"{found} is an address at which no cluster is (link-local, multicast or unspecified)."
+    return ""
+
+
+def addresses_of(host: str, port: int) -> list[str]:
+    """All that the name stands for. Raises ValueError, with a sentence."""
+    # Not in a `with`: nobody waits for a resolver that hangs.
+    pool = ThreadPoolExecutor(1)
+    try:
+        told = pool.submit(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM).result(STEP_S)
+    except TookTooLong:
+        raise ValueError(f"{host} is not resolved within {STEP_S:.0f} s.") from None
+    except (OSError, UnicodeError):
+        raise ValueError(f"{host} is no name that can be resolved.") from None
+    finally:
+        pool.shutdown(wait=False)
+    found = list(dict.fromkeys(str(each[4][0]) for each in told))
+    for each in found:
+        if refusal := refusal_of(each):
+            raise ValueError(f"{host}: {refusal}" if each != host else refusal)
+    return found
+
+
+class _Server:
+    def __init__(self, host: str, port: int, security: ClientSecurity):
+        self._host, self._port, self._security = host, port, security
+        self._cluster_id = ""
+
+    def tried(self) -> Trial:
+        steps = []
+        for step in self._steps():
+            steps.append(step)
+            if step.error:
+                break
+        return Trial(tuple(steps), self._cluster_id)
+
+    def _steps(self) -> Iterator[Step]:
+        try:
+            addresses = addresses_of(self._host, self._port)
+        except ValueError as error:
+            yield Step("resolve", error=str(error))
+            return
+        yield Step("resolve", f"{self._host} is {', '.join(addresses[:4])}")
+        try:
+            socket.create_connection((addresses[0], self._port), STEP_S).close()
+        except OSError as error:
+            why = "nobody answers" if isinstance(error, TimeoutError) else error.strerror or type(error).__name__
+            yield Step("connect", error=f"{self._host}:{self._port}: {why}.")
+            return
+        yield Step("connect", f"port {self._port} is open")
+        yield from self._as_client()
+
+    def _as_client(self) -> Iterator[Step]:
+        last = "log in" if self._security.sasl else "TLS" if self._security.tls else "speak Kafka"
+        try:
+            connection = BrokerConnection(
+                self._host, self._port, timeout_s=STEP_S, client_id="barnabas-console", security=self._security
+            )
+        except NotTrusted as error:
+            yield Step("TLS", error=f"{error}.")
+        except LoginRefused as error:
+            yield Step("log in", error=f"{error}.")
+        except ClosedAtOnce as error:
+            yield Step("speak Kafka" if self._security.tls is None else last, error=f"{error}.")
+        except BarnabasError as error:
+            yield Step("TLS" if self._security.tls and "TLS" in str(error) else last, error=f"{error}.")
+        else:
+            with connection:
+                yield from self._inside(connection)
+
+    def _inside(self, connection: BrokerConnection) -> Iterator[Step]:
+        if self._security.tls:
+            yield Step("TLS", "both trust each other" if self._security.tls.keystore else "the broker is trusted")
+        if self._security.sasl:
+            yield Step("log in", f"as {self._security.sasl.username} by {self._security.sasl.mechanism}")
+        try:
+            told = cast(MetadataResponse, connection.ask(MetadataRequest(topics=[]), timeout_s=STEP_S))
+        except BarnabasError as error:
+            yield Step("metadata", error=f"{error}.")
+            return
+        self._cluster_id = told.cluster_id or ""
+        count = len(told.brokers)
+        words = f"cluster {self._cluster_id or 'without an id'}, {count} broker{'' if count == 1 else 's'}"
+        if not count:
+            yield Step("metadata", error="The broker knows of no broker.")
+            return
+        yield Step("metadata", words)
+        yield _rights(connection)
+
+
+def _rights(connection: BrokerConnection) -> Step:
+    """What a cluster says its clients may do; nothing is tried, for that would change something."""
+    bits = OPERATIONS_NOT_REQUESTED
+    with suppress(BarnabasError, BrokerUnreachable):
+        asked = DescribeClusterRequest(include_cluster_authorized_operations=True)
+        bits = cast(DescribeClusterResponse, connection.ask(asked, timeout_s=STEP_S)).cluster_authorized_operations
+    if bits == OPERATIONS_NOT_REQUESTED:
+        return Step("rights", "the cluster does not tell; what is refused will say so on its page")
+    may = [words for operation, words in _NEEDED.items() if bits & (1 << operation)]
+    lacks = [words for operation, words in _NEEDED.items() if not bits & (1 << operation)]
+    told = f"on the cluster it may {', '.join(may) or 'nothing'}"
+    return Step("rights", f"{told}; it may not {', '.join(lacks)}" if lacks else told)

@@ -1,0 +1,57 @@
+"""The console's processes start again with other settings; what they manage, and Redis, go on."""
+
+import io
+import os
+
+import pytest
+from django.db import DatabaseError
+
+from console.common.reloading import ask_to_reload, is_asked_to_reload
+from console.launch import reloading
+from console.launch.interrupts import Interrupts
+from console.launch.progress import Progress
+from console.processes.run_files import read_run_file
+from tests.console.launch.conftest import service
+
+RUNNING = ("redis", "worker", "web", "collector", "collector-east")
+WANTED = ("worker", "web", "collector", "collector-west")
+
+
+@pytest.fixture
+def reload(supervisor, settings, monkeypatch):
+    monkeypatch.setattr(reloading, "migrate", lambda: None)
+    monkeypatch.setattr(reloading, "console_services", lambda: [service(each) for each in WANTED])
+    for name in RUNNING:
+        supervisor.start(service(name))
+    ask_to_reload(settings.RUN_DIR)
+    told = io.StringIO()
+    return lambda: reloading.reload(supervisor, Progress(told), Interrupts()) or told.getvalue()
+
+
+def pids(settings) -> dict[str, int]:
+    found = {name: read_run_file(settings.RUN_DIR / "services", name) for name in {*RUNNING, *WANTED}}
+    return {name: identity.pid for name, identity in found.items() if identity}
+
+
+def test_each_is_started_again_one_comes_one_goes_and_redis_stays(reload, supervisor, settings):
+    before = pids(settings)
+    reload()
+    after = pids(settings)
+    assert [each.name for each in supervisor.services] == ["redis", *WANTED]
+    assert after.keys() == {"redis", *WANTED}
+    assert {name for name in after if after[name] == before.get(name)} == {"redis"}
+    assert all(supervisor.is_alive(name) for name in after)
+    with pytest.raises(ProcessLookupError):
+        os.kill(before["collector-east"], 0)
+    assert not is_asked_to_reload(settings.RUN_DIR)
+
+
+def test_a_database_that_fails_stops_nothing(reload, supervisor, settings, monkeypatch):
+    def fail() -> None:
+        raise DatabaseError("no room")
+
+    monkeypatch.setattr(reloading, "migrate", fail)
+    before = pids(settings)
+    assert "goes on as it was: the database cannot be used: no room" in reload()
+    assert pids(settings) == before
+    assert not is_asked_to_reload(settings.RUN_DIR)
