@@ -14,6 +14,7 @@ from console.common.databases import cluster_atomic
 from console.live import groups
 from console.live.push import push_partial
 from console.plans.apply import carry_out
+from console.plans.inverse import keep_inverse
 from console.plans.plan import Confirmation, Plan
 
 #: Of what waits for a channel only so much is a test.
@@ -58,10 +59,12 @@ def do_keep_rule(actor: User, plan: Plan, said: Mapping[str, object], confirmati
 
     def keep() -> None:
         if said:
-            row = {"said": said, "actor_name": actor.get_username(), "changed_ms": now_ms()}
-            KeptRule.objects.update_or_create(name=plan.object_name, defaults=row)
+            values = {"said": said, "actor_name": actor.get_username(), "changed_ms": now_ms()}
+            KeptRule.objects.update_or_create(name=plan.object_name, defaults=values)
         else:
-            KeptRule.objects.filter(name=plan.object_name).delete()
+            for row in KeptRule.objects.filter(name=plan.object_name):
+                keep_inverse(actor, plan, row.said)
+                row.delete()
 
     with cluster_atomic():
         carry_out(actor, plan, confirmation, keep)

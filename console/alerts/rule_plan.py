@@ -25,7 +25,7 @@ def rule_plan(
         lines=lines,
         read=(json.dumps(before, sort_keys=True),),
         touches=("Alerts of it that stand are over.",) if is_removed else (_now(bad),),
-        undo="Make it again: the audit keeps what it said." if is_removed else "Remove it, or change it back.",
+        undo="Make it again: the form for a new one offers it." if is_removed else "Remove it, or change it back.",
         obstacle=obstacle,
     )
 

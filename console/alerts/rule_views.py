@@ -3,6 +3,8 @@
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from console.access.reach import EVERYTHING
@@ -13,12 +15,13 @@ from console.alerts.conditions import conditions
 from console.alerts.file import RulesFile
 from console.alerts.forms import RuleForm, initial_of
 from console.alerts.models import KeptRule
-from console.alerts.rule_plan import rule_plan
+from console.alerts.rule_plan import REMOVE, rule_plan
 from console.alerts.rules import RULES_MAX, Rule, Ruleset
 from console.alerts.sources import SOURCES
 from console.charts.readings import readings
 from console.common.clock import now_ms
 from console.overview.queries import health_within
+from console.plans.inverse import find_removed, removed
 from console.plans.plan import Confirmation
 from console.plans.views import is_confirmed, refusable
 
@@ -45,7 +48,10 @@ def remove(request: HttpRequest, rule: str) -> HttpResponse:
         plan = rule_plan(kept.name, kept.said, {}, ())
         if is_confirmed(request):
             do_keep_rule(request.user, plan, {}, Confirmation.parse(request.POST))
-            messages.success(request, f"The rule {kept.name} is removed.")
+            (was, *_) = removed("alert", REMOVE)
+            undo = f"{reverse('alert-rule-add')}?kept={was.pk}"
+            told = 'The rule {} is removed. <a href="{}">Plan the undo…</a>'
+            messages.success(request, format_html(told, kept.name, undo))
             return redirect("alerts")
     context = {"plan": plan, "kept": kept, "address": request.path, "error": answer.error}
     return render(request, "alerts/rule.html", context, status=answer.status)
@@ -60,11 +66,14 @@ def _kept(name: str) -> KeptRule:
 
 def _form_page(request: HttpRequest, kept: KeptRule | None) -> HttpResponse:
     ruleset = RulesFile().read()
-    initial = initial_of(kept.name, kept.said) if kept else {"severity": "warning"}
+    was = None if kept else find_removed("alert", REMOVE, request.GET.get("kept", ""))
+    begun = (was.object_name, was.values) if was else (kept.name, kept.said) if kept else None
+    initial = initial_of(*begun) if begun else {"severity": "warning"}
     form = RuleForm(ruleset.channels, request.POST or None, initial=initial)
     if kept:
         form.fields["name"].disabled = True
-    context = {"form": form, "kept": kept, "channels": ruleset.channels, "address": request.path}
+    offered = () if kept else removed("alert", REMOVE)
+    context = {"form": form, "kept": kept, "removed": offered, "channels": ruleset.channels, "address": request.path}
     if request.method != "POST" or not form.is_valid():
         return render(request, "alerts/rule.html", context, status=422 if form.errors else 200)
     with refusable() as answer:

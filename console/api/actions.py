@@ -266,6 +266,13 @@ _ALL = (
         path=("subject",),
         query=("version", "permanent"),
     ),
+    Action(
+        "restore-schema",
+        "schema-restore",
+        "Register again what was deleted of a subject, all or one `version`",
+        path=("subject",),
+        query=("version",),
+    ),
     Action("stop-process", "process-stop", "Stop a process", path=("name",)),
     Action("restart-process", "process-restart", "Restart a process", path=("name",)),
     Action("kill-process", "process-kill", "Kill a process", path=("name",)),

@@ -13,6 +13,7 @@ from console.changes.replay import Outcome, carry_out
 from console.common.databases import cluster_atomic
 from console.plans.apply import OBJECT_NAME_LENGTH_MAX
 from console.plans.apply import carry_out as carry_out_plan
+from console.plans.inverse import keep_inverse
 from console.plans.plan import Confirmation, Plan
 
 APPROVE, DISCARD, WITHDRAW, EXPIRE = "approve change", "discard change", "withdraw change", "let change expire"
@@ -76,10 +77,12 @@ def do_keep_rule(actor: User, plan: Plan, said: dict[str, object], confirmation:
     def keep() -> None:
         with cluster_atomic():
             if said:
-                row = {"said": said, "actor_name": actor.get_username()}
-                ChangeRule.objects.update_or_create(name=plan.object_name, defaults=row)
+                values = {"said": said, "actor_name": actor.get_username()}
+                ChangeRule.objects.update_or_create(name=plan.object_name, defaults=values)
             else:
-                ChangeRule.objects.filter(name=plan.object_name).delete()
+                for row in ChangeRule.objects.filter(name=plan.object_name):
+                    keep_inverse(actor, plan, row.said)
+                    row.delete()
             tell()
 
     carry_out_plan(actor, plan, confirmation, keep)

@@ -24,7 +24,7 @@ def rule_plan(name: str, before: Mapping[str, Any], after: Mapping[str, Any], ot
         lines=tuple(Line(key, old, new) for key, old, new in pairs if old != new),
         read=(json.dumps(dict(before), sort_keys=True),),
         touches=tuple(_touches(asks_person, others, is_removed=not after)),
-        undo="make it again: the audit keeps what it said." if not after else "remove it, or change it back.",
+        undo="make it again: the form for a new one offers it." if not after else "remove it, or change it back.",
         obstacle=obstacle,
     )
 

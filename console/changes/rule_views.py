@@ -5,6 +5,8 @@ from django.contrib.auth.models import Group, User
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from console.access.rights import Right, require
@@ -12,7 +14,8 @@ from console.changes.actions import do_keep_rule
 from console.changes.forms import RuleForm, initial_of
 from console.changes.models import ChangeRule
 from console.changes.rule_plan import rule_plan
-from console.changes.rules import RULES_MAX
+from console.changes.rules import OBJECT_TYPE, REMOVE, RULES_MAX
+from console.plans.inverse import find_removed, removed
 from console.plans.plan import Confirmation
 from console.plans.views import is_confirmed, refusable
 
@@ -39,18 +42,24 @@ def remove(request: HttpRequest, rule: str) -> HttpResponse:
         plan = rule_plan(kept.name, kept.said, {}, _others(request.user))
         if is_confirmed(request):
             do_keep_rule(request.user, plan, {}, Confirmation.parse(request.POST))
-            messages.success(request, f"The rule {kept.name} is removed.")
+            (was, *_) = removed(OBJECT_TYPE, REMOVE)
+            undo = f"{reverse('change-rule-add')}?kept={was.pk}"
+            told = 'The rule {} is removed. <a href="{}">Plan the undo…</a>'
+            messages.success(request, format_html(told, kept.name, undo))
             return redirect("changes")
     context = {"plan": plan, "kept": kept, "address": request.path, "error": answer.error}
     return render(request, "changes/rule.html", context, status=answer.status)
 
 
 def _form_page(request: HttpRequest, kept: ChangeRule | None) -> HttpResponse:
-    initial = initial_of(kept.name, kept.said) if kept else None
+    was = None if kept else find_removed(OBJECT_TYPE, REMOVE, request.GET.get("kept", ""))
+    begun = (was.object_name, was.values) if was else (kept.name, kept.said) if kept else None
+    initial = initial_of(*begun) if begun else None
     form = RuleForm(request.POST or None, initial=initial)
     if kept:
         form.fields["name"].disabled = True
     context: dict[str, object] = {"form": form, "kept": kept, "address": request.path}
+    context["removed"] = () if kept else removed(OBJECT_TYPE, REMOVE)
     if request.method != "POST" or not form.is_valid():
         return render(request, "changes/rule.html", context, status=422 if form.errors else 200)
     name = form.cleaned_data["name"]

@@ -34,6 +34,7 @@ _ALSO: Mapping[str, tuple[str, ...]] = {
     "spread replicas": ("move partitions",),
     "change replication factor": ("move partitions",),
     "drain and remove broker": ("move partitions",),
+    "restore schema": ("register schema",),
     "change setting": ("change settings",),
     "change settings": ("change setting",),
     "change retention": ("change settings", "change setting"),

@@ -64,4 +64,5 @@ def quota_parts(person: User, declaration: Declaration, now: Now, *, prunes: boo
 def _quota_part(entity: QuotaEntity, values: dict[str, float | None], now: Now, refusal: str) -> Part:
     own_user = cluster_gateway().credentials.own_user or _ANONYMOUS
     plan = quota_plan(entity, values, now.quotas, stored_uses(), own_user, here.BOOTSTRAP_SERVERS)
-    return Part(plan, lambda actor, said: do_change_quotas(actor, plan, entity, values, said), refusal)
+    before = now.quotas.get(entity, {})
+    return Part(plan, lambda actor, said: do_change_quotas(actor, plan, entity, values, before, said), refusal)

@@ -5,6 +5,9 @@ from django.contrib.auth.models import User
 from console.plans.models import KEPT_PER_OBJECT, KeptInverse
 from console.plans.plan import Plan
 
+#: Of what was removed, offered to be made again.
+REMOVED_SHOWN = 10
+
 
 def keep_inverse(actor: User, plan: Plan, values: object) -> KeptInverse:
     """Called before the change is made: one that breaks in the middle can be taken back too."""
@@ -26,6 +29,18 @@ def find_inverse(object_type: str, object_name: str, number: str) -> KeptInverse
     if not number.isascii() or not number.isdigit() or len(number) > 18:
         return None
     return KeptInverse.objects.filter(pk=int(number), object_type=object_type, object_name=object_name).first()
+
+
+def find_removed(object_type: str, action: str, number: str) -> KeptInverse | None:
+    """What is kept of an object that is not there any more, so that only the number says which; None as above."""
+    if not number.isascii() or not number.isdigit() or len(number) > 18:
+        return None
+    return KeptInverse.objects.filter(pk=int(number), object_type=object_type, action=action).first()
+
+
+def removed(object_type: str, action: str) -> list[KeptInverse]:
+    """The newest first."""
+    return list(KeptInverse.objects.filter(object_type=object_type, action=action)[:REMOVED_SHOWN])
 
 
 def inverses_of(object_type: str, object_name: str) -> list[KeptInverse]:

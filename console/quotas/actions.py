@@ -6,22 +6,29 @@ from django.contrib.auth.models import User
 
 from console.common.clock import now_ms
 from console.gateway.connect import cluster_gateway
-from console.gateway.quota_views import QuotaEntity
+from console.gateway.quota_views import QuotaEntity, Values
 from console.live import groups
 from console.live.push import push_partial
 from console.plans.apply import carry_out
+from console.plans.inverse import keep_inverse
 from console.plans.plan import Confirmation, Plan
 from console.quotas.store import keep_one
 
 
 def do_change_quotas(
-    actor: User, plan: Plan, entity: QuotaEntity, wanted: Mapping[str, float | None], confirmation: Confirmation
+    actor: User,
+    plan: Plan,
+    entity: QuotaEntity,
+    wanted: Mapping[str, float | None],
+    before: Values,
+    confirmation: Confirmation,
 ) -> None:
     """Set what the plan's lines name to what is wanted. Raises NotConfirmedError, GatewayError; all is in the audit."""
     changes = {line.name: wanted[line.name] for line in plan.lines}
 
     def change() -> None:
         gateway = cluster_gateway().quotas
+        keep_inverse(actor, plan, {"path": entity.path, "before": dict(before)})
         gateway.change(entity, changes)
         keep_one(entity, gateway.describe().get(entity, {}))
         push_partial(groups.QUOTAS, "live/resync.html", {"version": now_ms()})

@@ -14,13 +14,15 @@ from console.common.csv_table import csv_response, wants_csv
 from console.common.current_cluster import here
 from console.gateway.connect import cluster_gateway
 from console.gateway.quota_views import LABEL_ORDER, QuotaEntity, Values, entity_at, value_text
+from console.plans.inverse import removed
+from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation, Plan
 from console.plans.views import is_confirmed, refusable
 from console.quotas.access import access_quotas
 from console.quotas.actions import do_change_quotas
 from console.quotas.forms import QuotaForm, initial_of
 from console.quotas.models import QuotaRow
-from console.quotas.plan import quota_plan
+from console.quotas.plan import CHANGE, quota_plan
 from console.quotas.queries import (
     NAME_LENGTH_MAX,
     TITLES,
@@ -67,7 +69,8 @@ def quota_change(request: HttpRequest) -> HttpResponse:
     access_quotas(request.user, Right.OPERATE)
     form = QuotaForm(request.POST or None, initial=_asked_for(request))
     if request.method != "POST" or not form.is_valid():
-        return render(request, "quotas/change.html", {"form": form}, status=422 if form.errors else 200)
+        shown = {"form": form, "changed": _changed()}
+        return render(request, "quotas/change.html", shown, status=422 if form.errors else 200)
     context: dict[str, object] = {"form": form, "fields": form.fields_again}
     with refusable() as answer:
         gateway = cluster_gateway()
@@ -76,8 +79,9 @@ def quota_change(request: HttpRequest) -> HttpResponse:
         plan = quota_plan(form.entity, form.wanted, quotas, stored_uses(), own_user, here.BOOTSTRAP_SERVERS)
         context["plan"] = plan
         if is_confirmed(request):
-            do_change_quotas(request.user, plan, form.entity, form.wanted, Confirmation.parse(request.POST))
-            _tell(request, plan, form.entity, quotas.get(form.entity, {}))
+            before = quotas.get(form.entity, {})
+            do_change_quotas(request.user, plan, form.entity, form.wanted, before, Confirmation.parse(request.POST))
+            _tell(request, plan, form.entity, before)
             return redirect("quotas")
     return render(request, "quotas/change.html", context | {"error": answer.error}, status=answer.status)
 
@@ -97,7 +101,18 @@ def _tell(request: HttpRequest, plan: Plan, entity: QuotaEntity, before: Values)
     if plan.is_empty:
         messages.info(request, "Nothing differs: nothing was changed.")
         return
-    back = {"path": entity.path, "undo": 1} | {key: value_text(key, value) for key, value in before.items()}
-    address = f"{reverse('quota-change')}?{urlencode(back)}"
+    address = _address_back(entity.path, before)
     sentence = 'Quotas of {} were changed. <a href="{}">Plan the undo…</a>'
     messages.success(request, format_html(sentence, plan.object_name, address))
+
+
+def _address_back(path: str, before: Values) -> str:
+    """Of the form with what an entity had."""
+    back = {"path": path, "undo": 1} | {key: value_text(key, value) for key, value in before.items()}
+    return f"{reverse('quota-change')}?{urlencode(back)}"
+
+
+def _changed() -> list[tuple[KeptInverse, str]]:
+    """The newest changes, each with the address of what was before."""
+    kept = removed("quota", CHANGE)
+    return [(each, _address_back(each.values["path"], each.values["before"])) for each in kept]

@@ -108,7 +108,10 @@ def delete(request: HttpRequest, subject: str) -> HttpResponse:
         if is_confirmed(request):
             confirmation = Confirmation.parse(request.POST)
             do_delete(request.user, plan, asked, subject, number, confirmation, permanent=permanent)
-            messages.success(request, f"{plan.object_name} was deleted{' for good' if permanent else ''}.")
+            back = f"{reverse('schema-restore', args=[subject])}?version={number or ''}"
+            undo = "" if permanent else format_html(' <a href="{}">Plan the undo…</a>', back)
+            said = "was deleted for good" if permanent else "was deleted"
+            messages.success(request, format_html("{} {}.{}", plan.object_name, said, undo))
             return redirect("schemas") if permanent or number is None else redirect("schema-subject", subject)
     return render(request, "schemas/delete.html", context | {"error": answer.error}, status=answer.status)
 

@@ -86,7 +86,9 @@ def delete_plan(
         if permanent
         else ("Its records can still be decoded: its id stays known until it is deleted for good.",),
         losses=losses if permanent else (),
-        undo="" if permanent else "register the same schema again: it gets its id back, and a new version number.",
+        undo=""
+        if permanent
+        else "restore it, until it is gone for good: it gets its id back, and a new version number.",
         typed_name=name if permanent else "",
     )
 

@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 
 from console.common.any_name import AnyNameConverter
-from console.schemas import change_views, views
+from console.schemas import change_views, restore, views
 
 register_converter(AnyNameConverter, "subject")
 
@@ -15,4 +15,5 @@ urlpatterns = [
     path("<subject:subject>/", views.subject_page, name="schema-subject"),
     path("<subject:subject>/+settings/", change_views.subject_settings, name="schema-settings"),
     path("<subject:subject>/+delete/", change_views.delete, name="schema-delete"),
+    path("<subject:subject>/+restore/", restore.restore, name="schema-restore"),
 ]

@@ -103,6 +103,7 @@ CHANGES = {
     "schema-defaults": "operator",
     "schema-settings": "operator",
     "schema-delete": "operator",
+    "schema-restore": "operator",
     "alert-acknowledge": "operator",
     "alert-silence": "operator",
     "alert-test": "operator",
@@ -159,7 +160,7 @@ CHANGES = {
     "rolling-restart-call-off": "operator",
 }
 FOR_OPERATORS = {
-    *("schema-register", "schema-defaults", "schema-settings", "schema-delete"),
+    *("schema-register", "schema-defaults", "schema-settings", "schema-delete", "schema-restore"),
     "quota-change",
     "ensemble-change",
     "zookeeper-settings",

@@ -75,6 +75,22 @@ def test_a_rule_that_is_kept_fires_and_is_over_when_it_is_removed(ask, clock):
     assert not Alert.objects.exclude(state="resolved").exists()
 
 
+def test_a_rule_that_was_removed_is_made_again_as_it_was(ask):
+    kept(ask)
+    said = KeptRule.objects.get().said
+    removal = "/alerts/rules/busy/+remove/"
+    digest = re.search(r'name="digest" value="(\w+)"', ask.get(removal).content.decode())[1]
+    done = ask.post(removal, {"digest": digest}, follow=True).content.decode()
+    back = re.search(rf'href="({re.escape(ADD)}\?kept=\d+)"', done)[1]
+    assert not KeptRule.objects.exists()
+    assert back in ask.get(ADD).content.decode()
+    begun = ask.get(back).context["form"]
+    form = {each.name: each.value() for each in begun if each.value() is not None}
+    digest = re.search(r'name="digest" value="(\w+)"', ask.post(ADD, form).content.decode())[1]
+    ask.post(ADD, form | {"digest": digest})
+    assert (KeptRule.objects.get().name, KeptRule.objects.get().said) == ("busy", said)
+
+
 def test_a_rule_is_changed_and_nothing_else_than_was_shown(ask):
     kept(ask)
     address = "/alerts/rules/busy/+change/"

@@ -58,6 +58,26 @@ def test_a_window_is_changed_and_removed(administrator, client_of, cluster):
     assert not ChangeRule.objects.exists()
 
 
+def test_a_rule_that_was_removed_is_made_again_as_it_was(administrator, client_of, cluster):
+    browser = client_of(administrator)
+    confirm(browser, ADD, NIGHT)
+    said = ChangeRule.objects.get().said
+    shown = browser.get("/changes/+rules/night/+remove/")
+    done = browser.post("/changes/+rules/night/+remove/", {"digest": digest_in(shown)}, follow=True).content.decode()
+    back = done.split(f'href="{ADD}?kept=')[1].split('"')[0]
+    assert f"{ADD}?kept={back}" in browser.get(ADD).content.decode()
+    begun = browser.get(f"{ADD}?kept={back}").context["form"]
+    form = {each.name: each.value() for each in begun if each.value() is not None}
+    confirm(browser, ADD, form)
+    row = ChangeRule.objects.get()
+    assert (row.name, row.said) == ("night", said)
+
+
+@pytest.mark.parametrize("number", ["", "0", "x", "9" * 30, "-1"])
+def test_what_was_not_kept_begins_an_empty_form(administrator, client_of, cluster, number):
+    assert not client_of(administrator).get(f"{ADD}?kept={number}").context["form"].initial.get("name")
+
+
 @pytest.mark.parametrize(
     "wrong", [{"zone": "Mars/Olympus"}, {"days": []}, {"begins": "later"}, {"name": "a b"}, {"actions": ","}]
 )

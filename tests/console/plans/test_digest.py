@@ -1,6 +1,7 @@
 """What a digest stands for: this change, all of it, for this person; walked over everything that makes plans."""
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -30,6 +31,7 @@ from console.processes.addition import Preconditions, addition_plan
 from console.processes.consequences import Consequence
 from console.processes.ending import KILL, RESTART, STOP, ending_plan
 from console.processes.removal import removal_plan
+from console.processes.topic_users import Use
 from console.readonly.plan import switch_plan
 from console.retention.plan import Difference
 from console.retention.plan import change_plan as retention_plan
@@ -41,6 +43,7 @@ from console.streams.submission import Submission, submission_plan
 from console.topics.creation import Wish, creation_plan
 from console.topics.deletion import DoomedTopic, deletion_plan, undo_creation_plan
 from console.topics.enlargement import enlargement_plan
+from console.topics.grace import Traces, call_off_plan, later_plan
 from console.topics.settings_plan import topic_target
 from console.users.plan import change_plan as account_plan
 from console.users.plan import creation_plan as account_creation_plan
@@ -94,6 +97,8 @@ def retention(topic="orders", value="1", source="topic", new="2", loses=False, n
 
 
 DOOMED = DoomedTopic("orders", "id", 3, 2, 100, 1_000, 5.0, False, ("g",))
+TRACES = {"orders": Traces("id", (1, 2, 3), {"g": 4})}
+NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 GROUP = GroupView("g", "Empty", "consumer", 1, (), {("orders", 0): 5})
 
 
@@ -234,8 +239,24 @@ MAKERS = [
     (read_only_switched, {"by_name", ("scope", CLUSTER)}),
     (
         lambda **changed: deletion_plan(replace(DOOMED, **changed), ""),
-        {"name", "topic_id", "users", ("groups", ("g", "h"))},
+        {
+            "name",
+            "topic_id",
+            ("uses", (Use("job reads it", True),)),
+            ("hidden_groups", frozenset({7})),
+            ("groups", ("g", "h")),
+        },
     ),
+    (
+        lambda **changed: later_plan([replace(DOOMED, **changed)], TRACES, NOON, "", ""),
+        {
+            "topic_id",
+            ("uses", (Use("job reads it", False),)),
+            ("hidden_groups", frozenset({7})),
+            ("groups", ("g", "h")),
+        },
+    ),
+    (lambda **changed: call_off_plan({"orders": "", **changed}, ["1 id waiting"]), {"other"}),
     (lambda **changed: undo_creation_plan(replace(DOOMED, **changed), {}, ""), {"name", "topic_id", ("groups", ())}),
     # What sets and mappings hold cannot stand in the sets above.
     (lambda each=1: broker_added(log_dirs=[f"/data/{each}"]), {"each"}),
@@ -259,6 +280,9 @@ def test_whatever_differs_from_what_was_shown_gives_another_digest(make, changes
 
 
 def test_what_goes_on_changing_by_itself_keeps_the_digest():
+    assert digest_of(later_plan([DOOMED], TRACES, NOON, "", ""), ADA) == digest_of(
+        later_plan([DOOMED], TRACES, NOON + timedelta(minutes=9), "", ""), ADA
+    )
     grown = replace(DOOMED, record_count=101, size_bytes=2_000, records_per_second=0.5)
     assert digest_of(deletion_plan(grown, ""), ADA) == digest_of(deletion_plan(DOOMED, ""), ADA)
     assert digest_of(ended(KILL, state="in trouble"), ADA) == digest_of(ended(KILL), ADA)

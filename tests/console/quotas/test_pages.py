@@ -95,6 +95,21 @@ def test_a_change_is_previewed_done_told_and_taken_back(cluster, set_quota, used
     assert ALICE not in cluster.quotas.describe()
 
 
+def test_quotas_that_were_taken_away_are_put_back_long_after_it(cluster, set_quota, operator, client_of):
+    set_quota(ALICE, producer_byte_rate=2_500)
+    browser, nothing = client_of(operator), form(user="alice")
+    shown = browser.post("/quotas/+change/", nothing)
+    browser.post("/quotas/+change/", nothing | {"digest": digest_in(shown)})
+    assert ALICE not in cluster.quotas.describe()
+    page = browser.get("/quotas/+change/")
+    ((kept, address),) = page.context["changed"]
+    assert (kept.object_name, address in text_of(page).replace("&amp;", "&")) == ("user alice", True)
+    undo = {name: each or "" for name, each in browser.get(address).context["form"].initial.items()}
+    shown = browser.post("/quotas/+change/", undo)
+    browser.post("/quotas/+change/", undo | {"digest": digest_in(shown)})
+    assert cluster.quotas.describe()[ALICE] == {PRODUCE: 2_500}
+
+
 def test_who_is_freed_is_named(set_quota, used, clock, operator, client_of):
     set_quota(ALICE, producer_byte_rate=1_000)
     used(rate=1_000)

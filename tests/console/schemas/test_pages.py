@@ -175,6 +175,43 @@ def test_a_whole_subject_goes_and_is_still_shown_as_deleted(registry, operator, 
     assert page.get(reverse("schema-subject", args=[subject])).status_code == 404
 
 
+def test_a_subject_that_was_deleted_is_restored_in_its_order_with_its_ids(
+    registry, operator, client_of, topic, cluster
+):
+    subject, page = f"{topic}-value", client_of(operator)
+    ids = [registry.register(subject, Schema(each)) for each in (ORDER, ORDER_WITH_NOTE)]
+    _, done = confirmed(page, reverse("schema-delete", args=[subject]), {"version": "", "permanent": ""})
+    told = text_of(page.get(done.url))
+    address = reverse("schema-restore", args=[subject])
+    assert f'href="{address}?version="' in told
+    _, done = confirmed(page, address, {"version": ""})
+    assert done.status_code == 302
+    versions = registry.versions(subject)
+    assert versions == [3, 4]
+    assert [registry.version(subject, each).id for each in versions] == ids
+    assert (AuditEvent.objects.latest("pk").action, AuditEvent.objects.latest("pk").result) == (
+        "restore schema",
+        "done",
+    )
+    assert "nothing to restore" in text_of(page.get(address))
+
+
+def test_one_version_is_restored_alone_unless_it_does_not_fit_any_more(registry, operator, client_of, topic, cluster):
+    subject, page = f"{topic}-value", client_of(operator)
+    address = reverse("schema-restore", args=[subject])
+    for each in (ORDER, ORDER_WITH_NOTE):
+        registry.register(subject, Schema(each))
+    registry.delete(subject, 2, permanent=False)
+    confirmed(page, address, {"version": 2})
+    assert registry.versions(subject) == [1, 3]
+    registry.delete(subject, 1, permanent=False)
+    registry.delete(subject, 3, permanent=False)
+    registry.register(subject, Schema('{"type":"string"}'))
+    planned, refused = confirmed(page, address, {"version": 1})
+    assert "it does not fit" in planned.context["plan"].obstacle
+    assert (refused.status_code, registry.versions(subject)) == (409, [4])
+
+
 def test_what_another_schema_refers_to_is_not_deleted(registry, operator, client_of, topic, cluster):
     common, page = f"{topic}-common-value", client_of(operator)
     registry.register(common, Schema('{"type":"fixed","name":"Id","namespace":"common","size":4}'))
@@ -188,7 +225,7 @@ def test_what_another_schema_refers_to_is_not_deleted(registry, operator, client
     assert AuditEvent.objects.latest("pk").result == "refused"
 
 
-@pytest.mark.parametrize("name", ["schema-settings", "schema-delete"])
+@pytest.mark.parametrize("name", ["schema-settings", "schema-delete", "schema-restore"])
 def test_a_viewer_changes_nothing(name, registry, viewer, client_of, topic, cluster):
     registry.register(f"{topic}-value", Schema(ORDER))
     assert client_of(viewer).post(reverse(name, args=[f"{topic}-value"]), {}).status_code == 403
