@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 
 #: Waiting at once, of everybody and of one person.
@@ -76,6 +77,11 @@ class ProposedChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pk}: {self.action} {self.object_name} by {self.actor_name}"
+
+    @property
+    def person(self) -> User | None:
+        """Of an account that was deleted rows in other databases do not hear."""
+        return User.objects.filter(pk=self.actor_id).first()
 
     @property
     def is_waiting(self) -> bool:

@@ -54,11 +54,12 @@ class Outcome:
 
 def carry_out(change: ProposedChange, approver: User, digest: str, note: str, emergency: str = "") -> Outcome:
     """Have it done if its plan is still the one whose digest `approver` has confirmed."""
-    if change.actor is None or not change.actor.is_active:
+    person = change.person
+    if person is None or not person.is_active:
         return Outcome(False, GONE)
     posted = _posted(change, Mode.APPROVED)
     posted.approver, posted.digest, posted.note, posted.emergency = approver, digest, note, emergency
-    return _asked(change.actor, posted)
+    return _asked(person, posted)
 
 
 def _posted(change: ProposedChange, mode: Mode) -> Posted:

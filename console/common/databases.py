@@ -90,6 +90,11 @@ class ClusterRouter:
 
     db_for_write = db_for_read
 
+    def allow_relation(self, one: Any, other: Any, **_hints: Any) -> bool | None:
+        """A row of a cluster may name an account, without a constraint; otherwise as Django decides."""
+        apps = {one._meta.app_label, other._meta.app_label}
+        return True if apps & OF_CONSOLE and apps & OF_CLUSTER else None
+
     def allow_migrate(self, db: str, app_label: str, **_hints: Any) -> bool:
         return db == DEFAULT_DB_ALIAS or app_label in OF_CLUSTER
 

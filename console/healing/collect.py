@@ -106,12 +106,12 @@ class HealingWatch:
                 why = "Waits: whether it is still so is not certain."
             if not why and self._rests(proposal.cause, facts.now_ms):
                 why = self._without[proposal.cause][1]
-            if not why:
-                why = why_read_only() or _why_not_in_name_of(kept[kind].actor)
-            if why:
+            person = kept[kind].person if kind in kept else None
+            why = why or why_read_only() or _why_not_in_name_of(person)
+            if why or person is None:
                 queue.say(proposal, why if rules[kind].mode is Mode.ACT else "")
                 continue
-            self._carry_out(proposal, kept[kind].actor, rules[kind], facts.now_ms)
+            self._carry_out(proposal, person, rules[kind], facts.now_ms)
             return True
         return False
 

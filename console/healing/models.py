@@ -1,6 +1,7 @@
 """How far healing goes for each kind, and the queue of what is proposed: open ones, and the newest that are over."""
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import models
 
 from console.healing.kinds import DEFAULTS, WORDS, Kind, Mode, Rule
@@ -26,6 +27,11 @@ class HealingRule(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.mode}"
+
+    @property
+    def person(self) -> User | None:
+        """Of an account that was deleted rows in other databases do not hear."""
+        return User.objects.filter(pk=self.actor_id).first()
 
     @property
     def rule(self) -> Rule:
