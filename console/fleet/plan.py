@@ -45,8 +45,8 @@ def remove_plan(name: str, before: Mapping[str, Any]) -> Plan:
 
 
 _AGAIN = (
-    "The console's own processes start again, by whoever looks after them (`up`): pages wait for some seconds, and "
-    "brokers and jobs go on."
+    "The console's own processes start again, as soon as what keeps them running sees it: pages wait for some seconds, "
+    "and brokers and jobs go on."
 )
 
 
