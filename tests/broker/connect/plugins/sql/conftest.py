@@ -1,46 +1,17 @@
 import asyncio
-import glob
-import os
-import shutil
-import socket
-import subprocess
 
 import pytest
 import sqlalchemy as sa
 
 from tests.eventually import eventually
+from tests.postgres_server import running_postgres
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory):
+def postgres():
     """A PostgreSQL of its own on a free port; it ends with the tests."""
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
-    if not found or os.geteuid() != 0:
-        pytest.skip("needs PostgreSQL's initdb, and root to become somebody else")
-    binaries = os.path.dirname(found[-1])
-    home = f"/tmp/barnabas-postgres-{os.getpid()}"
-    os.mkdir(home)
-    shutil.chown(home, "nobody")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    as_nobody = ["runuser", "-u", "nobody", "--"]
-    subprocess.run(
-        [*as_nobody, f"{binaries}/initdb", "-D", f"{home}/data", "-U", "tester", "-A", "trust", "--no-sync"],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        cwd="/",
-    )
-    options = ["-k", home, "-p", str(port), "-h", "127.0.0.1", "-F"]
-    server = subprocess.Popen(
-        [*as_nobody, f"{binaries}/postgres", "-D", f"{home}/data", *options], cwd="/", stderr=subprocess.DEVNULL
-    )
-    try:
-        yield f"postgresql://127.0.0.1:{port}/postgres"
-    finally:
-        server.terminate()
-        server.wait(20)
-        shutil.rmtree(home, ignore_errors=True)
+    with running_postgres("postgres") as address:
+        yield f"postgresql://{address}"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
