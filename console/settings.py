@@ -16,6 +16,7 @@ from console.common.databases import alias_of, database_of
 from console.common.redis_urls import celery_url, default_socket_path
 from console.common.secret_files import load_or_create_secret
 from console.connectors.configuration import read_connect
+from console.directory.configuration import read_directory
 from console.gateway.installation import CODE_DIR, IS_CHECKOUT, default_data_dir, jobs_dir
 from console.mirrors.configuration import read_mirror_clusters
 from console.schemas.configuration import read_registry_address
@@ -150,6 +151,8 @@ ALERTS_FILE = (
 )
 #: The provider of single sign-on, BARNABAS_OIDC_…; None: people log in with passwords of our own.
 SINGLE_SIGN_ON = read_single_sign_on(os.environ)
+#: A directory that people log in with, BARNABAS_LDAP_…; None: there is none.
+DIRECTORY = read_directory(os.environ)
 #: Further clusters, and what the first is called; of mode 600. Without it there is one.
 CLUSTERS_FILE = (
     Path(os.environ.get("BARNABAS_CLUSTERS_FILE", "").strip() or DATA_DIR / "clusters.toml").expanduser().resolve()
@@ -315,6 +318,10 @@ DATABASE_ROUTERS = ["console.common.databases.ClusterRouter"]
 #: At the top, whichever cluster was asked for: so it tells nobody whether there is one.
 LOGIN_URL = f"/{PATH_PREFIX}login/"
 LOGIN_REDIRECT_URL = "overview"
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    *(["console.directory.backend.DirectoryBackend"] if DIRECTORY else []),
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},

@@ -5,7 +5,8 @@ from django.conf import settings
 from console.access.models import Identity
 from console.access.rights import Person
 
-BY_SINGLE_SIGN_ON = "This account comes in by single sign-on and has no password here."
+DIRECTORY_BACKEND = "console.directory.backend.DirectoryBackend"
+BY_SINGLE_SIGN_ON = "This account comes in by single sign-on or a directory and has no password here."
 
 
 def identity_of(person: Person | None) -> Identity | None:
@@ -19,13 +20,24 @@ def words_of(person: Person | None) -> str:
 
 
 def may_have_password(person: Person) -> bool:
-    """A linked account has none, unless the settings allow it or there is no single sign-on any more."""
-    single_sign_on = settings.SINGLE_SIGN_ON
-    return single_sign_on is None or single_sign_on.allows_passwords or identity_of(person) is None
+    """A linked account has none, unless the settings allow it or whoever it is linked to is there no more."""
+    identity, single_sign_on, directory = identity_of(person), settings.SINGLE_SIGN_ON, settings.DIRECTORY
+    if identity is None:
+        return True
+    if directory is not None and identity.issuer == directory.issuer:
+        return False
+    return single_sign_on is None or single_sign_on.allows_passwords
+
+
+def comes_by_directory(person: Person) -> bool:
+    """Whether the directory has just taken the person's password."""
+    return getattr(person, "backend", "") == DIRECTORY_BACKEND
 
 
 def opens_by_password(person: Person) -> bool:
     """Where passwords are for breaking the glass, those of superusers do: the first user and `createsuperuser`."""
     single_sign_on = settings.SINGLE_SIGN_ON
+    if comes_by_directory(person):
+        return True
     is_barred = single_sign_on is not None and single_sign_on.only_break_glass and not person.is_superuser
     return not is_barred and may_have_password(person)

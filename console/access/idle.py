@@ -37,6 +37,12 @@ class IdleMiddleware:
         return self.get_response(request)
 
 
+def end_after(request: HttpRequest, seconds: int) -> None:
+    """However much it is used, the login that has just begun ends by then."""
+    request.session[LONGEST] = seconds
+    request.session.set_expiry(seconds)
+
+
 def is_idle(session: Mapping, now: int) -> bool:
     """Not used for too long; `now` in ms. One that was never used is not."""
     return now - session.get(_USED_AT, now) > settings.SESSION_IDLE_SECONDS * 1_000

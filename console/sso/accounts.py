@@ -1,16 +1,30 @@
 """Whose account a person of the provider has here, and that its rights are what the groups give today."""
 
+from typing import Protocol
+
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from console.access.models import Identity
 from console.audit.record import record_event
-from console.sso.configuration import SingleSignOn
 from console.sso.errors import LoginRefusedError
 from console.sso.group_rules import NO_ROLE, Grant
 from console.sso.people import Person, usernames
 from console.users.actions import end_logins, write_standing
 from console.users.queries import Standing, standing_of
+
+
+class Source(Protocol):
+    """Whose word it is: a provider, or a directory."""
+
+    @property
+    def issuer(self) -> str: ...
+
+    @property
+    def name(self) -> str:
+        """Before users' names."""
+        ...
+
 
 NO_GROUP = "None of your groups at the provider gives you a role here. An administrator can say which one would."
 DEACTIVATED = "Your account here was deactivated. An administrator can say why."
@@ -18,7 +32,7 @@ DEACTIVATED = "Your account here was deactivated. An administrator can say why."
 _TRIES_MAX = 5
 
 
-def admit(person: Person, grant: Grant | None, configuration: SingleSignOn) -> User:
+def admit(person: Person, grant: Grant | None, configuration: Source) -> User:
     """The account of `person`, made at the first login, with what `grant` gives and nothing else.
 
     Without a grant, what an account still has is taken from it. Raises LoginRefusedError.
@@ -44,12 +58,12 @@ def admit(person: Person, grant: Grant | None, configuration: SingleSignOn) -> U
     return User.objects.get(pk=identity.user.pk)
 
 
-def _locked_identity(person: Person, configuration: SingleSignOn) -> Identity | None:
+def _locked_identity(person: Person, configuration: Source) -> Identity | None:
     found = Identity.objects.select_for_update(of=("self",)).select_related("user")
     return found.filter(issuer=configuration.issuer, subject=person.subject).first()
 
 
-def _make_account(person: Person, configuration: SingleSignOn) -> Identity:
+def _make_account(person: Person, configuration: Source) -> Identity:
     """Without a password. Who comes first by two browsers at once has one account all the same."""
     for _ in range(_TRIES_MAX):
         try:

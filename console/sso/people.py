@@ -34,8 +34,8 @@ def person_of(claims: Mapping[str, object], name_claim: str, groups_claim: str) 
     told = claim(claims, name_claim)
     name = told if isinstance(told, str) else ""
     full = claims.get("name")
-    shown = _printable(full) if isinstance(full, str) else ""
-    return Person(subject, _plain(name) or NOBODY, shown or _printable(name), groups_in(claims, groups_claim))
+    shown = printable(full) if isinstance(full, str) else ""
+    return Person(subject, plain_name(name), shown or printable(name), groups_in(claims, groups_claim))
 
 
 def usernames(provider: str, name: str) -> Iterator[str]:
@@ -47,14 +47,14 @@ def usernames(provider: str, name: str) -> Iterator[str]:
         number += 1
 
 
-def _plain(text: str) -> str:
-    """Accents are dropped, what else is no ASCII letter or digit becomes `_`."""
+def plain_name(text: str) -> str:
+    """Accents are dropped, what else is no ASCII letter or digit becomes `_`; never empty."""
     bare = unicodedata.normalize("NFKD", text[: 4 * _NAME_LENGTH_MAX])
     ascii_only = "".join(each for each in bare if not unicodedata.combining(each))
-    return _ODD.sub("_", ascii_only).strip("_")[:_NAME_LENGTH_MAX]
+    return _ODD.sub("_", ascii_only).strip("_")[:_NAME_LENGTH_MAX] or NOBODY
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Without what is not to be seen, or turns the direction of writing."""
     seen = "".join(each if each.isprintable() else " " for each in text[: 2 * _SHOWN_LENGTH_MAX])
     return " ".join(seen.split())[:_SHOWN_LENGTH_MAX]

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from console.access.idle import LONGEST
+from console.access.idle import end_after
 from console.access.login_address import address_of
 from console.audit.record import record_event
 from console.audit.refusals import count_quietly
@@ -143,8 +143,7 @@ def _grant(person: Person, configuration: SingleSignOn) -> Grant | None:
 def _log_in(request: HttpRequest, user: User, configuration: SingleSignOn) -> None:
     """The session's key becomes another, and its end is nearer than that of others: groups are asked for at a login."""
     login(request, user, backend=BACKEND)
-    request.session[LONGEST] = configuration.session_seconds
-    request.session.set_expiry(configuration.session_seconds)
+    end_after(request, configuration.session_seconds)
     request.session.clear_expired()
     record_event(user, "log in", "user", user.username, after={"by": configuration.name})
 

@@ -12,7 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.access.identities import identity_of, opens_by_password
+from console.access.identities import comes_by_directory, identity_of, opens_by_password
+from console.access.idle import end_after
 from console.access.login_address import address_of
 from console.access.one_time import MUST_CHANGE
 from console.audit.record import record_event
@@ -50,10 +51,14 @@ def log_in(request: HttpRequest) -> HttpResponse:
         return _login_page(request, form, 401)
     forget_failures(name, place)
     login(request, form.get_user())
+    if comes_by_directory(form.get_user()):
+        end_after(request, settings.DIRECTORY.session_seconds)
     if hasattr(form.get_user(), "password_to_change"):
         request.session[MUST_CHANGE] = True
     request.session.clear_expired()
-    record_event(form.get_user(), "log in", "user", form.get_user().get_username(), after=_by_which_way())
+    record_event(
+        form.get_user(), "log in", "user", form.get_user().get_username(), after=_by_which_way(form.get_user())
+    )
     response = redirect(next_address(request, request.POST.get("next", "")))
     remember_browser(response, name)
     return response
@@ -91,9 +96,11 @@ def _remember_leaving(response: HttpResponse) -> None:
     )
 
 
-def _by_which_way() -> dict[str, object] | None:
+def _by_which_way(person: User) -> dict[str, object] | None:
     """Told where there are two."""
-    return {"by": "password"} if settings.SINGLE_SIGN_ON else None
+    if comes_by_directory(person):
+        return {"by": settings.DIRECTORY.name}
+    return {"by": "password"} if settings.SINGLE_SIGN_ON or settings.DIRECTORY else None
 
 
 def _login_page(
@@ -101,7 +108,7 @@ def _login_page(
 ) -> HttpResponse:
     wanted = request.POST.get("next", request.GET.get("next", ""))
     context = {"form": form, "wait_seconds": wait_seconds, "next": wanted, "has_left": _has_left(request)}
-    context |= {"single_sign_on": settings.SINGLE_SIGN_ON}
+    context |= {"single_sign_on": settings.SINGLE_SIGN_ON, "problem": getattr(request, "login_problem", "")}
     return render(request, "users/login.html", context, status=status)
 
 
