@@ -49,6 +49,8 @@ class DeclaredTopic:
     replication_factor: int | None = None
     settings: Mapping[str, str | None] = field(default_factory=dict)
     is_absent: bool = False
+    #: After a day of grace.
+    is_absent_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from console.topics.names import is_legal
 REPLICAS_MAX = 100
 EARLIEST, LATEST = "earliest", "latest"
 _GROUP_LENGTH_MAX = 249
+_LATER = "later"
 _TOPIC = ("partitions", "replication_factor", "settings", "absent")
 
 
@@ -23,7 +24,8 @@ def declared_topics(reader: Reader, node: Node) -> Iterator[DeclaredTopic]:
     for name, entry in reader.table(node, "topics").items():
         refused_if(reader, entry.line, name, topic_name_refusal)
         said = reader.table(entry.value, f"The topic {name[:80]}", _TOPIC)
-        is_absent = _absent(reader, said, f"The topic {name[:80]}")
+        is_later = "absent" in said and reader.text(said["absent"], "absent") == _LATER
+        is_absent = _absent(reader, said, f"The topic {name[:80]}", is_later=is_later)
         yield DeclaredTopic(
             name,
             reader.at(entry.line),
@@ -31,6 +33,7 @@ def declared_topics(reader: Reader, node: Node) -> Iterator[DeclaredTopic]:
             reader.number(said.get("replication_factor"), "replication_factor", REPLICAS_MAX),
             dict(_settings(reader, said["settings"].value)) if "settings" in said else {},
             is_absent,
+            is_later,
         )
 
 
@@ -70,8 +73,8 @@ def _group_name_refusal(name: str) -> str:
     return f"{name[:80]} is the ledger of a stream job, no consumer group." if is_ledger(name) else ""
 
 
-def _absent(reader: Reader, said: Mapping[str, Entry], what: str) -> bool:
-    is_absent = reader.switch(said.get("absent"), "absent")
+def _absent(reader: Reader, said: Mapping[str, Entry], what: str, *, is_later: bool = False) -> bool:
+    is_absent = is_later or reader.switch(said.get("absent"), "absent")
     if is_absent and len(said) > 1:
         other = next(name for name in said if name != "absent")
         reader.wrong(said[other].line, f"{what} is to be absent, so it has no {other}: leave one of both out.")

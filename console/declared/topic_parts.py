@@ -26,6 +26,9 @@ from console.topics.creation import Wish, creation_plan
 from console.topics.deletion import deletion_plan
 from console.topics.enlargement import enlargement_plan
 from console.topics.forms import CreateTopicForm
+from console.topics.grace_actions import do_call_off, do_delete_later
+from console.topics.grace_plans import calling_off, deletion_later
+from console.topics.grace_queries import open_of
 from console.topics.queries import doomed, groups_of
 from console.topics.settings_plan import RETENTION_KEYS, settings_plan
 
@@ -46,11 +49,15 @@ def topic_parts(person: User, declared: DeclaredTopic, now: Now, *, prunes: bool
     elif is_kafkas_own(declared.name, view):
         yield Unplanned(words, "It is Kafka's own, and nothing to be declared.")
     elif declared.is_absent:
-        if view is not None:
+        if view is not None and declared.is_absent_later:
+            yield from _later(person, declared.name, refusal)
+        elif view is not None:
             yield deletion_part(person, declared.name, refusal)
     elif view is None:
         yield _creation(person, declared, refusal)
     else:
+        if declared.name in open_of([declared.name]):
+            yield _staying(declared.name, refusal)
         yield from _changes(person, declared, view, now, refusal, prunes)
 
 
@@ -76,6 +83,26 @@ def deletion_part(person: User, name: str, refusal: str) -> Part | Unplanned:
         return made
 
     return Part(plan, lambda actor, said: do_delete_topic(actor, plan, said), refusal, again)
+
+
+def _later(person: User, name: str, refusal: str) -> Found:
+    """Nothing where its deletion is planned already; where it was kept it is planned anew. Raises GatewayError."""
+    row, planned = Topic.objects.filter(name=name).first(), open_of([name]).get(name)
+    if row is None:
+        yield Unplanned(f"topic {name}", NOT_SEEN)
+    elif planned is None or planned.is_kept:
+        later = deletion_later([row], reach_of(person))
+
+        def do(actor: User, said: Confirmation) -> None:
+            do_delete_later(actor, later.plan, later.topics, later.traces, said)
+
+        yield Part(later.plan, do, refusal)
+
+
+def _staying(name: str, refusal: str) -> Part:
+    """What is declared to be there does not go."""
+    plan = calling_off([name])
+    return Part(plan, lambda actor, said: do_call_off(actor, plan, said), refusal)
 
 
 def _creation(person: User, declared: DeclaredTopic, refusal: str) -> Part | Unplanned:

@@ -95,6 +95,8 @@ def test_several_files_are_one_declaration():
         ("topics:\n  ..: {}", "line 2: '..' cannot be the name"),
         (f"topics:\n  {'x' * 250}: {{}}", "cannot be the name of a topic: at most 249"),
         ("topics: [a]", "line 1: topics has to be a table"),
+        ("topics:\n  a: {absent: later, partitions: 3}", "line 2: The topic a is to be absent, so it has no"),
+        ("groups:\n  a: {absent: later}", "line 2: absent has to be true or false"),
         ("topics:\n  a: {absent: maybe}", "line 2: absent has to be true or false"),
         ("topics:\n  a:\n    absent: true\n    partitions: 3", "line 4: The topic a is to be absent, so it has no"),
         ("topics:\n  a:\n    settings:\n      retention.ms: soon", "line 4:"),
