@@ -206,6 +206,14 @@ class Settings:
     def admin(self, connector: str, task: int, overrides: Mapping[str, str]) -> dict[str, Any]:
         return self._client("admin", overrides, {"client.id": f"connector-adminclient-{connector}-{task}"})
 
+    def offsets_client(self, overrides: Mapping[str, str]) -> dict[str, Any]:
+        """Where a source's producer is, and who: its source offsets are there, too. Raises as `producer`."""
+        own = self._own("producer", overrides)
+        made = self._settings(self.security_of("producer", overrides))
+        return made | {
+            "bootstrap.servers": next((own[each] for each in SERVERS if each in own), self.bootstrap_servers)
+        }
+
     def _client(self, kind: str, overrides: Mapping[str, str], ours: dict[str, Any]) -> dict[str, Any]:
         return self._settings(self.security_of(kind, overrides)) | ours | _plain(self._own(kind, overrides))
 

@@ -17,6 +17,7 @@ from broker.connect.group.wire import CONNECTOR, Unit
 from broker.connect.herder.beside import Alone, Fences, Membership, Signs
 from broker.connect.herder.connector import RunningConnector
 from broker.connect.herder.errors import Conflict, NotFound, NotLeader, Refused
+from broker.connect.herder.offset_stores import OffsetStores
 from broker.connect.herder.validation import connector_class
 from broker.connect.levels import Levels
 from broker.connect.providers import refer
@@ -52,6 +53,7 @@ class Herder:
         self.config_log: Log
         self.state_log: Log
         self.offset_log: Log
+        self.offset_stores = OffsetStores(settings, offsets, lambda: self.offset_log)
         self._assigned: frozenset[Unit] | None = None
         self._running: dict[Unit, tuple[Any, RunningUnit]] = {}
         self._waits_for_group = False
@@ -200,8 +202,7 @@ class Herder:
             consumer = settings.consumer(unit.connector, unit.task, props)
             return RunningSink(unit, self.tell, is_paused, consumer=consumer, **common)
         common |= {
-            "read": self.offsets.of,
-            "store": self._store_offsets,
+            "offsets": self.offset_stores.of(unit.connector, props),
             "makes_topics": settings.topic_creation_enable,
             "flush_timeout_s": settings.offset_flush_timeout_ms / 1000,
         }
@@ -209,14 +210,11 @@ class Herder:
             generation = self.configurations.generations.get(unit.connector, 0)
             common |= {
                 "producer": settings.transactional_producer(unit.connector, unit.task, props),
-                "catch_up": lambda: self.offset_log.read_to_end(waits_for_open=True),
                 "fence": self.fencing.ask,
                 "is_current": lambda: self.fencing.require_current(unit, generation),
-                "offset_topic": settings.offset_storage_topic,
-                "offset_record": self.offsets.record,
             }
             return RunningExactlyOnceSource(unit, self.tell, is_paused, **common)
-        return RunningSource(unit, self.tell, is_paused, catch_up=self.offset_log.read_to_end, **common)
+        return RunningSource(unit, self.tell, is_paused, **common)
 
     def _stop(self, units: list[Unit]) -> None:
         stopping = [self._running.pop(unit)[1] for unit in units if unit in self._running]
@@ -241,9 +239,6 @@ class Herder:
         if self.settings.topic_tracking_enable and topic not in self.states.topics.get(unit.connector, ()):
             now_ms = int(time.time() * 1000)
             self.state_log.post([records.topic_record(topic, unit.connector, unit.task, now_ms)])
-
-    def _store_offsets(self, connector: str, offsets: list[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:
-        self.offset_log.put([self.offsets.record(connector, partition, offset) for partition, offset in offsets])
 
     # --- changes, asked by REST
 

@@ -23,7 +23,7 @@ from broker.connect.herder.errors import BadRequest
 from broker.connect.overrides import overrides_of
 from broker.connect.plugins import Kind, lookup
 from broker.connect.settings import Settings
-from broker.connect.tasks.boundaries import BOUNDARY
+from broker.connect.tasks.boundaries import BOUNDARY, OWN_TOPIC
 from broker.connect.tasks.boundaries import KEYS as BOUNDARY_KEYS
 from broker.connect.tasks.dead_letters import KEYS as DEAD_LETTER_KEYS
 from broker.connect.tasks.sink_audit import KEYS as AUDIT_KEYS
@@ -146,9 +146,9 @@ def _check_topic_rules(props: Props, found: dict[str, ConfigValue]) -> None:
 def _check_boundaries(
     connector: SourceConnector, props: Props, found: dict[str, ConfigValue], settings: Settings
 ) -> None:
-    if "offsets.storage.topic" in props:
-        value = found.setdefault("offsets.storage.topic", ConfigValue("offsets.storage.topic"))
-        value.errors.append("Source offsets are kept in the worker's topic; a connector has none of its own here.")
+    taken = {settings.values.get(each) for each in ("config_storage_topic", "status_storage_topic")}
+    if props.get(OWN_TOPIC) and props[OWN_TOPIC] in taken:
+        found[OWN_TOPIC].errors.append(f"{props[OWN_TOPIC]} is a topic of the workers themselves.")
     if str(props.get("exactly.once.support", "")).lower() == "required":
         errors = found["exactly.once.support"].errors
         if not settings.is_exactly_once:

@@ -1,7 +1,7 @@
 """Offsets of connectors: source offsets from their log, those of sinks from their group (KIP-875)."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from broker.client.groups import Groups
@@ -13,6 +13,7 @@ from broker.connect.herder.errors import BadRequest, NotLeader, Refused
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import connector_class
 from broker.connect.storage.records import dump, load
+from broker.connect.storage.source_offsets import SourceOffsets, closing
 
 
 class ConnectorOffsets:
@@ -28,8 +29,9 @@ class ConnectorOffsets:
                 for p, o in sorted(found.items())
             ]
         else:
-            self._herder.offset_log.read_to_end()
-            pairs = self._herder.offsets.all(name)
+            with self._kept(name) as kept:
+                kept.catch_up()
+                pairs = kept.all()
         return {"offsets": [{"partition": partition, "offset": offset} for partition, offset in pairs]}
 
     def alter(self, name: str, body: Any) -> dict[str, str]:
@@ -42,7 +44,9 @@ class ConnectorOffsets:
             is_all = self._source(name).alter_offsets(
                 self._herder.resolved(name), {dump(partition).decode(): offset for partition, offset in pairs}
             )
-            self._write(name, pairs)
+            with self._kept(name) as kept:
+                kept.catch_up()
+                kept.put(pairs)
         return _done("altered", is_all)
 
     def reset(self, name: str) -> dict[str, str]:
@@ -56,17 +60,17 @@ class ConnectorOffsets:
                     if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
                         raise _not_empty(name, error) from None
             return _done("reset", is_all)
-        self._herder.offset_log.read_to_end()
-        pairs = [(partition, None) for partition, _ in self._herder.offsets.all(name)]
-        is_all = self._source(name).alter_offsets(
-            self._herder.resolved(name), {dump(partition).decode(): None for partition, _ in pairs}
-        )
-        self._write(name, pairs)
+        with self._kept(name) as kept:
+            kept.catch_up()
+            pairs = [(partition, None) for partition, _ in kept.all()]
+            is_all = self._source(name).alter_offsets(
+                self._herder.resolved(name), {dump(partition).decode(): None for partition, _ in pairs}
+            )
+            kept.put(pairs)
         return _done("reset", is_all)
 
-    def _write(self, name: str, pairs: list[tuple[Any, Any]]) -> None:
-        herder = self._herder
-        herder.offset_log.put([herder.offsets.record(name, partition, offset) for partition, offset in pairs])
+    def _kept(self, name: str) -> AbstractContextManager[SourceOffsets]:
+        return closing(self._herder.offset_stores.of(name, self._herder.resolved(name)))
 
     def _alter_sink(self, name: str, pairs: list[tuple[Any, Any]]) -> bool:
         places = {_sink_partition(partition): _sink_offset(offset) for partition, offset in pairs}

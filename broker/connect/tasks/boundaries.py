@@ -4,11 +4,20 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from broker.connect.api import ConfigDef, ConfigKey, ConfigType, Importance, SourceRecord
+from broker.common.topic_names import is_topic_name
+from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, Importance, SourceRecord
 from broker.connect.api.config import OneOf, between
 
 BOUNDARY = "transaction.boundary"
 INTERVAL = "transaction.boundary.interval.ms"
+OWN_TOPIC = "offsets.storage.topic"
+
+
+def _is_topic(name: str, value: str) -> None:
+    if not is_topic_name(value):
+        raise ConfigError(name, f"Invalid value {value} for configuration {name}: no name of a topic")
+
+
 KEYS = ConfigDef(
     ConfigKey(
         "exactly.once.support",
@@ -27,6 +36,7 @@ KEYS = ConfigDef(
         OneOf("poll", "interval", "connector"),
     ),
     ConfigKey(INTERVAL, ConfigType.LONG, None, Importance.LOW, "That interval; offset.flush.interval.ms.", between(1)),
+    ConfigKey(OWN_TOPIC, ConfigType.STRING, None, Importance.LOW, "A topic of its own for source offsets.", _is_topic),
 )
 
 

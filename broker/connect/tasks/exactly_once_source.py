@@ -7,7 +7,7 @@ from typing import Any
 from confluent_kafka import KafkaException
 
 from broker.connect.api import ConnectError, SourceRecord, SourceTask
-from broker.connect.storage.records import Record, dump
+from broker.connect.storage.records import dump
 from broker.connect.tasks.boundaries import Boundaries, End
 from broker.connect.tasks.pipeline import Pipeline
 from broker.connect.tasks.source_task import RunningSource
@@ -26,17 +26,16 @@ Offset = Mapping[str, Any]
 class RunningExactlyOnceSource(RunningSource):
     """`fence` ends the tasks of older configurations; `is_current` raises ConnectError if this one is older itself."""
 
+    _waits_for_open = True
+
     def __init__(
         self,
         *unit: Any,
-        offset_topic: str,
-        offset_record: Callable[[str, Partition, Offset], Record],
         fence: Callable[[str], None],
         is_current: Callable[[], None],
         **common: Any,
     ):
         super().__init__(*unit, **common)
-        self._offset_topic, self._offset_record = offset_topic, offset_record
         self._fence, self._is_current = fence, is_current
         self._boundaries = Boundaries(self._props, self._flush_interval_s)
         self._is_open = False
@@ -97,8 +96,8 @@ class RunningExactlyOnceSource(RunningSource):
             if self._tells_each:
                 self._told.append((record, None))
         else:
-            if made[0].topic == self._offset_topic:
-                raise ConnectError(f"a task may not write to {self._offset_topic}, which keeps its offsets")
+            if made[0].topic == self._kept.topic:
+                raise ConnectError(f"a task may not write to {self._kept.topic}, which keeps its offsets")
             self._begin_transaction()
             self._produce(*made, self._telling_later(record) if self._tells_each else self._settled)
         self._offsets[dump(sorted(record.source_partition.items()))] = record.source_partition, record.source_offset
@@ -132,10 +131,11 @@ class RunningExactlyOnceSource(RunningSource):
             self._told = []
         self._begin_transaction()
         for partition, offset in self._offsets.values():
-            key, value = self._offset_record(self.unit.connector, partition, offset)
-            self._producer.produce(self._offset_topic, value, key, on_delivery=self._settled)
+            key, value = self._kept.record(partition, offset)
+            self._producer.produce(self._kept.topic, value, key, on_delivery=self._settled)
         self._call(lambda: self._producer.commit_transaction(_CALL_S))
         self._is_open = False
+        self._kept.are_committed(list(self._offsets.values()))
         self._offsets = {}
         for record, metadata in self._told:
             task.commit_record(record, metadata)

@@ -11,6 +11,7 @@ from broker.common.quiet_clients import told
 from broker.connect.api import ConnectError, RetriableError, SourceRecord, SourceTask
 from broker.connect.api.plugin import TransactionContext
 from broker.connect.group.wire import Unit
+from broker.connect.storage.source_offsets import SourceOffsets
 from broker.connect.tasks.acknowledged import Acknowledged, Run
 from broker.connect.tasks.new_topics import NewTopics
 from broker.connect.tasks.pipeline import Pipeline, Produced
@@ -23,14 +24,10 @@ _log = logger("broker.connect")
 _POLL_PAUSE_S, _POLL_PAUSE_MAX_S = 0.1, 5.0
 _HOLD_S = 0.05
 
-ReadOffset = Callable[[str, Mapping[str, Any]], dict[str, Any] | None]
-StoreOffsets = Callable[[str, list[tuple[Mapping[str, Any], Mapping[str, Any]]]], None]
-
 
 class _Context:
-    def __init__(self, connector: str, read: ReadOffset, transactions: TransactionContext | None):
-        self._connector = connector
-        self._read = read
+    def __init__(self, kept: SourceOffsets, transactions: TransactionContext | None):
+        self._kept = kept
         self.transaction_context = transactions
 
     @property
@@ -38,13 +35,15 @@ class _Context:
         return self
 
     def offset(self, partition: Mapping[str, Any]) -> dict[str, Any] | None:
-        return self._read(self._connector, partition)
+        return self._kept.of(partition)
 
     def offsets(self, partitions: Collection[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
         return [self.offset(partition) for partition in partitions]
 
 
 class RunningSource(RunningUnit):
+    _waits_for_open = False
+
     def __init__(
         self,
         unit: Unit,
@@ -56,23 +55,20 @@ class RunningSource(RunningUnit):
         worker_props: Mapping[str, str],
         producer: Mapping[str, Any],
         admin: Mapping[str, Any],
-        read: ReadOffset,
-        store: StoreOffsets,
-        catch_up: Callable[[], None],
+        offsets: SourceOffsets,
         holds: Callable[[], bool],
         used: Callable[[Unit, str], None],
         flush_interval_s: float,
         flush_timeout_s: float,
         makes_topics: bool = False,
     ):
-        """`catch_up` reads what a former owner stored; `holds`: whether this worker may still write, by its group.
+        """`holds`: whether this worker may still write, by its group.
 
         `used` is told each topic once.
         """
         super().__init__(unit, tell, is_paused)
         self._make, self._props, self._worker_props, self._producer_config = task, props, worker_props, producer
-        self._catch_up = catch_up
-        self._read, self._store, self._holds, self._used = read, store, holds, used
+        self._kept, self._holds, self._used = offsets, holds, used
         self._flush_interval_s, self._flush_timeout_s = flush_interval_s, flush_timeout_s
         self._acknowledged = Acknowledged()
         self._failure: str | None = None
@@ -93,8 +89,9 @@ class RunningSource(RunningUnit):
         task = self._task = self._make()
         try:
             self._prepare()
-            self._catch_up()
-            task.start(self._props, _Context(self.unit.connector, self._read, self._transactions))
+            # What a former owner stored.
+            self._kept.catch_up(waits_for_open=self._waits_for_open)
+            task.start(self._props, _Context(self._kept, self._transactions))
             self.say("PAUSED" if self.is_paused else "RUNNING")
             self._loop(task, pipeline)
         except BaseException:
@@ -105,6 +102,7 @@ class RunningSource(RunningUnit):
         finally:
             self._producer.purge()
             pipeline.close()
+            self._kept.close()
         self.say("UNASSIGNED")
 
     @property
@@ -258,5 +256,5 @@ class RunningSource(RunningUnit):
         if not (self._holds() and self.may_write):
             return
         if further := self._acknowledged.take():
-            self._store(self.unit.connector, further)
+            self._kept.put(further)
         task.commit()

@@ -1,0 +1,89 @@
+"""Which store a connector's source offsets are in; a topic of its own is read once, while anybody here needs it."""
+
+import functools
+import threading
+from collections.abc import Callable, Mapping
+
+from broker.connect.settings import Settings
+from broker.connect.storage.logs import Log, TopicLog
+from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.source_offsets import OwnOffsets, SharedOffsets, SourceOffsets
+from broker.connect.tasks.boundaries import OWN_TOPIC
+
+#: Of a worker that keeps the offsets of all others in a file.
+_PARTITIONS, _REPLICAS = 25, -1
+
+
+class OffsetStores:
+    def __init__(self, settings: Settings, offsets: Offsets, log: Callable[[], Log]):
+        self._settings, self._offsets, self._log = settings, offsets, log
+        self._open: dict[object, _Open] = {}
+        self._lock = threading.Lock()
+
+    def of(self, connector: str, props: Mapping[str, str]) -> SourceOffsets:
+        """Nothing is asked yet; whoever is done with it closes it. Raises ConnectError, ClientConfigError."""
+        settings = self._settings
+        everybodys = settings.values.get("offset_storage_topic", "")
+        shared = SharedOffsets(connector, everybodys, self._log(), self._offsets)
+        topic = props.get(OWN_TOPIC) or everybodys
+        client = settings.offsets_client(props)
+        is_elsewhere = client["bootstrap.servers"] != settings.bootstrap_servers
+        # A transaction is of one cluster: its offsets are where its records are.
+        is_own = topic != everybodys or (is_elsewhere and (settings.is_exactly_once or OWN_TOPIC in props))
+        if not is_own:
+            return shared
+        key = (topic, *sorted((name, str(value)) for name, value in client.items()))
+        make = functools.partial(self._make, topic, client)
+        return OwnOffsets(
+            connector, topic, shared, lambda: self._opened(key, make), functools.partial(self._closed, key)
+        )
+
+    def _make(self, topic: str, client: Mapping[str, object], offsets: Offsets) -> Log:
+        values = self._settings.values
+        return TopicLog(
+            topic,
+            values.get("offset_storage_partitions", _PARTITIONS),
+            values.get("offset_storage_replication_factor", _REPLICAS),
+            client,
+            offsets.apply,
+            has_transactions=self._settings.is_exactly_once,
+        )
+
+    def _opened(self, key: object, make: Callable[[Offsets], Log]) -> tuple[Log, Offsets]:
+        """Raises StartupError."""
+        with self._lock:
+            found = self._open.get(key)
+            if found is None:
+                found = self._open[key] = _Open(make)
+            found.users += 1
+        try:
+            found.start()
+        except BaseException:
+            self._closed(key)
+            raise
+        return found.log, found.offsets
+
+    def _closed(self, key: object) -> None:
+        with self._lock:
+            found = self._open[key]
+            found.users -= 1
+            if found.users:
+                return
+            del self._open[key]
+        found.log.stop()
+
+
+class _Open:
+    def __init__(self, make: Callable[[Offsets], Log]):
+        self.offsets = Offsets()
+        self.log = make(self.offsets)
+        self.users = 0
+        self._is_started = False
+        self._starting = threading.Lock()
+
+    def start(self) -> None:
+        """Others wait for who came first."""
+        with self._starting:
+            if not self._is_started:
+                self.log.start()
+                self._is_started = True
