@@ -6,6 +6,7 @@ of consumers: whoever goes on from an older one tells the same offsets again, an
 are packed; a mirror that takes part unpacks them besides, for a window and a checksum need each record.
 """
 
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +24,7 @@ Send = Callable[[Iterable[Increment]], None]
 
 
 class MirrorAudit:
-    """Of one task, on its thread. `flow`: by its name the tier is told apart from those of other mirrors."""
+    """Of one task, told by its hands. `flow`: by its name the tier is told apart from those of other mirrors."""
 
     def __init__(self, flow: str, send: Send, clock_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000):
         self._send, self._now_ms = send, clock_ms
@@ -33,26 +34,32 @@ class MirrorAudit:
         #: Where the next increment begins, and what is behind all that was counted.
         self._starts: dict[TopicPartition, int] = {}
         self._ends: dict[TopicPartition, int] = {}
+        self._counting = threading.Lock()
 
     def began(self, partition: TopicPartition, offset: int) -> None:
         """The mirror goes on there: what was counted and not told of the partition never was."""
-        self._drop(partition)
-        self._starts[partition] = self._ends[partition] = offset
+        with self._counting:
+            self._drop(partition)
+            self._starts[partition] = self._ends[partition] = offset
 
     def took(self, partition: TopicPartition, copy: Copy, *, is_returning: bool = False) -> None:
         """A batch is in the other cluster, or is not to go there because it came from there."""
+        with self._counting:
+            self._take(partition, copy, is_returning=is_returning)
+
+    def _take(self, partition: TopicPartition, copy: Copy, *, is_returning: bool) -> None:
         try:
             records = decode_records(copy.batch)
         except ApiError:
             # Nobody can say what it holds: a gap.
-            self.tell({partition: self._ends.get(partition, -1)})
+            self._tell({partition: self._ends.get(partition, -1)})
             self._starts[partition] = self._ends[partition] = copy.next_offset
             return
         self._starts.setdefault(partition, copy.stretches[0][0])
         at_ms, counter = self._now_ms(), self._returning if is_returning else self._copied
         for record, offset in zip(records, _offsets(copy), strict=False):
             if counter.is_full or self._latencies.is_full:
-                self.tell(dict(self._ends))
+                self._tell(dict(self._ends))
             counter.add(partition, Counted(record.timestamp_ms, offset, record.key, record.value))
             self._ends[partition] = offset + 1
             if not is_returning:
@@ -66,6 +73,10 @@ class MirrorAudit:
 
     def tell(self, ends: dict[TopicPartition, int]) -> None:
         """Of these partitions, that the mirror is so far."""
+        with self._counting:
+            self._tell(ends)
+
+    def _tell(self, ends: dict[TopicPartition, int]) -> None:
         copied, returning = dict(self._copied.drain()), dict(self._returning.drain())
         increments = []
         for partition in ends.keys() & self._starts.keys():

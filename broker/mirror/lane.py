@@ -105,7 +105,7 @@ class Flow(NamedTuple):
 
 
 class Lane:
-    """`make_producer(transactional id or None)`: it is fenced from then on who had the id before."""
+    """`make_producer(transactional id or None)`: who had the id before is fenced from then on."""
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
 """The topic of mirrors of one cluster, read to its end and kept up to date."""
 
+import threading
 import time
 from typing import Any
 
@@ -31,19 +32,24 @@ class LedgerUnread(BarnabasError):
 
 
 class Ledger(Book):
-    """Of one cluster, on one thread. A cluster without the topic has an empty one."""
+    """Of one cluster; who reads on while another does waits for it. A cluster without the topic has an empty one."""
 
     def __init__(self, cluster: Cluster, timeout_s: float = _TIMEOUT_S):
         super().__init__()
         self._leaders = Leaders(cluster)
         self._timeout_s = timeout_s
         self._next = 0
+        self._reading = threading.Lock()
 
     def read_to_end(self, *, waits_for_open: bool = True) -> None:
         """What was committed before the call; with `waits_for_open` what is to be committed still, too.
 
         Raises LedgerUnread, BrokerUnreachable, ApiError.
         """
+        with self._reading:
+            self._read_on(waits_for_open=waits_for_open)
+
+    def _read_on(self, *, waits_for_open: bool) -> None:
         deadline = time.monotonic() + self._timeout_s
         end = self._end(deadline, IsolationLevel.READ_UNCOMMITTED if waits_for_open else IsolationLevel.READ_COMMITTED)
         while self._next < end:

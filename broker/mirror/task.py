@@ -9,19 +9,20 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from broker.client.cluster import Cluster
-from broker.client.coordinators import Coordinators
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
-from broker.mirror.lane import Copied, Flow, Lane
+from broker.mirror.hands import Hand, Hands
+from broker.mirror.lane import Copied, Flow, Lane, Refusal
 from broker.mirror.ledger import Ledger
 from broker.mirror.place import look, resume
-from broker.mirror.producer import BatchProducer, Fenced, WriteStopped
+from broker.mirror.producer import Fenced, WriteStopped
 from broker.mirror.provenance import Provenance
 from broker.mirror.reader import Portion, Refused, SourceReader
 
@@ -31,8 +32,6 @@ _READ_S = 0.2
 RETRY_S = 10.0
 _PAUSE_S = 1.0
 _FENCED_AGAIN_S, _FENCED_MAX = 60.0, 4
-#: An answer that does not come in time is asked for again, unless the mirror is to end.
-_COORDINATOR_S = 5.0
 #: The producer is of no more use: its broker has forgotten it.
 _FORGOTTEN = (ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER)
 
@@ -49,7 +48,7 @@ class TaskSettings:
 
 
 class MirrorTask:
-    """On one thread, but for its reader. `audit`: who is told what was copied, if anybody is."""
+    """On one thread, but for its reader and its hands. `audit`: who is told what was copied, if anybody is."""
 
     def __init__(
         self,
@@ -67,6 +66,8 @@ class MirrorTask:
         }
         self._source: Cluster | None = None
         self._target: Cluster | None = None
+        self._hands: Hands | None = None
+        self._hand_of: dict[Lane, Hand] = {}
         self._lanes: dict[TopicPartition, Lane] = {}
         self._retry_at: dict[TopicPartition, float] = {}
         self._save_at = 0.0
@@ -124,17 +125,20 @@ class MirrorTask:
 
     def _open(self) -> None:
         self._target, self._source = self._connect_target(), self._connect_source()
-        self._leaders = Leaders(self._target)
-        self._coordinators = Coordinators(self._target, timeout_s=_COORDINATOR_S)
         self._ledger = Ledger(self._target)
         self._ledger.read_to_end(waits_for_open=False)
-        self._begin(self._lanes_of(self.copies.values()))
+        copies = list(self.copies.values())
+        parts = [[each] for each in copies] if self._settings.flow.exactly_once else [copies]
+        self._hands = Hands(self._connect_target, len(parts), self._is_stopped)
+        self._begin([self._lane(part) for part in parts])
         self._save_at = time.monotonic() + self._settings.commit_interval_s
 
-    def _lanes_of(self, copies: Iterable[Copied]) -> list[Lane]:
-        flow = self._settings.flow
-        parts = [[copied] for copied in copies] if flow.exactly_once else [list(copies)]
-        return [Lane(flow, part, self._ledger, self._make_producer, audit=self._audit) for part in parts]
+    def _lane(self, copies: Iterable[Copied]) -> Lane:
+        assert self._hands is not None
+        hand = self._hands.next()
+        lane = Lane(self._settings.flow, copies, self._ledger, hand.make_producer, audit=self._audit)
+        self._hand_of[lane] = hand
+        return lane
 
     def _begin(self, lanes: list[Lane]) -> None:
         for lane in lanes:
@@ -144,12 +148,6 @@ class MirrorTask:
             for copied in lane.copies.values():
                 self._lanes[copied.source] = lane
                 self._place(copied)
-
-    def _make_producer(self, transactional_id: str | None) -> BatchProducer:
-        assert self._target is not None
-        return BatchProducer(
-            self._leaders, self._coordinators, self._target.ask_any, transactional_id, self._is_stopped
-        )
 
     def _place(self, copied: Copied) -> None:
         """Where it goes on; tried again later if the source does not tell."""
@@ -198,8 +196,10 @@ class MirrorTask:
                 continue
             lane = self._lanes[read.partition]
             by_lane.setdefault(id(lane), (lane, []))[1].append(read)
-        for lane, portions in by_lane.values():
-            self._write(lane, portions)
+        assert self._hands is not None
+        jobs = [(self._hand_of[lane], partial(_written, lane, portions)) for lane, portions in by_lane.values()]
+        for lane, refused in self._hands.do(jobs):
+            self._heed_target(lane, refused)
         self._save(is_idle=not reads)
         self._try_again()
 
@@ -221,8 +221,8 @@ class MirrorTask:
     def _remember(self, copied: Copied) -> None:
         self._ledger.positions[self._settings.flow.name, copied.source] = copied.position
 
-    def _write(self, lane: Lane, portions: list[Portion]) -> None:
-        for refusal in lane.write(portions):
+    def _heed_target(self, lane: Lane, refused: list[Refusal]) -> None:
+        for refusal in refused:
             if refusal.code in _FORGOTTEN:
                 raise refusal
             if self._settings.flow.exactly_once:
@@ -235,12 +235,11 @@ class MirrorTask:
     def _save(self, *, is_idle: bool) -> None:
         if not is_idle and time.monotonic() < self._save_at:
             return
-        for lane in {id(each): each for each in self._lanes.values()}.values():
-            if not lane.is_saved:
-                moved = [copied for copied in lane.copies.values() if copied.is_moved]
-                lane.save()
-                for copied in moved:
-                    self._remember(copied)
+        assert self._hands is not None
+        jobs = [(hand, partial(_saved, lane)) for lane, hand in self._hand_of.items() if not lane.is_saved]
+        for moved in self._hands.do(jobs):
+            for copied in moved:
+                self._remember(copied)
         self._save_at = time.monotonic() + self._settings.commit_interval_s
 
     def _try_again(self) -> None:
@@ -253,18 +252,29 @@ class MirrorTask:
         for partition in self.copies:
             self._reader.rest(partition)
         self._lanes.clear()
+        self._hand_of.clear()
         self._retry_at.clear()
         for copied in self.copies.values():
             copied.fresh, copied.is_moved, copied.turn = [], False, 0
-        for cluster in (self._source, self._target):
-            if cluster is not None:
-                cluster.close()
-        self._source = self._target = None
+        for each in (self._source, self._target, self._hands):
+            if each is not None:
+                each.close()
+        self._source = self._target = self._hands = None
 
     def close(self) -> None:
         """What was copied is remembered, if the target takes it."""
         self._reader.stop()
         with suppress(BarnabasError, OSError):
-            if self._target is not None:
+            if self._hands is not None:
                 self._save(is_idle=True)
         self._close_lanes()
+
+
+def _written(lane: Lane, portions: list[Portion]) -> tuple[Lane, list[Refusal]]:
+    return lane, lane.write(portions)
+
+
+def _saved(lane: Lane) -> list[Copied]:
+    moved = [copied for copied in lane.copies.values() if copied.is_moved]
+    lane.save()
+    return moved

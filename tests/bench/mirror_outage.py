@@ -132,24 +132,28 @@ class Tail:
 
     def lag_s(self) -> float:
         try:
-            return max(self._age_s(number) for number in range(PARTITIONS))
+            ends = [self._end(number) for number in range(PARTITIONS)]
+            self._consumer.assign([TopicPartition(COPY, at, max(0, end - 3)) for at, end in enumerate(ends)])
+            return time.time() - min(self._newest_s(ends))
         except KafkaException:  # it does not lead yet
             return float("inf")
 
-    def _age_s(self, partition: int) -> float:
-        place = TopicPartition(COPY, partition)
-        _, end = self._consumer.get_watermark_offsets(place, timeout=10)
-        place.offset = max(end - 3, 0)  # behind the last record there may be a marker
-        self._consumer.assign([place])
-        newest, deadline = 0, time.monotonic() + 2
-        while time.monotonic() < deadline:
-            message = self._consumer.poll(0.5)
-            if message is None or message.error() is not None:
-                if newest:
-                    break
+    def _end(self, partition: int) -> int:
+        return self._consumer.get_watermark_offsets(TopicPartition(COPY, partition), timeout=2)[1]
+
+    def _newest_s(self, ends: list[int]) -> list[float]:
+        """When the last record before each end was made; behind it there may be a marker."""
+        newest, left, deadline = [0.0] * len(ends), set(range(len(ends))), time.monotonic() + 2
+        while left and time.monotonic() < deadline:
+            message = self._consumer.poll(0.1)
+            if message is None:
                 continue
-            newest = message.timestamp()[1]
-        return time.time() - newest / 1000
+            at = message.partition()
+            if message.error() is None:
+                newest[at] = message.timestamp()[1] / 1000
+            if message.error() is not None or message.offset() >= ends[at] - 2:
+                left.discard(at)
+        return newest
 
     def await_near(self) -> None:
         await_true(lambda: self.lag_s() < 1, "the copies are less than a second behind", _DEADLINE_S)
@@ -159,7 +163,7 @@ def _reader(south: Cluster) -> Consumer:
     return Consumer(
         {"bootstrap.servers": south.bootstrap_servers, "group.id": "tail", "enable.auto.commit": False,
          "isolation.level": "read_committed", "enable.partition.eof": True, "fetch.queue.backoff.ms": 10,
-         "queued.max.messages.kbytes": 65_536, "log_level": 0}
+         "queued.max.messages.kbytes": 65_536, "reconnect.backoff.max.ms": 100, "log_level": 0}
     )  # fmt: skip
 
 
@@ -183,8 +187,9 @@ def _recovery(tail: Tail, mirror: psutil.Process, broker: BrokerProcess) -> None
     broker.await_healthy()
     serves_at, cpu, of_broker = time.monotonic(), _cpu_s(mirror), psutil.Process(broker.process.pid)
     while (lag := tail.lag_s()) >= 1:
-        _say(f"{time.monotonic() - serves_at:5.1f} s after it serves: {lag:.1f} s behind")
-        time.sleep(1)
+        held = disk_bytes(broker) / 1e6
+        _say(f"{time.monotonic() - serves_at:5.1f} s after it serves: {lag:.1f} s behind, {held:,.0f} MB there")
+        time.sleep(0.5)
     _say(
         f"the target serves after {serves_at - began_at:.1f} s, the copies are less than a second behind "
         f"{time.monotonic() - serves_at:.1f} s later; CPU s: mirror {_cpu_s(mirror) - cpu:.1f}, target "
@@ -195,6 +200,11 @@ def _recovery(tail: Tail, mirror: psutil.Process, broker: BrokerProcess) -> None
         lags.append(tail.lag_s())
         time.sleep(1)
     _say(f"for {_WATCHED_S:g} s then {statistics.median(lags):.2f} s behind, at most {max(lags):.2f} s")
+
+
+def disk_bytes(broker: BrokerProcess) -> int:
+    """What the target holds of the copies."""
+    return sum(each.stat().st_size for at in broker.log_dirs for each in at.glob(f"{COPY}-*/*.log"))
 
 
 def _judge(south: Cluster, written: list[int], may_repeat: bool) -> None:

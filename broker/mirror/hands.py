@@ -1,0 +1,69 @@
+"""Writes to the target at the same time: while one hand awaits what the target has taken, the others send.
+
+A hand has connections of its own, and what it does it does on one thread; a lane belongs to one hand. With exactly_once
+a lane's request holds one partition, so a task with one hand alone would leave the target idle while it reads the next.
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from broker.client.cluster import Cluster
+from broker.client.coordinators import Coordinators
+from broker.client.leaders import Leaders
+from broker.mirror.producer import BatchProducer
+
+#: So many suffice to keep a broker busy; each costs a connection to every broker of the target.
+HANDS = 4
+#: An answer that does not come in time is asked for again, unless the mirror is to end.
+_COORDINATOR_S = 5.0
+T = TypeVar("T")
+
+
+class Hand:
+    def __init__(self, cluster: Cluster, is_stopped: Callable[[], bool]):
+        self.cluster, self._is_stopped = cluster, is_stopped
+        self._leaders = Leaders(cluster)
+        self._coordinators = Coordinators(cluster, timeout_s=_COORDINATOR_S)
+
+    def make_producer(self, transactional_id: str | None) -> BatchProducer:
+        return BatchProducer(
+            self._leaders, self._coordinators, self.cluster.ask_any, transactional_id, self._is_stopped
+        )
+
+
+class Hands:
+    """`connect` makes a Cluster, which `close` closes."""
+
+    def __init__(self, connect: Callable[[], Cluster], count: int, is_stopped: Callable[[], bool]):
+        self._hands = [Hand(connect(), is_stopped) for _ in range(max(1, min(count, HANDS)))]
+        self._threads = ThreadPoolExecutor(len(self._hands), thread_name_prefix="mirror-writer")
+        self._turn = 0
+
+    def next(self) -> Hand:
+        """By turns, so that lanes are spread evenly."""
+        self._turn += 1
+        return self._hands[self._turn % len(self._hands)]
+
+    def do(self, jobs: Iterable[tuple[Hand, Callable[[], T]]]) -> list[T]:
+        """All of it, that of each hand in order; what they brought, hand by hand.
+
+        Each hand ends what it does, or fails; then the first failure is raised.
+        """
+        by_hand: dict[int, list[Callable[[], T]]] = {}
+        for hand, job in jobs:
+            by_hand.setdefault(id(hand), []).append(job)
+        if len(by_hand) <= 1:
+            return [job() for each in by_hand.values() for job in each]
+        under_way = [self._threads.submit(_all, each) for each in by_hand.values()]
+        wait(under_way)
+        return [brought for each in under_way for brought in each.result()]
+
+    def close(self) -> None:
+        self._threads.shutdown()
+        for hand in self._hands:
+            hand.cluster.close()
+
+
+def _all(jobs: Iterable[Callable[[], T]]) -> list[T]:
+    return [job() for job in jobs]
