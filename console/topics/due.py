@@ -75,9 +75,10 @@ def _obstacles(row: PlannedDeletion, then: Now, now: datetime) -> Iterator[str]:
     if now - row.due_at > LATE_MAX:
         yield f"It was due at {minute(row.due_at)}, and could not be carried out for a day."
     yield from why_kept(Traces(row.topic_id, tuple(row.ends), row.places), then)
-    if row.actor is None or not row.actor.is_active:
+    actor = _account(row.actor_id)
+    if actor is None or not actor.is_active:
         yield f"{row.actor_name} has no account any more that could have it done."
-    elif Right.OPERATE not in reach_of(row.actor).rights_on(Resource.TOPIC, row.topic):
+    elif Right.OPERATE not in reach_of(actor).rights_on(Resource.TOPIC, row.topic):
         yield f"{row.actor_name} may not delete it any more."
     if read_only := why_read_only():
         yield read_only
@@ -85,23 +86,30 @@ def _obstacles(row: PlannedDeletion, then: Now, now: datetime) -> Iterator[str]:
 
 def _delete(row: PlannedDeletion, plan: Plan) -> None:
     """Raises GatewayError if it is not known what became of it."""
-    approver: User | None = row.approver
+    actor, approver = _account(row.actor_id), _account(row.approver_id)
     by = f", approved by {approver.get_username()}" if approver else ""
     note = f"Planned by {row.actor_name} at {minute(row.at)}{by}."
     posted = Posted(path="", mode=Mode.APPROVED, approver=approver, digest=digest_of(plan, approver), note=note)
     try:
         with posting(posted):
-            said = Confirmation(digest_of(plan, row.actor), plan.typed_name)
-            carry_out(row.actor, plan, said, lambda: cluster_gateway().delete_topic(row.topic))
+            said = Confirmation(digest_of(plan, actor), plan.typed_name)
+            carry_out(actor, plan, said, lambda: cluster_gateway().delete_topic(row.topic))
     except (NotConfirmedError, RefusedError) as error:
         _end(row, KEPT, str(error))
     else:
         _end(row, DELETED, "Its day of grace was over.")
 
 
+def _account(number: int | None) -> User | None:
+    """None also of an account that was deleted: in another database than its own nothing forgets it."""
+    return User.objects.filter(pk=number).first()
+
+
 def _is_gone(row: PlannedDeletion) -> None:
     if row.state == DOING:
-        record_event(row.actor, DELETE, "topic", row.topic, detail="It was gone when the console looked again.")
+        record_event(
+            _account(row.actor_id), DELETE, "topic", row.topic, detail="It was gone when the console looked again."
+        )
         _end(row, DELETED, "Its day of grace was over.")
     else:
         _end(row, DELETED, "It was gone before: somebody else deleted it.")
@@ -110,7 +118,7 @@ def _is_gone(row: PlannedDeletion) -> None:
 def _postpone(row: PlannedDeletion, why: str, now: datetime) -> None:
     if now - row.due_at > LATE_MAX:
         sentence = f"It was due at {minute(row.due_at)}, and could not be carried out for a day: {why}"
-        record_event(row.actor, DELETE, "topic", row.topic, result="refused", detail=sentence)
+        record_event(_account(row.actor_id), DELETE, "topic", row.topic, result="refused", detail=sentence)
         _end(row, KEPT, sentence)
     elif row.outcome != why[:1_000]:
         PlannedDeletion.objects.filter(pk=row.pk, state__in=GOING).update(outcome=why[:1_000])
