@@ -72,7 +72,8 @@ def _form_page(request: HttpRequest, kept: KeptRule | None) -> HttpResponse:
     form = RuleForm(ruleset.channels, request.POST or None, initial=initial)
     if kept:
         form.fields["name"].disabled = True
-    offered = () if kept else removed("alert", REMOVE)
+    there = KeptRule.objects.values_list("name", flat=True)
+    offered = () if kept else removed("alert", REMOVE, there)
     context = {"form": form, "kept": kept, "removed": offered, "channels": ruleset.channels, "address": request.path}
     if request.method != "POST" or not form.is_valid():
         return render(request, "alerts/rule.html", context, status=422 if form.errors else 200)

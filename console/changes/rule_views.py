@@ -59,7 +59,8 @@ def _form_page(request: HttpRequest, kept: ChangeRule | None) -> HttpResponse:
     if kept:
         form.fields["name"].disabled = True
     context: dict[str, object] = {"form": form, "kept": kept, "address": request.path}
-    context["removed"] = () if kept else removed(OBJECT_TYPE, REMOVE)
+    there = ChangeRule.objects.values_list("name", flat=True)
+    context["removed"] = () if kept else removed(OBJECT_TYPE, REMOVE, there)
     if request.method != "POST" or not form.is_valid():
         return render(request, "changes/rule.html", context, status=422 if form.errors else 200)
     name = form.cleaned_data["name"]

@@ -1,5 +1,7 @@
 """Keeping and finding what takes a change back."""
 
+from collections.abc import Iterable
+
 from django.contrib.auth.models import User
 
 from console.plans.models import KEPT_PER_OBJECT, KeptInverse
@@ -38,9 +40,10 @@ def find_removed(object_type: str, action: str, number: str) -> KeptInverse | No
     return KeptInverse.objects.filter(pk=int(number), object_type=object_type, action=action).first()
 
 
-def removed(object_type: str, action: str) -> list[KeptInverse]:
-    """The newest first."""
-    return list(KeptInverse.objects.filter(object_type=object_type, action=action)[:REMOVED_SHOWN])
+def removed(object_type: str, action: str, there: Iterable[str] = ()) -> list[KeptInverse]:
+    """The newest first, without those of names that are `there` again."""
+    found = KeptInverse.objects.filter(object_type=object_type, action=action).exclude(object_name__in=list(there))
+    return list(found[:REMOVED_SHOWN])
 
 
 def inverses_of(object_type: str, object_name: str) -> list[KeptInverse]:

@@ -89,6 +89,7 @@ def test_a_rule_that_was_removed_is_made_again_as_it_was(ask):
     digest = re.search(r'name="digest" value="(\w+)"', ask.post(ADD, form).content.decode())[1]
     ask.post(ADD, form | {"digest": digest})
     assert (KeptRule.objects.get().name, KeptRule.objects.get().said) == ("busy", said)
+    assert ask.get(ADD).context["removed"] == []
 
 
 def test_a_rule_is_changed_and_nothing_else_than_was_shown(ask):

@@ -71,6 +71,7 @@ def test_a_rule_that_was_removed_is_made_again_as_it_was(administrator, client_o
     confirm(browser, ADD, form)
     row = ChangeRule.objects.get()
     assert (row.name, row.said) == ("night", said)
+    assert browser.get(ADD).context["removed"] == []
 
 
 @pytest.mark.parametrize("number", ["", "0", "x", "9" * 30, "-1"])

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import re
 
 import pytest
 from django.core.management import call_command
@@ -210,3 +211,20 @@ def _of_json(page) -> dict[str, str]:
 
 def _is_password(field) -> bool:
     return getattr(field.field.widget, "input_type", "") == "password"
+
+
+@pytest.mark.django_db
+def test_a_deleted_connector_comes_back_as_it_was_without_its_secrets(connect, browser):
+    config = {"file": "/a/file", "topic": "lines-in", "db.phrase": SECRET, "my.password": SECRET}
+    connect.connectors["lines"] = connector("lines", **config)
+    Connector.objects.create(name="lines", kind="source", state="RUNNING")
+    doomed = browser.get("/connectors/lines/+delete/")
+    browser.post("/connectors/lines/+delete/", {"digest": digest_in(doomed), "typed_name": "lines"})
+    connect.connectors.clear()
+    Connector.objects.all().delete()
+    (link,) = re.findall(r'href="([^"]+\?kept=\d+)"', text_of(browser.get("/connectors/")))
+    begun = text_of(browser.get(f"{link}&amp;as=json".replace("&amp;", "&")))
+    assert "/a/file" in begun
+    assert "lines-in" in begun
+    assert SECRET not in begun
+    assert MASK not in begun
