@@ -67,7 +67,7 @@ def _facts(drill: Drill, process: ManagedProcess | None, samples: list[Sample]) 
         worse=_worse(drill, samples) if phase is Phase.FAULT else "",
         is_over=phase is Phase.FAULT and hold.is_over(drill, process),
         is_back=is_back,
-        is_whole=is_back and since_back and is_whole(now, drill.broker_id),
+        is_whole=is_back and since_back and is_whole(now, drill.broker_id) and now.zookeeper >= samples[0].zookeeper,
         is_counted=is_counted(drill),
     )
 

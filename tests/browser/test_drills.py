@@ -43,20 +43,20 @@ def processes_of(product, module: str) -> list[psutil.Process]:
     return found
 
 
-def begin(page, product, seconds: int) -> psutil.Process:
-    """The broker that is paused, as soon as it is."""
+def begin(page, product, seconds: int, fault: str = "pause") -> psutil.Process:
+    """The broker it is done to, as soon as it is."""
     page.goto(f"{product.console}/drills/+begin/")
-    page.get_by_label("What", exact=True).select_option("pause")
+    page.get_by_label("What", exact=True).select_option(fault)
     page.get_by_label("To whom").select_option("controller")
     page.get_by_label("For, seconds").fill(str(seconds))
     page.get_by_role("button", name="Preview").click()
-    expect(page.locator("#plan")).to_contain_text("Expected: another broker becomes controller.")
+    expect(page.locator("#plan")).to_contain_text("Expected: ")
     name = page.locator("#plan .mono").filter(has_text="broker-").first.inner_text()
     page.get_by_label("Type the name to confirm").fill(name)
+    broker = psutil.Process(int(product.manage("shell", "-c", PID.format(name=name)).stdout.split()[-1]))
     page.get_by_role("button", name="Begin the drill").click()
     expect(page.locator("[data-cell=state]")).to_have_text("fault")
-    broker = psutil.Process(int(product.manage("shell", "-c", PID.format(name=name)).stdout.split()[-1]))
-    await_true(lambda: broker.status() == psutil.STATUS_STOPPED, f"{name} is paused")
+    await_true(lambda: not broker.is_running() or broker.status() == psutil.STATUS_STOPPED, f"it is done to {name}")
     return broker
 
 
@@ -66,8 +66,7 @@ PID = "from console.processes.models import ManagedProcess as M; print(M.objects
 def test_a_paused_controller_is_continued_and_the_report_says_that_it_came_as_expected(window, playground, chromium):
     admin = AdminClient(playground.client)
     admin.create_topics([NewTopic("journey.drill", 6, 3)])["journey.drill"].result(30)
-    window.goto(f"{playground.console}/")
-    expect(window.get_by_text("Healthy", exact=True)).to_be_visible()
+    is_well(window, playground)
     broker = begin(window, playground, 20)
     expect(window.locator("[data-cell=state]")).to_have_text("done", timeout=OVER_MS)
     assert broker.status() != psutil.STATUS_STOPPED
@@ -80,9 +79,24 @@ def test_a_paused_controller_is_continued_and_the_report_says_that_it_came_as_ex
     assert table.get_by_text("worse", exact=True).count() == 0
 
 
+def is_well(page, product) -> None:
+    page.goto(f"{product.console}/")
+    expect(page.get_by_text("Healthy", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("fault", ["kill", "slow"])
+def test_a_broker_that_is_killed_or_slow_is_as_before_when_it_is_over(fault, window, playground):
+    is_well(window, playground)
+    broker = begin(window, playground, 15, fault)
+    expect(window.locator("[data-cell=state]")).to_have_text("done", timeout=OVER_MS)
+    assert fault == "kill" or broker.status() != psutil.STATUS_STOPPED
+    expect(window.locator("#comparison")).to_contain_text("Acknowledged records lost")
+    is_well(window, playground)
+
+
 def test_worker_and_holder_are_killed_and_the_broker_goes_on(window, playground, chromium):
     broker = begin(window, playground, 60)
-    take_pictures(chromium, playground, "drill", {"live": "/drills/2/"})
+    take_pictures(chromium, playground, "drill", {"live": window.url.removeprefix(playground.console)})
     for each in [*processes_of(playground, "console.launch.worker"), *processes_of(playground, "console.drill.holder")]:
         os.kill(each.pid, signal.SIGKILL)
     await_true(lambda: broker.status() != psutil.STATUS_STOPPED, "the broker goes on")

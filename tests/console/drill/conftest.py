@@ -45,26 +45,23 @@ class Stage:
     def __init__(self, cluster, collect, clock, settings, directory):
         self.cluster, self.collect, self.clock = cluster, collect, clock
         settings.DRILLS, settings.RUN_DIR, settings.LOG_DIR = True, directory, directory
+        self.host, self.directory = settings.HOST_NAME, directory
         self.targets: dict[int, Identity] = {}
+        self.tokens: list[str] = []
         for number in (1, 2, 3):
-            token = secrets.token_hex(16)
-            self.targets[number] = found = os_process.spawn(
-                [sys.executable, "-c", COUNT], {}, directory, directory / "log", token
-            )
-            ManagedProcess.objects.create(
-                name=f"broker-{number}",
-                kind="broker",
-                position=number,
-                host=settings.HOST_NAME,
-                observed="running",
-                desired="running",
-                state="healthy",
-                pid=found.pid,
-                create_time=found.create_time,
-                run_token=found.token,
-            )
+            self.targets[number] = self.run(f"broker-{number}", "broker")
         cluster.create_topic("orders", 3, 3)
         collect()
+
+    def run(self, name: str, kind: str, **values) -> Identity:
+        """A process that counts, and the row of it."""
+        argv, token = [sys.executable, "-c", COUNT], secrets.token_hex(16)
+        found = os_process.spawn(argv, {}, self.directory, self.directory / "log", token)
+        seen = {"observed": "running", "desired": "running", "state": "healthy", "host": self.host}
+        identity = {"pid": found.pid, "create_time": found.create_time, "run_token": found.token}
+        self.tokens.append(token)
+        ManagedProcess.objects.create(name=name, kind=kind, **seen, **identity, **values)
+        return found
 
     def process(self, number: int) -> ManagedProcess:
         return ManagedProcess.objects.get(name=f"broker-{number}")
@@ -87,6 +84,5 @@ class Stage:
 def stage(cluster, collect, clock, settings, tmp_path):
     found = Stage(cluster, collect, clock, settings, tmp_path)
     yield found
-    tokens = [each.token for each in found.targets.values()]
-    for token in [*tokens, *Drill.objects.exclude(holder_token="").values_list("holder_token", flat=True)]:
+    for token in [*found.tokens, *Drill.objects.exclude(holder_token="").values_list("holder_token", flat=True)]:
         os_process.kill_family(token)

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from dataclasses import replace
 
 import pytest
 
@@ -12,9 +13,11 @@ from console.changes.models import ChangeRule
 from console.drill.advance import advance
 from console.drill.models import Drill
 from console.drill.queries import sample_now
+from console.gateway.zookeeper import ZooKeeperView
 from console.processes import os_process
 from console.processes.actions import do_start
 from console.processes.models import ManagedProcess
+from console.processes.os_process import look
 from console.rolling_restart.models import RollingRestart
 from tests.console.confirming import digest_in
 from tests.console.drill.conftest import await_true
@@ -225,6 +228,29 @@ def test_the_only_zookeeper_server_is_not_touched(stage, ask, collect, settings)
         pid=1,
     )
     assert "quorum" in refusal(ask, whom="zookeeper-leader")
+
+
+def test_one_zookeeper_server_of_three_is_paused_and_nobody_else_notices(stage, ask, zookeeper):
+    modes = ("leader", "follower", "follower")
+    zookeeper[:] = [ZooKeeperView(f"127.0.0.1:{2181 + at}", mode, "3.9.5", 42, 3, 0.5) for at, mode in enumerate(modes)]
+    servers = [stage.run(f"zookeeper-{at + 1}", "zookeeper", ports=[2181 + at]) for at in range(3)]
+    stage.collect()
+    drill = begun(ask, whom="zookeeper-leader")
+    assert (drill.name, drill.broker_id) == ("zookeeper-1", None)
+    stage.beats(11, drill)
+    await_true(lambda: look(servers[0]).suspended, "it is paused")
+    zookeeper[:] = [
+        replace(zookeeper[0], error="no answer", mode=""),
+        zookeeper[1],
+        replace(zookeeper[2], mode="leader"),
+    ]
+    stage.beats(26, drill)
+    assert drill.phase == "recovering"
+    zookeeper[0] = replace(zookeeper[2], address="127.0.0.1:2181", mode="follower")
+    stage.beats(6, drill)
+    assert (drill.state, drill.sentence) == ("done", "Everything was as expected.")
+    assert not look(servers[0]).suspended
+    assert drill.table[0].measured == "2"
 
 
 @pytest.mark.parametrize(
