@@ -15,9 +15,10 @@ from broker.connect.herder.herder import Herder
 from broker.connect.herder.membership import GroupWorker
 from broker.connect.herder.sessions import Sessions
 from broker.connect.plugins import paths
-from broker.connect.rest.forwarding import request_headers, send
+from broker.connect.rest.forwarding import Send, request_headers, sender
+from broker.connect.rest.serving import RestSockets, read_rest, serving
 from broker.connect.settings import DISTRIBUTED, Settings, read_settings
-from broker.connect.standalone import listen, serving, worker_id
+from broker.connect.standalone import rest_of
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import TopicLog
 from broker.connect.storage.offsets import Offsets
@@ -31,18 +32,20 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
     settings = read_settings(props, DISTRIBUTED)
     paths.allow(list(settings.connector_file_roots) or None)
     logins = settings.logins()
-    listening = listen(settings)
+    sockets = RestSockets(read_rest(settings))
+    send = sender(sockets.rest.client_tls)
     configurations, states, offsets = Configurations(), States(), Offsets()
-    identity = worker_id(settings, listening)
+    identity = sockets.worker_id(settings)
     herder = Herder(settings, identity, configurations, states, offsets)
+    herder.scheme = sockets.rest.advertised.scheme
     herder.sessions = sessions = Sessions(herder)
     own = request_headers(logins)
 
     def headers(body: bytes) -> dict[str, str]:
         return own | sessions.headers(body)
 
-    herder.publish_to_leader = functools.partial(_publish, headers)
-    herder.fencing = Fencing(herder, headers)
+    herder.publish_to_leader = functools.partial(_publish, send, headers)
+    herder.fencing = Fencing(herder, headers, send)
     herder.config_log = _log_of(settings, "config", 1, herder.on_config)
     herder.state_log = _log_of(settings, "status", settings.status_storage_partitions, states.apply)
     herder.offset_log = _log_of(settings, "offset", settings.offset_storage_partitions, offsets.apply)
@@ -54,12 +57,12 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
         cluster, settings.group_id, PROTOCOL_TYPE,
         session_timeout_ms=settings.session_timeout_ms, rebalance_timeout_ms=settings.rebalance_timeout_ms,
     )  # fmt: skip
-    group = GroupWorker(herder, member, f"http://{identity}/", sessions.tick)
+    group = GroupWorker(herder, member, f"{herder.scheme}://{identity}/", sessions.tick)
     herder.group = group
     herder.start(())
     group.start()
     try:
-        with serving(herder, listening, logins):
+        with serving(rest_of(herder, send), sockets, logins):
             _log.info("Kafka Connect started", worker=identity)
             stop.wait()
     finally:
@@ -85,7 +88,7 @@ def _log_of(settings: Settings, kind: str, partitions: int, apply: object) -> To
 
 
 def _publish(
-    headers: Callable[[bytes], dict[str, str]], url: str, connector: str, configs: list[dict[str, str]]
+    send: Send, headers: Callable[[bytes], dict[str, str]], url: str, connector: str, configs: list[dict[str, str]]
 ) -> None:
     """To the leader, which writes them. Raises ConnectError."""
     if not url:

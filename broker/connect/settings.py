@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.logins import Logins, read_logins
@@ -34,7 +33,19 @@ _EVERY_WORKER = (
     Key("offset.flush.interval.ms", parse_int, 60_000, "How often offsets are committed.", at_least=1),
     Key("offset.flush.timeout.ms", parse_int, 5_000, "How long a task waits for that.", at_least=1),
     Key("task.shutdown.graceful.timeout.ms", parse_int, 5_000, "How long a task may take to stop.", at_least=0),
-    Key("listeners", str, "http://127.0.0.1:8083", "Where REST listens."),
+    Key("listeners", parse_list, ("http://127.0.0.1:8083",), "Where REST listens, http://host:port or https://…"),
+    Key(
+        "admin.listeners",
+        parse_list,
+        None,
+        "Where the levels of loggers are asked for; unset: on the listeners, empty: nowhere.",
+    ),
+    Key(
+        "rest.advertised.listener", str, "", "By which listener workers ask one another.", choices=("", "http", "https")
+    ),
+    Key("access.control.allow.origin", parse_list, (), "Whose pages browsers let ask REST; * is everybody's."),
+    Key("access.control.allow.methods", parse_list, (), "And by which methods; else GET, POST and HEAD."),
+    Key("response.http.headers.config", str, "", "Headers of every answer: set, add, setDate or addDate, name: value."),
     Key("rest.advertised.host.name", str, "", "Under which host other workers find this one."),
     Key("rest.advertised.port", parse_int, 0, "And under which port."),
     Key("authentication.method", str, "NONE", "BASIC asks for a name and password.", choices=("NONE", "BASIC")),
@@ -155,12 +166,6 @@ class Settings:
             return self.values[name]
         except KeyError:
             raise AttributeError(name) from None
-
-    @property
-    def listener(self) -> tuple[str, int]:
-        where = urlsplit(self.values["listeners"].split(",")[0].strip())
-        # Nobody outside of this host is let in who was not named.
-        return where.hostname or "127.0.0.1", 8083 if where.port is None else where.port
 
     def client(self) -> dict[str, Any]:
         """For the worker's own clients."""

@@ -1,22 +1,18 @@
 """A worker of its own: configurations in memory, source offsets in a file, REST, until it is told to stop."""
 
-import socket
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import uvicorn
-
-from broker.client.logins import Logins
-from broker.common.errors import BarnabasError, StartupError
-from broker.common.http_server import RestingServer
+from broker.common.errors import BarnabasError
 from broker.common.logs import logger
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import require_valid
 from broker.connect.plugins import paths
 from broker.connect.rest.app import Rest
-from broker.connect.rest.locked import Locked
+from broker.connect.rest.forwarding import Send, sender
 from broker.connect.rest.offsets import ConnectorOffsets
+from broker.connect.rest.serving import RestSockets, read_rest, serving
 from broker.connect.settings import STANDALONE, Settings, read_settings
 from broker.connect.storage.configurations import Configurations
 from broker.connect.storage.logs import FileLog, MemoryLog
@@ -38,16 +34,16 @@ def run_standalone(
     settings = read_settings(props, STANDALONE)
     paths.allow(list(settings.connector_file_roots) or None)
     logins = settings.logins()
-    listening = listen(settings)
+    sockets = RestSockets(read_rest(settings))
     configurations, states, offsets = Configurations(), States(), Offsets()
-    herder = Herder(settings, worker_id(settings, listening), configurations, states, offsets)
+    herder = Herder(settings, sockets.worker_id(settings), configurations, states, offsets)
     herder.config_log = MemoryLog(herder.on_config)
     herder.state_log = MemoryLog(states.apply)
     herder.offset_log = FileLog(Path(settings.offset_storage_file_filename), offsets.apply, offsets.everything)
     herder.offset_log.start()
     herder.start()
     try:
-        with serving(herder, listening, logins):
+        with serving(rest_of(herder, sender(sockets.rest.client_tls)), sockets, logins):
             for config, target in connectors:
                 _create(herder, config, target)
             _log.info("Kafka Connect started", worker=herder.worker_id)
@@ -69,46 +65,8 @@ def _create(herder: Herder, config: dict[str, str], target: str | None) -> None:
         raise ConnectorFailed(f"Failed to create connector {name or '?'}: {error}") from error
 
 
-def listen(settings: Settings) -> socket.socket:
-    """Before anything else starts. Raises StartupError."""
-    host, port = settings.listener
-    try:
-        return socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=128
-        )
-    except OSError as error:
-        raise StartupError(f"REST cannot listen on {host}:{port}: {error.strerror}.") from None
-
-
-def worker_id(settings: Settings, listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
-    return f"{settings.rest_advertised_host_name or host}:{settings.rest_advertised_port or port}"
-
-
-class serving:
-    """REST on a thread of its own."""
-
-    def __init__(self, herder: Herder, listening: socket.socket, logins: Logins | None):
-        rest = Rest(herder, _cluster_id(herder.settings), ConnectorOffsets(herder))
-        app = rest.app()
-        config = uvicorn.Config(
-            Locked(app, logins) if logins else app,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            timeout_graceful_shutdown=2,
-        )
-        self._server = RestingServer(config)
-        self._listening = listening
-        self._thread = threading.Thread(target=self._server.run, args=([listening],), name="rest", daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, *_error: object) -> None:
-        self._server.should_exit = True
-        self._thread.join(5)
-        self._listening.close()
+def rest_of(herder: Herder, send: Send) -> Rest:
+    return Rest(herder, _cluster_id(herder.settings), ConnectorOffsets(herder), send)
 
 
 def _cluster_id(settings: Settings) -> Callable[[], str]:

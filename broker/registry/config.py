@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from broker.client.rest_listeners import SCHEMES, Listener, Tls, reached_by_others, read_listeners, read_tls
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.file import client_properties, exposure
 from broker.client.security.librdkafka import librdkafka_settings
@@ -13,9 +14,9 @@ from broker.common.errors import StartupError
 from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
 from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
 from broker.config.zookeeper import zookeeper_tls
-from broker.registry.listeners import PORT, SCHEMES, Listener, Tls, among_registries, read_listeners, read_tls
 from broker.registry.settings import LEVELS
 
+PORT = 8081
 _STORE = "kafkastore."
 _OLDER = {"avro.compatibility.level": "schema.compatibility.level", "master.eligibility": "leader.eligibility"}
 
@@ -100,14 +101,14 @@ def read_config(said: Mapping[str, str]) -> RegistryConfig:
         values = read_values(KEYS, known)
         zookeeper_tls(values)
         security = librdkafka_settings(read_security(_of_clients(said)))
-        listeners = read_listeners(values["listeners"])
+        listeners = read_listeners(values["listeners"], PORT)
         is_secure = any(each.scheme == "https" for each in listeners)
         tls = read_tls(said, values["ssl_client_authentication"]) if is_secure else None
     except (ConfigError, ClientConfigError) as error:
         raise StartupError(f"{error}.") from None
     if values["authentication_method"] == "BASIC" and not values["authentication_file"]:
         raise StartupError("authentication.method=BASIC needs authentication.file.")
-    among = among_registries(listeners, values["inter_instance_protocol"])
+    among = reached_by_others(listeners, values["inter_instance_protocol"], "inter.instance.protocol")
     servers = ",".join(each.rpartition("://")[2] for each in values["kafkastore_bootstrap_servers"])
     client = {
         "bootstrap.servers": servers,

@@ -13,12 +13,12 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from broker.client.logins import Logins, read_logins
+from broker.client.rest_listeners import Listener, Tls
 from broker.common.errors import NotNowError
 from broker.common.http_server import RestingServer
 from broker.common.logs import logger
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.config import RegistryConfig
-from broker.registry.listeners import Listener, Tls
 from broker.registry.registry import Registry
 from broker.registry.rest.app import make_app
 from broker.registry.schema_log import ensure_topic

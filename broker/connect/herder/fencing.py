@@ -13,7 +13,7 @@ from broker.connect.api import ConnectError
 from broker.connect.group.wire import Unit
 from broker.connect.herder.errors import Conflict, NotLeader
 from broker.connect.herder.herder import Herder
-from broker.connect.rest.forwarding import send
+from broker.connect.rest.forwarding import Send
 from broker.connect.storage import records
 
 #: Of a transaction that nobody begins.
@@ -24,10 +24,10 @@ _log = logger("broker.connect")
 class Fencing:
     """On any thread but the herder's: it waits for brokers."""
 
-    def __init__(self, herder: Herder, headers: Callable[[bytes], dict[str, str]]):
-        """`headers` of a body: what a worker's own requests are sent with. Raises ConnectError."""
+    def __init__(self, herder: Herder, headers: Callable[[bytes], dict[str, str]], send: Send):
+        """`send` asks another worker; `headers` of a body: what that is sent with, which raises ConnectError."""
         self._herder = herder
-        self._headers = headers
+        self._headers, self._send = headers, send
         self._one_round = threading.Lock()
 
     def ask(self, connector: str) -> None:
@@ -40,7 +40,7 @@ class Fencing:
             if not group.leader_url:
                 raise ConnectError("there is no leader of the group yet")
             path = f"/connectors/{quote(connector, safe='')}/fence"
-            status, content = send(group.leader_url, "PUT", path, b"", self._headers(b""))
+            status, content = self._send(group.leader_url, "PUT", path, b"", self._headers(b""))
         except (BarnabasError, OSError, http.client.HTTPException) as error:
             raise ConnectError(f"older tasks of {connector} are not fenced: {error}") from None
         if status >= 400:

@@ -43,6 +43,8 @@ class Herder:
     ):
         self.settings = settings
         self.worker_id = worker_id
+        #: How workers of the group ask one another.
+        self.scheme = "http"
         self.configurations, self.states, self.offsets = configurations, states, offsets
         self.group: Membership = Alone()
         self.fencing: Fences
@@ -338,7 +340,9 @@ class Herder:
         def change() -> None:
             if unit not in self._running and self._assigned is not None and unit not in self._assigned:
                 known = self.states.states.get((unit.connector, None if unit.is_connector else unit.task))
-                raise NotLeader(f"http://{known.worker_id}/" if known and known.worker_id != self.worker_id else "")
+                raise NotLeader(
+                    f"{self.scheme}://{known.worker_id}/" if known and known.worker_id != self.worker_id else ""
+                )
             self._restart([unit])
 
         self.call(change)

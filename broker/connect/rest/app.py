@@ -20,7 +20,7 @@ from broker.connect.herder.errors import BadRequest, Forbidden, NotFound, NotLea
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
 from broker.connect.plugins import Kind, lookup, plugins
-from broker.connect.rest.forwarding import forward
+from broker.connect.rest.forwarding import Send, forward
 from broker.connect.rest.offsets import ConnectorOffsets
 from broker.connect.storage.records import TARGETS, logger_record
 
@@ -29,19 +29,21 @@ _BODY_BYTES_MAX = 1024 * 1024
 _VERSION = {"version": "3.8.0-barnabas", "commit": "unknown"}
 _log = logger("broker.connect")
 
-Answer = Response | None
+#: Method, path, what answers, and its status.
+Table = list[tuple[str, str, Callable[[Request, Any], Any], int]]
 
 
 class Rest:
-    def __init__(self, herder: Herder, cluster_id: Callable[[], str], offsets: ConnectorOffsets):
-        self._herder = herder
+    def __init__(self, herder: Herder, cluster_id: Callable[[], str], offsets: ConnectorOffsets, send: Send):
+        """`send`: how another worker is asked."""
+        self._herder, self._send = herder, send
         self._cluster_id = cluster_id
         self._offsets = offsets
         self._levels = herder.levels
 
-    def app(self) -> Starlette:
+    def app(self, *, has_admin: bool) -> Starlette:
         name = "/connectors/{name}"
-        table: list[tuple[str, str, Callable[[Request, Any], Any], int]] = [
+        table: Table = [
             ("GET", "/", lambda _r, _b: {**_VERSION, "kafka_cluster_id": self._cluster_id()}, 200),
             ("GET", "/connectors", self._list, 200),
             ("POST", "/connectors", self._create, 201),
@@ -69,10 +71,20 @@ class Rest:
             ("GET", "/connector-plugins", _plugins, 200),
             ("GET", "/connector-plugins/{plugin}/config", _plugin_config, 200),
             ("PUT", "/connector-plugins/{plugin}/config/validate", self._validate, 200),
+        ]
+        return self._of(table + self._admin_table() if has_admin else table)
+
+    def admin_app(self) -> Starlette:
+        return self._of(self._admin_table())
+
+    def _admin_table(self) -> Table:
+        return [
             ("GET", "/admin/loggers", self._loggers, 200),
             ("GET", "/admin/loggers/{logger}", self._logger, 200),
             ("PUT", "/admin/loggers/{logger}", self._set_logger, 200),
         ]
+
+    def _of(self, table: Table) -> Starlette:
         by_path: dict[str, dict[str, tuple[Any, int]]] = {}
         for method, path, answer, status in table:
             by_path.setdefault(path, {})[method] = answer, status
@@ -98,7 +110,7 @@ class Rest:
         try:
             said = answer()
         except NotLeader as error:
-            return forward(request, raw, error.url)
+            return forward(self._send, request, raw, error.url)
         except Refused as error:
             return _error(error.status, str(error))
         except (ConnectError, BarnabasError) as error:

@@ -1,7 +1,9 @@
 """A request that another worker has to answer goes on to it, at most twice (A1)."""
 
 import http.client
-from urllib.parse import urlencode, urlsplit
+import ssl
+from collections.abc import Callable
+from urllib.parse import SplitResult, urlencode, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -12,7 +14,11 @@ _TIMEOUT_S = 90.0
 _NEXT = {None: "true", "true": "false"}
 
 
-def forward(request: Request, body: bytes, url: str) -> Response:
+#: Of a worker: URL, method, path, body, headers → status and content. Raises OSError, HTTPException.
+Send = Callable[[str, str, str, bytes, dict[str, str]], tuple[int, bytes]]
+
+
+def forward(send: Send, request: Request, body: bytes, url: str) -> Response:
     told = request.query_params.get("forward")
     if told not in _NEXT:
         return _error(409, "Cannot complete request because of a conflicting operation (e.g. worker rebalance)")
@@ -34,16 +40,27 @@ def forward(request: Request, body: bytes, url: str) -> Response:
     return Response(content, status, media_type="application/json" if content else None)
 
 
-def send(url: str, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
-    """Redirects are not followed. Raises OSError, HTTPException."""
-    where = urlsplit(url)
-    connection = http.client.HTTPConnection(where.hostname or "", where.port or 80, timeout=_TIMEOUT_S)
-    try:
-        connection.request(method, path, body or None, headers)
-        answer = connection.getresponse()
-        return answer.status, answer.read()
-    finally:
-        connection.close()
+def sender(tls: ssl.SSLContext | None) -> Send:
+    """`tls` of https; None: whom the system trusts. Redirects are not followed."""
+
+    def send(url: str, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
+        connection = _connection(urlsplit(url), tls)
+        try:
+            connection.request(method, path, body or None, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    return send
+
+
+def _connection(where: SplitResult, tls: ssl.SSLContext | None) -> http.client.HTTPConnection:
+    host = where.hostname or ""
+    if where.scheme == "https":
+        context = tls or ssl.create_default_context()
+        return http.client.HTTPSConnection(host, where.port or 443, timeout=_TIMEOUT_S, context=context)
+    return http.client.HTTPConnection(host, where.port or 80, timeout=_TIMEOUT_S)
 
 
 def request_headers(logins: Logins | None) -> dict[str, str]:

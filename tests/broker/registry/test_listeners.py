@@ -2,9 +2,9 @@
 
 import pytest
 
+from broker.client.rest_listeners import Listener
 from broker.common.errors import StartupError
 from broker.registry.config import read_config, read_config_file
-from broker.registry.listeners import Listener
 from tests.certificates import Authority, inline
 
 BASE = {"kafkastore.bootstrap.servers": "127.0.0.1:9092"}

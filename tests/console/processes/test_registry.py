@@ -67,7 +67,7 @@ def test_worker_and_registry_read_the_files_we_write(data, brokers, replicas):
     (data / "a.txt").touch()
     register(read_setup({"BARNABAS_BROKERS": brokers, "BARNABAS_DOCUMENTS": str(data / "a.txt")}, ""))
     worker = read_settings(read_client_properties(str(data / "connect" / "connect.properties")), DISTRIBUTED)
-    assert (worker.listener, worker.config_storage_replication_factor) == (("127.0.0.1", 8083), replicas)
+    assert (worker.listeners, worker.config_storage_replication_factor) == (("http://127.0.0.1:8083",), replicas)
     assert str(data / "a.txt") in worker.connector_file_roots
     assert worker.logins() is not None
     registry = read_config_file(str(data / "registry" / "schema-registry.properties"), {})

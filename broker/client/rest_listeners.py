@@ -1,4 +1,4 @@
-"""Where a registry listens, by http or https, and by which of them others of its group reach it: Confluent's keys."""
+"""Where a daemon's REST listens, by http or https, and by which of them others of its group reach it."""
 
 import ssl
 from collections.abc import Mapping
@@ -9,7 +9,6 @@ from broker.client.security.properties import TlsSettings, read_security
 from broker.client.security.tls import client_context, server_context
 from broker.common.errors import StartupError
 
-PORT = 8081
 SCHEMES = ("http", "https")
 
 
@@ -24,31 +23,32 @@ class Listener(NamedTuple):
         return "127.0.0.1" if self.host in ("0.0.0.0", "::", "") else self.host
 
 
-def read_listeners(said: tuple[str, ...]) -> tuple[Listener, ...]:
-    """Raises StartupError."""
+def read_listeners(
+    said: tuple[str, ...], port: int, key: str = "listeners", host: str = "0.0.0.0"
+) -> tuple[Listener, ...]:
+    """`port` and `host` where none is named. Raises StartupError."""
     try:
         found = [urlsplit(each) for each in said]
         made = tuple(
-            Listener(each.scheme, each.hostname or "0.0.0.0", PORT if each.port is None else each.port)
-            for each in found
+            Listener(each.scheme, each.hostname or host, port if each.port is None else each.port) for each in found
         )
     except ValueError:
         made = ()
     if not made or any(each.scheme not in SCHEMES for each in made):
-        raise StartupError(f"listeners={','.join(said)} must be http://host:port or https://host:port, one or several.")
+        raise StartupError(f"{key}={','.join(said)} must be http://host:port or https://host:port, one or several.")
     return made
 
 
-def among_registries(listeners: tuple[Listener, ...], scheme: str) -> Listener:
+def reached_by_others(listeners: tuple[Listener, ...], scheme: str, key: str) -> Listener:
     """The one that others of the group ask; `scheme` empty: the first. Raises StartupError."""
     found = [each for each in listeners if scheme in ("", each.scheme)]
     if not found:
-        raise StartupError(f"inter.instance.protocol={scheme}, but no listener speaks it.")
+        raise StartupError(f"{key}={scheme}, but no listener speaks it.")
     return found[0]
 
 
 class Tls(NamedTuple):
-    """`client`: what other registries are asked with."""
+    """`client`: what others of the group are asked with."""
 
     server: ssl.SSLContext
     client: ssl.SSLContext

@@ -1,0 +1,158 @@
+"""REST on a worker's listeners: http or https, with what browsers may ask of it, and logging apart if it is to be."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
+from broker.client.logins import Logins
+from broker.client.rest_listeners import Listener, Tls, reached_by_others, read_listeners, read_tls
+from broker.client.security.errors import ClientConfigError
+from broker.common.errors import StartupError
+from broker.common.http_server import RestingServer
+from broker.config.properties import unescaped
+from broker.connect.rest.app import Rest
+from broker.connect.rest.headers import HeaderRule, WithHeaders, read_rules
+from broker.connect.rest.locked import Locked
+from broker.connect.settings import Settings
+
+_PORT = 8083
+#: Nobody outside of this host is let in who was not named.
+_HOST = "127.0.0.1"
+_HTTPS = "listeners.https."
+_METHODS = ("GET", "POST", "HEAD")
+
+
+@dataclass(frozen=True)
+class RestSettings:
+    listeners: tuple[Listener, ...]
+    #: None: on the listeners, with everything else; empty: nowhere.
+    admin: tuple[Listener, ...] | None
+    #: What other workers ask.
+    advertised: Listener
+    tls: Tls | None
+    origins: tuple[str, ...]
+    methods: tuple[str, ...]
+    headers: tuple[HeaderRule, ...]
+
+    @property
+    def client_tls(self) -> ssl.SSLContext | None:
+        return self.tls.client if self.tls else None
+
+
+def read_rest(settings: Settings) -> RestSettings:
+    """Raises StartupError."""
+    listeners = read_listeners(settings.listeners, _PORT, host=_HOST)
+    said: tuple[str, ...] | None = settings.admin_listeners
+    admin = read_listeners(said, _PORT, "admin.listeners", _HOST) if said else () if said is not None else None
+    schemes = {each.scheme for each in (*listeners, *(admin or ()))}
+    # As Kafka: http among workers where there is a listener for it.
+    scheme = settings.rest_advertised_listener or ("http" if "http" in {each.scheme for each in listeners} else "")
+    return RestSettings(
+        listeners,
+        admin,
+        reached_by_others(listeners, scheme, "rest.advertised.listener"),
+        _tls(settings.props) if "https" in schemes else None,
+        settings.access_control_allow_origin,
+        settings.access_control_allow_methods or _METHODS,
+        read_rules(settings.response_http_headers_config),
+    )
+
+
+def _tls(props: Mapping[str, str]) -> Tls:
+    """`listeners.https.ssl.…`, all of it, or else the `ssl.…` of the worker's clients."""
+    own = {name.removeprefix(_HTTPS): text for name, text in props.items() if name.startswith(f"{_HTTPS}ssl.")}
+    # Passwords and PEM are escaped in a file as Java has it; the worker's own have been read so.
+    said = unescaped(own) if own else props
+    asks_for = said.get("ssl.client.auth", "none").upper()
+    if asks_for not in ("NONE", "REQUESTED", "REQUIRED"):
+        raise StartupError(f"ssl.client.auth={asks_for.lower()} must be none, requested or required.")
+    try:
+        return read_tls(said, asks_for)
+    except ClientConfigError as error:
+        raise StartupError(f"{error}.") from None
+
+
+class RestSockets:
+    """Taken before anything else starts. Raises StartupError."""
+
+    def __init__(self, rest: RestSettings):
+        self.rest = rest
+        self.main = [(each, _taken(each)) for each in rest.listeners]
+        self.admin = [(each, _taken(each)) for each in rest.admin or ()]
+
+    def worker_id(self, settings: Settings) -> str:
+        """Where others reach this one: host and port."""
+        taken = next(taken for each, taken in self.main if each is self.rest.advertised)
+        host, port = taken.getsockname()[:2]
+        return f"{settings.rest_advertised_host_name or host}:{settings.rest_advertised_port or port}"
+
+
+def _taken(where: Listener) -> socket.socket:
+    family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
+    try:
+        return socket.create_server((where.host, where.port), family=family, backlog=128)
+    except OSError as error:
+        raise StartupError(f"REST cannot listen on {where.host}:{where.port}: {error.strerror}.") from None
+
+
+class serving:
+    """Each listener on a thread of its own."""
+
+    def __init__(self, rest: Rest, sockets: RestSockets, logins: Logins | None):
+        said = sockets.rest
+        main = _guarded(rest.app(has_admin=said.admin is None), said, logins)
+        admin = _guarded(rest.admin_app(), said, logins)
+        self._served = [
+            (_server(app, said.tls if listener.scheme == "https" else None), taken)
+            for app, places in ((main, sockets.main), (admin, sockets.admin))
+            for listener, taken in places
+        ]
+        self._threads = [
+            threading.Thread(target=server.run, args=([taken],), name="rest", daemon=True)
+            for server, taken in self._served
+        ]
+
+    def __enter__(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def __exit__(self, *_error: object) -> None:
+        for server, _ in self._served:
+            server.should_exit = True
+        for thread in self._threads:
+            thread.join(5)
+        for _, taken in self._served:
+            taken.close()
+
+
+def _guarded(app: ASGIApp, rest: RestSettings, logins: Logins | None) -> ASGIApp:
+    """A browser asks whether it may without saying who it is."""
+    if logins:
+        app = Locked(app, logins)
+    if rest.origins:
+        app = CORSMiddleware(
+            app,
+            allow_origins=rest.origins,
+            allow_methods=rest.methods,
+            allow_headers=("Authorization", "X-Requested-With"),
+        )
+    return WithHeaders(app, rest.headers) if rest.headers else app
+
+
+def _server(app: ASGIApp, tls: Tls | None) -> RestingServer:
+    return RestingServer(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=2,
+            ssl_context_factory=(lambda _config, _default: tls.server) if tls else None,
+        )
+    )
