@@ -13,6 +13,7 @@ from console.common.added_clusters import read_added
 from console.common.clusters_file import ClustersFile
 from console.common.current_cluster import MAIN
 from console.common.databases import alias_of, database_of
+from console.common.given import read_megabytes, read_port, read_switch
 from console.common.redis_urls import celery_url, default_socket_path
 from console.common.secret_files import load_or_create_secret
 from console.connectors.configuration import read_connect
@@ -26,31 +27,6 @@ from console.web.proxy import read_networks, read_prefix
 #: Of templates/ and static/: beside the packages, or in a wheel inside of this one.
 ASSETS_DIR = CODE_DIR if IS_CHECKOUT else CODE_DIR / "console" / "_assets"
 env = environ.Env()
-
-
-def read_port(text: str, name: str) -> int:
-    """Ends the program with one sentence if it is none."""
-    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
-        sys.exit(f"{name}={text} must be a number from 1 to 65535.")
-    return int(text)
-
-
-def read_switch(text: str, name: str) -> bool:
-    if text.lower() not in ("1", "true", "yes", "on", "0", "false", "no", "off", ""):
-        sys.exit(f"{name}={text} must be 1 or 0.")
-    return text.lower() in ("1", "true", "yes", "on")
-
-
-def read_megabytes(text: str, name: str) -> int:
-    """In bytes."""
-    try:
-        found = float(text)
-    except ValueError:
-        found = -1.0
-    if not 0 <= found < 1e6:
-        sys.exit(f"{name}={text} must be a number of MB, 0 for no limit.")
-    return round(found * 1_000_000)
-
 
 # What a person may set ----------------------------------------------------------------------------------------------
 DATA_DIR = Path(env("BARNABAS_DATA", default="") or default_data_dir()).expanduser().resolve()

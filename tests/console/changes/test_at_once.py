@@ -39,6 +39,7 @@ NOT_HELD = {
     "console/healing/actions.py": "what is dismissed; what is confirmed is a plan",
     "console/healing/queue.py": "what is proposed",
     "console/topics/due.py": "that a planned deletion could not be carried out; what is deleted is a plan",
+    "console/fleet/actions.py": "that somebody tried to connect; what is kept is a plan",
     "console/tables/actions.py": "how somebody looks at lists",
 }
 #: They ask the rules, by `ask_rules`.
