@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 BEFORE_MS = 10_000
+#: What holds a process up has begun by then, on a machine that does other things too.
+BEGINS_MS = 5_000
 #: A cluster that is not whole by then is told, and the drill is over.
 RECOVER_MAX_MS = 300_000
 #: The probe tells a minute when it is over.
@@ -93,7 +95,7 @@ def _fault(facts: Facts) -> Decision:
     left_s = (facts.fault_ms - facts.in_phase_ms) // 1_000
     if facts.in_phase_ms >= facts.fault_ms:
         return _put_back(facts, "")
-    if facts.is_over:
+    if facts.is_over and facts.in_phase_ms >= BEGINS_MS:
         return _put_back(facts, "what held it up has ended")
     return Decision(Do.NOTHING, Phase.FAULT, f"{facts.name} is held up, for {left_s} s more.")
 

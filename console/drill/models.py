@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import models
 
-from console.charts.drawing import DrawnPanel
+from console.drill.charts import charts_of
 from console.drill.compare import Row
 from console.drill.decide import Phase
 from console.drill.expect import Expected, read_expected
@@ -113,7 +113,4 @@ class Drill(Operation):
 
     @property
     def shown(self) -> dict[str, Any]:
-        from console.drill.charts import charts_of
-
-        charts: list[DrawnPanel] = charts_of(self)
-        return {"charts": charts, "manages": True}
+        return {"charts": charts_of(self)}

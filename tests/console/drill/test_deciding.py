@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from console.drill.compare import Probed, compare
-from console.drill.decide import BEFORE_MS, COUNT_MAX_MS, RECOVER_MAX_MS, Do, Facts, Phase, decide
+from console.drill.decide import BEFORE_MS, BEGINS_MS, COUNT_MAX_MS, RECOVER_MAX_MS, Do, Facts, Phase, decide
 from console.drill.expect import Expected, of_broker, of_server, read_expected
 from console.drill.faults import Fault
 from console.drill.guarding import NOT_ALLOWED, Start, why_not, why_worse
@@ -30,7 +30,8 @@ def facts(phase: Phase, **named) -> Facts:
         (facts(Phase.FAULT, in_phase_ms=20_000), Do.PUT_BACK, Phase.BACK),
         (facts(Phase.FAULT, is_called_off=True), Do.PUT_BACK, Phase.BACK),
         (facts(Phase.FAULT, worse="another broker is away, 3"), Do.PUT_BACK, Phase.BACK),
-        (facts(Phase.FAULT, is_over=True), Do.PUT_BACK, Phase.BACK),
+        (facts(Phase.FAULT, is_over=True, in_phase_ms=BEGINS_MS), Do.PUT_BACK, Phase.BACK),
+        (facts(Phase.FAULT, is_over=True, in_phase_ms=BEGINS_MS - 1), Do.NOTHING, Phase.FAULT),
         (facts(Phase.BACK, is_called_off=True), Do.PUT_BACK, Phase.BACK),
         (facts(Phase.BACK, in_phase_ms=10 * RECOVER_MAX_MS), Do.PUT_BACK, Phase.BACK),
         (facts(Phase.BACK, is_back=True), Do.NOTHING, Phase.RECOVER),

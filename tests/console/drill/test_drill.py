@@ -114,7 +114,7 @@ def test_a_worker_that_dies_is_followed_by_one_that_continues_it_though_the_hold
     if not stage.is_stopped(2):
         os.kill(stage.targets[2].pid, signal.SIGSTOP)
     await_true(lambda: stage.is_stopped(2) and not os_process.find_leader(drill.holder_token), "nobody holds it")
-    stage.beats(3, drill)
+    stage.beats(6, drill)
     await_true(lambda: not stage.is_stopped(2), "the beat continues it")
     stage.beats(3, drill)
     assert drill.state == "done"
@@ -129,7 +129,7 @@ def test_a_worker_that_dies_between_the_row_and_the_fault_leaves_nothing_behind(
         stage.beats(3, drill)
     drill.refresh_from_db()
     assert drill.phase == "fault"
-    stage.beats(8, drill)
+    stage.beats(11, drill)
     assert drill.state == "done"
     assert not stage.is_stopped(2)
 

@@ -4,12 +4,13 @@ import pytest
 
 from console.access.models import ReadOnlyMode
 from console.audit.models import AuditEvent
+from console.brokers.models import BrokerReport
 from console.changes.models import ChangeRule
-from console.clusters.models import Topic
+from console.clusters.models import Broker, Topic
 from console.healing.collect import HealingWatch
 from console.healing.kinds import DEFAULTS, Kind
 from console.healing.models import HealingRule, Proposal
-from console.healing.remedy import NoRemedy, remedy_of
+from console.healing.remedy import CHANGES_MAX, NoRemedy, remedy_of
 from console.placement.models import Reassignment
 from console.rolling_restart.models import RollingRestart
 from tests.console.confirming import digest_in
@@ -289,3 +290,41 @@ def test_the_queue_is_a_file(gone, viewer, client_of):
 
 def test_a_remedy_for_a_broker_that_is_there_is_none(life, db):
     assert remedy_of(Kind.BROKER_GONE, 3, DEFAULTS[Kind.BROKER_GONE]) == NoRemedy("Broker 3 is back.")
+
+
+def report(broker_id: int, used_percent: int) -> None:
+    directory = {"path": "/data", "total_bytes": 1_000, "usable_bytes": 1_000 - 10 * used_percent}
+    BrokerReport.objects.update_or_create(broker_id=broker_id, defaults={"log_dirs": [directory]})
+
+
+def test_a_full_disk_gives_some_replicas_to_emptier_ones(cluster, life, collector, administrator, client_of):
+    """Broker 1 has two partitions of much, and nothing else; the others have what they have."""
+    cluster.create_topic("large", 6, 1)
+    at_first = cluster.moves.assignments(["large"])
+    for (topic, number), replicas in at_first.items():
+        if replicas == (1,):
+            cluster.append(topic, number, 500)
+    life(1)
+    collector.collect_sizes()
+    for broker_id, used in ((1, 90), (2, 20), (3, 20)):
+        report(broker_id, used)
+    life(12)
+    found = Proposal.objects.get(state="open")
+    assert found.reason == "A disk of broker 1 is 90 % used, more than 80 %."
+    assert confirm(client_of(administrator), found).status_code == 302
+    moved = Reassignment.objects.get()
+    assert moved.action == "balance brokers"
+    assert moved.partition_count <= CHANGES_MAX
+    cluster.moves.arrive()
+    after = cluster.moves.assignments(["large"])
+    held_by_1 = [place for place, replicas in after.items() if replicas == (1,) and at_first[place] == (1,)]
+    assert len(held_by_1) < sum(replicas == (1,) for replicas in at_first.values())
+
+
+def test_a_hot_broker_with_nothing_to_give_has_no_proposal_and_the_page_says_why(cluster, life, viewer, client_of):
+    Broker.objects.filter(broker_id=1).update(bytes_per_second=9_000_000)
+    Broker.objects.exclude(broker_id=1).update(bytes_per_second=0)
+    life(32)
+    assert not Proposal.objects.exists()
+    text = client_of(viewer).get("/healing/").content.decode()
+    assert "Broker 1 takes 3.0 times what brokers take on the average. Nothing that may be moved evens it out." in text
