@@ -14,6 +14,7 @@ from console.common.current_cluster import MAIN, all_clusters, is_main
 from console.common.declared_clusters import CLUSTERS_MAX, ClustersError
 from console.connectors.sealing import print_of, seal, unseal
 from console.fleet.actions import do_keep, do_remove, note_trial
+from console.fleet.beside import steps_beside
 from console.fleet.forms import ClusterForm
 from console.fleet.kept import SECRETS, Kept, added_names, kept_of
 from console.fleet.plan import keep_plan, remove_plan
@@ -117,6 +118,7 @@ def _tried(request: HttpRequest, kept: Kept, form: ClusterForm) -> Trial:
         return _BUSY
     try:
         found = try_cluster(kept.said["bootstrap"], form.security)
+        found = Trial((*found.steps, *steps_beside(kept)), found.cluster_id)
     finally:
         _trials.release()
     note_trial(request.user, kept.name, kept.said["bootstrap"], found)

@@ -7,12 +7,11 @@ clouds tell machines their secrets, multicast and unspecified ones. Private ones
 import socket
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TookTooLong
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
-from typing import cast
+from threading import Thread
+from typing import Any, cast
 
 from broker.client.cluster import parse_bootstrap_servers
 from broker.client.connection import BrokerConnection
@@ -76,21 +75,24 @@ def refusal_of(address: str) -> str:
 
 def addresses_of(host: str, port: int) -> list[str]:
     """All that the name stands for. Raises ValueError, with a sentence."""
-    # Not in a `with`: nobody waits for a resolver that hangs.
-    pool = ThreadPoolExecutor(1)
-    try:
-        told = pool.submit(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM).result(STEP_S)
-    except TookTooLong:
-        raise ValueError(f"{host} is not resolved within {STEP_S:.0f} s.") from None
-    except (OSError, UnicodeError):
-        raise ValueError(f"{host} is no name that can be resolved.") from None
-    finally:
-        pool.shutdown(wait=False)
+    told: list[tuple[Any, ...]] = []
+    resolver = Thread(target=_resolve, args=(host, port, told), daemon=True)
+    resolver.start()
+    resolver.join(STEP_S)
+    if resolver.is_alive():  # nobody waits for one that hangs, nor does the process's end
+        raise ValueError(f"{host} is not resolved within {STEP_S:.0f} s.")
+    if not told:
+        raise ValueError(f"{host} is no name that can be resolved.")
     found = list(dict.fromkeys(str(each[4][0]) for each in told))
     for each in found:
         if refusal := refusal_of(each):
             raise ValueError(f"{host}: {refusal}" if each != host else refusal)
     return found
+
+
+def _resolve(host: str, port: int, told: list[tuple[Any, ...]]) -> None:
+    with suppress(OSError, UnicodeError):
+        told += socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
 
 
 class _Server:

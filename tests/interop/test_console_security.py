@@ -15,8 +15,10 @@ from console.audit.models import AuditEvent
 from console.collector.collector import Collector
 from console.credentials.models import ScramUser
 from console.gateway.client import ClusterClient
+from console.gateway.client_file import Login, properties_of, security_of
 from console.gateway.cluster import KafkaGateway
 from console.gateway.membership import ConsoleMembership
+from console.gateway.trial import Trial, try_cluster
 from console.gateway.znodes import KazooGateway
 from console.quotas.models import QuotaRow
 from tests.barnabas_cluster import await_true, running_cluster
@@ -144,3 +146,19 @@ def test_a_quota_is_set_felt_seen_beside_its_limit_and_taken_back(browser, colle
     confirm(browser, "/quotas/+change/", {"about": "user", "user": "console"})
     collector.collect_quotas()
     assert not QuotaRow.objects.exists()
+
+
+def test_a_trial_says_at_which_step_a_secured_cluster_stops(cluster):
+    """As a cluster is tried before it is added on a page."""
+
+    def tried(login: Login) -> Trial:
+        return try_cluster(cluster.bootstrap_servers, security_of(properties_of(login)))
+
+    right = tried(Login("SASL_PLAINTEXT", "SCRAM-SHA-256", "console", _OWN))
+    assert [each.name for each in right.steps] == ["resolve", "connect", "log in", "metadata", "rights"]
+    assert right.error == ""
+    assert right.steps[-1].words == "on the cluster it may look, see settings, change things"
+    assert tried(Login("SASL_PLAINTEXT", "SCRAM-SHA-256", "console", "guessed")).error.startswith("log in: ")
+    assert tried(Login("SASL_PLAINTEXT", "PLAIN", "console", _OWN)).error.startswith("log in: ")
+    assert tried(Login()).error.startswith("speak Kafka: ")
+    assert tried(Login("SSL")).error.startswith("TLS: ")

@@ -39,7 +39,7 @@ def kafka() -> str:
     producer = Producer({"bootstrap.servers": "none:1", "test.mock.num.brokers": 2, "log_level": 0})
     brokers = producer.list_topics(timeout=10).brokers.values()
     yield ",".join(f"{each.host}:{each.port}" for each in brokers)
-    producer.purge()
+    del producer  # its brokers end with it, and not with the interpreter
 
 
 @pytest.fixture
@@ -210,6 +210,25 @@ class TestFiles:
     def test_the_file_of_the_host_wins(self, directory):
         self.write(directory, "west", {"bootstrap": "a:1"})
         assert read(directory, "west").left_out == {"west": "clusters.toml declares another west."}
+
+
+class TestBeside:
+    def test_connect_and_registry_are_tried_with_what_was_typed(self, connect, kafka, admin):
+        said = {"connect": connect.address, "connect_user": "a", "connect_password": "b"}
+        shown = admin.post(ADD, fields(bootstrap=kafka, schema_registry="http://127.0.0.1:1", **said))
+        steps = {each.name: each for each in shown.context["trial"].steps}
+        assert (steps["Connect"].words, steps["Connect"].error) == ("1 of 1 workers answer", "")
+        assert "Connection refused" in steps["registry"].error
+        assert shown.context["trial"].cluster_id
+
+    @pytest.mark.parametrize("name", ["connect", "schema_registry"])
+    def test_they_are_not_asked_where_no_server_is(self, admin, kafka, name):
+        shown = admin.post(ADD, fields(bootstrap=kafka, **{name: "http://169.254.169.254/latest"}))
+        assert "at which no cluster is" in shown.context["trial"].error
+
+    def test_who_is_no_registry_is_told_from_one(self, connect, kafka, admin):
+        shown = admin.post(ADD, fields(bootstrap=kafka, schema_registry=connect.address))
+        assert shown.context["trial"].error.startswith("registry: ")
 
 
 class TestTrial:
