@@ -1,8 +1,9 @@
 """The console's own processes: Redis, web, worker (beat is a thread of it), collector. Which commands they are."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from django.conf import settings
 
@@ -53,6 +54,7 @@ def service_environment(setup: Setup) -> dict[str, str]:
     return (
         _ALLOCATOR
         | environment
+        | _files_of(environment)
         | {
             "BARNABAS_BOOTSTRAP_SERVERS": setup.bootstrap_servers,
             "BARNABAS_ZOOKEEPER": setup.zookeeper,
@@ -67,6 +69,14 @@ def service_environment(setup: Setup) -> dict[str, str]:
         | ({"BARNABAS_CLUSTERS_FILE": str(settings.CLUSTERS_FILE)} if settings.CLUSTERS_FILE.exists() else {})
         | ({"BARNABAS_MIRROR_CLUSTERS": f"{BACKUP}={second_servers(setup)}"} if setup.has_mirror else {})
     )
+
+
+def _files_of(environment: Mapping[str, str]) -> dict[str, str]:
+    """BARNABAS_…_FILE, each from where we stand."""
+    named = {name: each for name, each in environment.items() if name.startswith("BARNABAS_") and each.strip()}
+    return {
+        name: str(Path(each.strip()).expanduser().resolve()) for name, each in named.items() if name.endswith("_FILE")
+    }
 
 
 def addresses_of_servers(setup: Setup, names: Collection[str]) -> dict[str, str]:

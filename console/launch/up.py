@@ -171,8 +171,10 @@ def take_down(supervisor: Supervisor, progress: Progress, hurried: Callable[[], 
 
 
 def _end_watched(supervisor: Supervisor, progress: Progress, hurried: Callable[[], bool]) -> None:
-    supervisor.ask_to_end(name for name in stop_order() if name != "redis")
-    for name in stop_order():
+    unknown = [each.name for each in supervisor.services if each.name not in stop_order()]  # of a cluster that is gone
+    names = (*unknown, *stop_order())
+    supervisor.ask_to_end(name for name in names if name != "redis")
+    for name in names:
         started = time.monotonic()
         if supervisor.stop(name, hurried):
             progress.done(name, "stopped", time.monotonic() - started)

@@ -7,7 +7,7 @@ import pytest
 from django.db import DatabaseError
 
 from console.common.reloading import ask_to_reload, is_asked_to_reload
-from console.launch import reloading
+from console.launch import reloading, up
 from console.launch.interrupts import Interrupts
 from console.launch.progress import Progress
 from console.processes.run_files import read_run_file
@@ -55,3 +55,15 @@ def test_a_database_that_fails_stops_nothing(reload, supervisor, settings, monke
     assert "goes on as it was: the database cannot be used: no room" in reload()
     assert pids(settings) == before
     assert not is_asked_to_reload(settings.RUN_DIR)
+
+
+def test_the_collector_of_a_cluster_that_is_gone_is_taken_down_too(supervisor, settings, monkeypatch):
+    monkeypatch.setattr(up, "shut_down", lambda *_: 0)
+    monkeypatch.setattr(up, "processes_of_host", list)
+    for name in ("web", "collector-gone"):
+        supervisor.start(service(name))
+    before = pids(settings) | {"collector-gone": read_run_file(settings.RUN_DIR / "services", "collector-gone").pid}
+    up.take_down(supervisor, Progress(io.StringIO()), lambda: False)
+    for pid in before.values():
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)

@@ -30,10 +30,12 @@ def test_services_are_told_whole_paths(settings, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BARNABAS_DATA", "somewhere")
     monkeypatch.setenv("BARNABAS_LOG_ROOTS", "here,there")
+    monkeypatch.setenv("BARNABAS_LDAP_BIND_PASSWORD_FILE", "kept/password")
     settings.DATA_DIR, settings.JOBS_DIR = tmp_path / "somewhere", tmp_path / "jobs"
     settings.LOG_ROOTS = [tmp_path / "here", tmp_path / "there"]
     environment = service_environment(read_setup({}, ""))
     assert environment["BARNABAS_DATA"] == f"{tmp_path}/somewhere"
+    assert environment["BARNABAS_LDAP_BIND_PASSWORD_FILE"] == f"{tmp_path}/kept/password"
     assert environment["BARNABAS_JOBS"] == f"{tmp_path}/jobs"
     assert environment["BARNABAS_LOG_ROOTS"] == f"{tmp_path}/here,{tmp_path}/there"
 
