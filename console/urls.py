@@ -24,6 +24,7 @@ pages = [
     path("consumers/", include("console.consumers.urls")),
     path("brokers/", include("console.brokers.urls")),
     path("retention/", include("console.retention.cluster_urls")),
+    path("placement/+staged/", include("console.staged_moves.urls")),
     path("placement/", include("console.placement.urls")),
     path("kafka-users/", include("console.credentials.urls")),
     path("quotas/", include("console.quotas.urls")),

@@ -237,6 +237,30 @@ _ALL = (
     Action("undo-moves", "move-partitions", "Take a reassignment back", query=("undo", "throttle")),
     Action("call-off-moves", "call-off-moves", "Call moves off; `place`: topic:partition", query=("place",)),
     Action(
+        "move-in-batches",
+        "staged-move",
+        "Move partitions in batches, from a time on; `moves`: topic → partition → brokers, as JSON",
+        form=("moves", "size", "begins", "throttle"),
+    ),
+    Action(
+        "throttle-batches",
+        "staged-move-throttle",
+        "Another throttle for a move in batches",
+        path=("number",),
+        query=("throttle",),
+    ),
+    *(
+        Action(f"{deed}-batches", f"staged-move-{deed}", summary, path=("number",), is_at_once=True)
+        for deed, summary in (
+            ("pause", "Begin no other batch of a move until it is resumed"),
+            ("resume", "Go on with a move in batches"),
+            ("call-off", "Begin no other batch of a move any more"),
+        )
+    ),
+    Action(
+        "call-off-batch", "staged-move-cancel", "Call off what is on the move of a move in batches", path=("number",)
+    ),
+    Action(
         "change-quotas",
         "quota-change",
         "Change quotas of a user, a client id or an address",

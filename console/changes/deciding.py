@@ -32,7 +32,7 @@ def _read(name: str, said: dict[str, object]) -> Rule:
 
 
 def demand_now(plan: Plan, rules: Iterable[Rule] | None = None, at: datetime | None = None) -> Demand:
-    return demand_of(list(rules_now() if rules is None else rules), plan, at or timezone.now())
+    return demand_of(list(rules_now() if rules is None else rules), plan, at or plan.begins_at or timezone.now())
 
 
 @dataclass(frozen=True)

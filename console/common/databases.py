@@ -24,7 +24,8 @@ OF_CLUSTER = frozenset(
     {
         *("alerts", "brokers", "changes", "charts", "clusters", "completeness", "connectors", "consumers", "contents"),
         *("credentials", "departures", "drill", "healing", "history", "mirrors", "notes", "past", "placement"),
-        *("plans", "probe", "processes", "quotas", "retention", "rolling", "streams", "topics", "zookeeper"),
+        *("plans", "probe", "processes", "quotas", "retention"),
+        *("rolling", "staged", "streams", "topics", "zookeeper"),
     }
 )
 _ALIAS = "cluster-"

@@ -81,6 +81,11 @@ def processes(can_operate: bool) -> str:
     return "processes.operate" if can_operate else "processes.view"
 
 
+def staged_moves(can_operate: bool) -> str:
+    """Moves in batches, which have buttons for who may pause them."""
+    return "placement.operate" if can_operate else "placement.view"
+
+
 def ensemble_changes(can_operate: bool) -> str:
     """A change of the ZooKeeper ensemble, which has a button for who may call it off."""
     return "ensemble.operate" if can_operate else "ensemble.view"

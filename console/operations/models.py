@@ -18,6 +18,8 @@ class Operation(models.Model):
         DONE = "done"
         CALLED_OFF = "called off"
 
+    #: Its rows may be of any cluster; else they are of the first, whose processes are managed here.
+    in_every_cluster = False
     #: What is pushed to those in `group` when a row changes, with `operation` and `shown`.
     TEMPLATE: str
     group = staticmethod(groups.processes)
@@ -44,6 +46,11 @@ class Operation(models.Model):
     def open_ones(cls) -> models.QuerySet:
         """Those that go on or can go on, the oldest first."""
         return cls.objects.filter(state__in=OPEN).order_by("id")
+
+    @classmethod
+    def to_advance(cls) -> models.QuerySet:
+        """Those for which the beat has something to do, now or by and by."""
+        return cls.open_ones()
 
     @property
     def noun(self) -> str:

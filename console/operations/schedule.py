@@ -4,10 +4,11 @@ from collections.abc import Callable
 from functools import cache
 
 from django.apps import apps
-from django.db import connection
 
+from console.common.current_cluster import in_cluster
+from console.common.databases import cluster_connection
 from console.operations.models import Operation
-from console.operations.tasks import advance_operations
+from console.operations.tasks import advance_operations, clusters_of
 
 ADVANCE_EVERY_S = 1.0
 
@@ -29,14 +30,14 @@ def _is_any_open(model: type[Operation]) -> Callable[[], bool]:
 
     @cache
     def statement() -> tuple[str, tuple[object, ...]]:
-        return model.open_ones().values("pk")[:1].query.sql_with_params()
+        return model.to_advance().values("pk")[:1].query.sql_with_params()
 
-    def is_any_open() -> bool:
-        with connection.cursor() as cursor:
+    def is_open_in(cluster: str) -> bool:
+        with in_cluster(cluster), cluster_connection().cursor() as cursor:
             cursor.execute(*statement())
             return cursor.fetchone() is not None
 
-    return is_any_open
+    return lambda: any(map(is_open_in, clusters_of(model)))
 
 
 ONLY_IF = {f"advance-{label}": _is_any_open(model) for label, model in _KINDS.items()}

@@ -5,8 +5,10 @@ from django.apps import apps
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from console.common.current_cluster import MAIN, all_clusters, in_cluster
 from console.common.file_lock import exclusive
 from console.live.attention import call
+from console.operations.models import Operation
 
 
 @shared_task(ignore_result=True)
@@ -15,6 +17,13 @@ def advance_operations(label: str) -> None:
     model = apps.get_model(label)
     advance = import_string(f"{model.__module__.rpartition('.')[0]}.advance.advance")
     with exclusive(settings.RUN_DIR / "locks" / f"{label}.lock", wait=False) as ours:
-        for operation in list(model.open_ones()) if ours else ():
-            call()
-            advance(operation)
+        for name in clusters_of(model) if ours else ():
+            with in_cluster(name):
+                for operation in list(model.to_advance()):
+                    call()
+                    advance(operation)
+
+
+def clusters_of(model: type[Operation]) -> tuple[str, ...]:
+    """Where there may be any."""
+    return all_clusters() if model.in_every_cluster else (MAIN,)

@@ -1,6 +1,7 @@
 """What an operator does to placement: elect preferred leaders, move partitions, call moves off. Each is audited."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError
@@ -10,11 +11,11 @@ from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
 from console.gateway.group_views import TopicPartition
 from console.gateway.interface import ClusterGateway
-from console.gateway.move_views import Throttles
+from console.gateway.move_views import RATE_KEYS, Throttles
 from console.placement.cancel import CancelPlan
 from console.placement.election import ElectionPlan
 from console.placement.models import Reassignment
-from console.placement.move import MovePlan, flat, nested, throttle_obstacle
+from console.placement.move import MovePlan, PartitionMove, flat, nested, throttle_obstacle
 from console.placement.moving import throttled_by
 from console.placement.throttle import as_stored, as_throttles, throttles_after, throttles_for
 from console.plans.apply import OBJECT_NAME_LENGTH_MAX, Refusals, carry_out
@@ -47,7 +48,7 @@ def do_move(actor: User, plan: Plan, move: MovePlan, confirmation: Confirmation)
         kept.append(_keep(actor, plan, move))
         try:
             if move.rate is not None:
-                _throttle(kept[0], move, move.rate)
+                _throttle(kept[0], move.moves, move.rate)
             refused = cluster_gateway().moves.alter(flat(move.wanted))
         except RefusedError:
             end_throttle(cluster_gateway(), kept[0])
@@ -77,11 +78,56 @@ def end_throttle(gateway: ClusterGateway, reassignment: Reassignment) -> None:
     registered = {broker.id for broker in gateway.describe_cluster().brokers}
     topics = {topic for topic, _ in gateway.moves.assignments(set_then.topics)}
     present = gateway.moves.throttles(registered & set_then.brokers.keys(), topics)
-    gateway.moves.set_throttles(throttles_after(set_then, former, present))
+    for each in (set_then, *_being_set(reassignment)):
+        gateway.moves.set_throttles(throttles_after(each, former, present))
     untold = {each: values for each, values in set_then.brokers.items() if each not in registered}
     left = {"set": as_stored(Throttles(untold)), "former": as_stored(former)}
     reassignment.throttles = left if untold else None
     reassignment.save(update_fields=["throttles"])
+
+
+def change_rate(gateway: ClusterGateway, reassignment: Reassignment, rate: int | None) -> None:
+    """Another throttle for a move under way; None: none any more. Raises GatewayError, ObstacleError.
+
+    What is about to be set is written down first, beside what is set: whichever of the two the cluster has when all of
+    it has ended is put back.
+    """
+    if rate is None:
+        end_throttle(gateway, reassignment)
+        Reassignment.objects.filter(pk=reassignment.pk).update(rate=None)
+        return
+    _take_rate(reassignment, rate)
+    if reassignment.throttles is None:
+        _throttle(reassignment, _moves_of(reassignment), rate)
+        return
+    set_then = as_throttles(reassignment.throttles["set"])
+    following = replace(set_then, brokers={each: dict.fromkeys(RATE_KEYS, str(rate)) for each in set_then.brokers})
+    stored = {**reassignment.throttles, "next": as_stored(following)}
+    Reassignment.objects.filter(pk=reassignment.pk).update(throttles=stored)
+    gateway.moves.set_throttles(replace(following, topics={}))
+    stored = {**reassignment.throttles, "set": as_stored(following)}
+    # Also if the collector has found its end meanwhile: its next look puts this back.
+    Reassignment.objects.filter(pk=reassignment.pk).update(throttles=stored)
+
+
+def _take_rate(reassignment: Reassignment, rate: int) -> None:
+    """Raises ObstacleError if another throttled move is under way."""
+    try:
+        with cluster_atomic():
+            Reassignment.objects.filter(pk=reassignment.pk).update(rate=rate)
+    except IntegrityError:
+        raise ObstacleError(throttle_obstacle(throttled_by())) from None
+
+
+def _moves_of(reassignment: Reassignment) -> list[PartitionMove]:
+    former = flat(reassignment.former)
+    return [PartitionMove(*place, former.get(place, ()), target) for place, target in flat(reassignment.wanted).items()]
+
+
+def _being_set(reassignment: Reassignment) -> list[Throttles]:
+    """What was about to be set when somebody died."""
+    stored = reassignment.throttles or {}
+    return [as_throttles(stored["next"])] if "next" in stored else []
 
 
 def _keep(actor: User, plan: Plan, move: MovePlan) -> Reassignment:
@@ -102,15 +148,16 @@ def _keep(actor: User, plan: Plan, move: MovePlan) -> Reassignment:
         raise ObstacleError(throttle_obstacle(throttled_by())) from None
 
 
-def _throttle(reassignment: Reassignment, move: MovePlan, rate: int) -> None:
+def _throttle(reassignment: Reassignment, moving: Collection[PartitionMove], rate: int) -> None:
     """Written down before it is set: whoever finds the row knows what to put back.
 
     A broker that is away neither gives nor takes, and could not be told.
     """
     gateway = cluster_gateway()
     moves, registered = gateway.moves, {broker.id for broker in gateway.describe_cluster().brokers}
-    former = moves.throttles(registered & set(move.brokers), move.topics)
-    wanted = throttles_for(move.moves, rate, former)
+    brokers = registered & {broker for each in moving for broker in (*each.old, *each.new)}
+    former = moves.throttles(sorted(brokers), sorted({each.topic for each in moving}))
+    wanted = throttles_for(moving, rate, former)
     wanted = Throttles({each: it for each, it in wanted.brokers.items() if each in registered}, wanted.topics)
     reassignment.throttles = {"set": as_stored(wanted), "former": as_stored(former)}
     reassignment.save(update_fields=["throttles"])

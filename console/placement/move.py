@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from console.common.figures import size
 from console.gateway.commands import shell_command
@@ -114,6 +114,10 @@ class MovePlan:
         for move in self.moves:
             received.update(dict.fromkeys(move.adding, move.size_bytes or 0))
         return None if self.rate is None else round(1_000 * max(received.values(), default=0) / self.rate)
+
+    def throttled(self, rate: int | None) -> "MovePlan":
+        """The same with this throttle, whoever else has one."""
+        return replace(self, rate=rate)
 
     @property
     def json_file(self) -> str:

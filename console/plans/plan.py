@@ -7,6 +7,7 @@ A plan is made anew from what is true now each time it is looked at. What a pers
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 
 #: Values named in an audit row; beyond it their number.
 NAMED_MAX = 50
@@ -56,6 +57,8 @@ class Plan:
     about: tuple[str, ...] = field(default=(), metadata=_TOLD)
     #: The plans it is made of.
     parts: tuple["Plan", ...] = field(default=(), metadata=_TOLD)
+    #: When what is confirmed now begins; None: at once. Windows and freezes are asked about that moment.
+    begins_at: datetime | None = field(default=None, metadata=_TOLD)
     #: Why it cannot be done now; empty: it can. Looked at again when it is confirmed.
     obstacle: str = field(default="", metadata=_TOLD)
 
@@ -63,7 +66,8 @@ class Plan:
     def confirmed(self) -> dict[str, object]:
         """What a digest of this plan stands for, as JSON can write it."""
         found = {each.name: getattr(self, each.name) for each in fields(self) if "is_told" not in each.metadata}
-        return found | {"lines": [line.confirmed for line in self.lines]}
+        when = {} if self.begins_at is None else {"begins_at": str(self.begins_at)}
+        return found | when | {"lines": [line.confirmed for line in self.lines]}
 
     @property
     def is_empty(self) -> bool:

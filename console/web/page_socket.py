@@ -51,7 +51,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "overview": [groups.CLUSTER_OVERVIEW],
         "brokers": [groups.BROKERS],
         "topics": [groups.TOPICS],
-        "placement": [groups.PLACEMENT],
+        "placement": [groups.PLACEMENT, groups.staged_moves(Right.OPERATE in rights)],
         "zookeeper": [groups.ZOOKEEPER, groups.ensemble_changes(Right.OPERATE in rights)],
         "retention": [groups.RETENTION],
         "history": [groups.HISTORY],

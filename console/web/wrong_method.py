@@ -31,10 +31,12 @@ PAGES = {
     "decommission-call-off": "decommission",
     "stream-start": "stream",
     **dict.fromkeys(("process-start", "process-restart-always", "process-restart-never"), "process"),
+    "staged-move": "move-partitions",
+    **{f"staged-move-{each}": "placement" for each in ("pause", "resume", "call-off")},
     **{f"rolling-restart-{each}": "rolling-restart" for each in ("pause", "resume", "call-off")},
 }
 #: Their pages are one for all: no argument of the address is theirs.
-_ARGUMENTLESS = {"alerts", "tokens", "views", "overview", "health", "zookeeper", "rolling-restart"}
+_ARGUMENTLESS = {"alerts", "tokens", "views", "overview", "health", "zookeeper", "rolling-restart", "placement"}
 
 
 class WrongMethodMiddleware:

@@ -24,6 +24,7 @@ from console.clusters.models import Broker
 from console.processes.models import ManagedProcess
 from console.quotas.models import QuotaRow
 from console.rolling_restart.models import RollingRestart
+from console.staged_moves.models import StagedMove
 from console.clusters.models import Partition, Topic
 from console.completeness.models import AuditedTopic, DeliveryRow, DeliverySeries
 from console.common.clock import now_ms
@@ -97,6 +98,9 @@ for pk, state in ((60_000, "open"), (60_001, "done"), (60_002, "withdrawn")):
         expires_at_ms=now_ms(), ended_at_ms=now_ms(), reason="3 partitions preferred on broker 2 led by others.",
         outlook="3 leaders would be elected; nothing is copied.", actor_name="a-long-name-" * 10)
 RollingRestart.objects.create(actor_name="admin", sentence="Begins.")
+StagedMove.objects.create(pk=60_000, actor_name="admin", action="move partitions", object_type="cluster", rate=250_000,
+    object_name="2 topics", former={"orders": {"0": [1]}}, wanted={"orders": {"0": [2]}}, partition_count=40, left=22,
+    batch_size=20, batches=1, sentence="Batch 1: 20 partitions on the move.")
 somebody = User.objects.create_user("somebody", pk=10_000)
 view = {"parameters": {"search": "orders-" * 30}, "hide": ["size", "lag"], "rows": 100, "is_shared": True}
 named = "a-view-with-a-name-that-is-quite-long-" + "w" * 20

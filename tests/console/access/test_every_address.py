@@ -22,6 +22,7 @@ from console.gateway.zookeeper import ZooKeeperView
 from console.healing.models import Proposal
 from console.mirrors.models import MirroredTopic
 from console.processes.models import ManagedProcess
+from console.staged_moves.models import StagedMove
 from console.tables.models import SavedView
 from console.web.wrong_method import PAGES
 from tests.console.connectors.lying_server import connector
@@ -45,6 +46,7 @@ ARGUMENTS = {
     "rolling": {"number": 1},
     "health": {"number": 1},
     "ensemble": {"number": 1},
+    "staged": {"number": 60_000},
     "user": {"number": 10_000},
     "view": {"number": 60_000},
     "server": {"address": "127.0.0.1:2181"},
@@ -94,6 +96,12 @@ CHANGES = {
     "elect-leaders": "operator",
     "move-partitions": "operator",
     "call-off-moves": "operator",
+    "staged-move": "operator",
+    "staged-move-pause": "operator",
+    "staged-move-resume": "operator",
+    "staged-move-call-off": "operator",
+    "staged-move-cancel": "operator",
+    "staged-move-throttle": "operator",
     "topic-configure": "operator",
     "credential-create": "admin",
     "credential-password": "admin",
@@ -161,6 +169,7 @@ CHANGES = {
 }
 FOR_OPERATORS = {
     *("schema-register", "schema-defaults", "schema-settings", "schema-delete", "schema-restore"),
+    *("staged-move-cancel", "staged-move-throttle"),
     "quota-change",
     "ensemble-change",
     "zookeeper-settings",
@@ -260,6 +269,18 @@ def _objects(db, settings, cluster, ensemble, connect):
     cluster.credentials.set_password("alice", "correct-horse", {"SCRAM-SHA-256": 4_096})
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME)
     ManagedProcess.objects.create(name="counts", kind="stream", host=settings.HOST_NAME)
+    StagedMove.objects.create(
+        pk=60_000,
+        actor_name="root",
+        action="move partitions",
+        object_type="topic",
+        object_name="orders",
+        former={"orders": {"0": [1]}},
+        wanted={"orders": {"0": [2]}},
+        partition_count=1,
+        left=1,
+        batch_size=1,
+    )
     moment = timezone.now()
     ChangeRule.objects.create(name="idle", said={"kind": "approval", "actions": ["none"], "objects": ["none"]})
     ProposedChange.objects.create(

@@ -6,6 +6,7 @@ from console.access.models import ReadOnlyMode
 from console.api.actions import ACTIONS
 from console.audit.models import AuditEvent
 from console.processes.models import ManagedProcess
+from console.staged_moves.models import StagedMove
 
 
 @pytest.fixture
@@ -134,3 +135,16 @@ def test_no_action_opens_what_its_page_does_not(program, viewer, there, action):
     applied = asked.post("plans/apply", action=action.name, parameters=parameters, digest="0" * 32)
     assert applied.status_code in (403, 404)
     assert not AuditEvent.objects.filter(result="done", actor_name=viewer.username).exists()
+
+
+def test_a_move_in_batches_is_planned_slowed_paused_and_called_off(program, operator, there):
+    asked = program(operator)
+    plan = asked.plan("move-in-batches", moves='{"orders": {"0": [3], "1": [1]}}', size=1, throttle=1).json()
+    assert plan["changes"][-1] == {"name": "partitions at once", "old": None, "new": 1}
+    assert asked.apply(plan).json()["messages"] == ["It begins, as move 1."]
+    plan = asked.plan("throttle-batches", number="1", throttle="2").json()
+    assert asked.apply(plan).json()["applied"] is True
+    for deed, state in (("pause", "paused"), ("resume", "running"), ("call-off", "called off")):
+        asked.post("plans/apply", action=f"{deed}-batches", parameters={"number": "1"})
+        assert StagedMove.objects.get().state == state
+    assert StagedMove.objects.get().rate == 2_000_000

@@ -11,7 +11,10 @@ from console.launch.beat import FrugalScheduler
 from console.operations.tasks import advance_operations
 from console.rolling_restart.models import RollingRestart
 
-LABELS = ["rolling.rollingrestart", "departures.decommission", "zookeeper.ensemblechange", "drill.drill"]
+LABELS = [
+    *("rolling.rollingrestart", "departures.decommission", "zookeeper.ensemblechange"),
+    *("drill.drill", "staged.stagedmove"),
+]
 
 
 def is_needed(label: str) -> bool:
