@@ -154,14 +154,14 @@ class OwnRequests:
     # What librdkafka tells -------------------------------------------------------------------------------------------
 
     def told(self, address: str, apis: Mapping[str, int], together: Figures, in_flight: int, waiting: int) -> None:
-        """Since it told before; `in_flight` and `waiting` are as it tells."""
+        """Since it told before. What is `waiting` for a connection, and not for its turn, has not reached the limit."""
         with self._lock:
             for api, count in apis.items():
                 self._row(address, api, LIBRARY).count += count
             self._row(address, ALL_APIS, LIBRARY).add(together)
             slots = self._slots(address)
             slots.most = max(slots.most, in_flight)
-            slots.waited += waiting
+            slots.waited += waiting if 0 < self.in_flight_max <= in_flight else 0
 
     def told_nothing(self, api: str, requests: int, received: int, sent: int = 0) -> None:
         """A client that was over before it told: what is known of it, of no broker in particular."""

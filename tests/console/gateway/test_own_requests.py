@@ -166,6 +166,11 @@ def test_what_is_under_way_and_waits_in_librdkafka_is_told(requests):
     assert slots_of(requests)[AT][:2] == [8, 3]
 
 
+def test_what_waits_for_a_connection_has_not_reached_the_budget(requests):
+    LibraryStatistics(requests)(told(req={"Fetch": 1}, waitresp_cnt=1, outbuf_cnt=3))
+    assert slots_of(requests)[AT][:2] == [1, 0]
+
+
 def test_where_nobody_polls_nothing_is_told(monkeypatch):
     monkeypatch.setattr(counted, "PROCESS", Process())
     assert statistics() == {}
