@@ -1,5 +1,5 @@
 """What BARNABAS_CONNECT… says of the workers of Kafka Connect: read once, with the settings; it ends the program with
-one sentence if it cannot be. Their addresses come from nowhere else, so that no form makes the console ask a host.
+one sentence if it cannot be. Only an administrator who adds a cluster (`fleet`) names such addresses in a form.
 """
 
 import sys

@@ -1,4 +1,6 @@
-"""What BARNABAS_SCHEMA_REGISTRY_… says, read with the settings. No form names an address, for the console asks it."""
+"""What BARNABAS_SCHEMA_REGISTRY_… says, read with the settings. Only an administrator who adds a cluster
+(`fleet`) names an address in a form, for the console asks it.
+"""
 
 import sys
 from collections.abc import Mapping
