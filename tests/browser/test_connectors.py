@@ -1,16 +1,11 @@
 """A file source by the form: made, seen to run while another tab looks on, paused, changed, restarted, deleted."""
 
-import contextlib
-import os
-import subprocess
-import sys
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
 from tests.browser.conftest import DEADLINE_MS, WIDER, every_look, screenshot, session_of
-from tests.browser.web_process import ROOT, web_process
+from tests.browser.web_process import collecting, web_process
 from tests.console.connectors.one_worker import running_worker
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(600)]
@@ -26,18 +21,6 @@ def console(tmp_path_factory):
         named = {"DJANGO_SETTINGS_MODULE": "tests.browser.settings", "BARNABAS_CONNECT": address}
         with web_process(directory, "", **named) as port, collecting(directory, **named):
             yield f"http://127.0.0.1:{port}"
-
-
-@contextlib.contextmanager
-def collecting(directory, **named):
-    """Without Redis nothing is pushed: a page that is fetched again shows what it saw."""
-    own = {"BARNABAS_DATA": str(directory / "data"), "BARNABAS_REDIS_URL": "memory://", **named}
-    command = [sys.executable, "manage.py", "collect"]
-    with (directory / "collector.log").open("w") as log:
-        collector = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **own}, stdout=log, stderr=log)
-    yield
-    collector.terminate()
-    collector.wait(20)
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
-"""A schema is registered, tried out, made stricter and deleted; a record is produced and read by it."""
+"""A schema is registered, tried out, made stricter and deleted; a record is read by it; an open page follows."""
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.barnabas_cluster import running_cluster
 from tests.browser.conftest import DEADLINE_MS, THEMES, WIDER, WIDTHS, screenshot, session_of
-from tests.browser.web_process import web_process
+from tests.browser.web_process import collecting, web_process
+from tests.redis_server import running_redis
 from tests.registry_process import running_registries
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(400)]
@@ -19,19 +20,27 @@ FIT = FIRST.replace("}]}", '},{"name":"note","type":"string","default":""}]}')
 
 
 @pytest.fixture(scope="module")
-def console(tmp_path_factory):
+def registry(tmp_path_factory):
     directory = tmp_path_factory.mktemp("schemas")
     with (
         running_cluster(directory) as brokers,
-        running_registries(directory, brokers.bootstrap_servers) as [registry],
-        web_process(
-            tmp_path_factory.mktemp("web"),
-            WORLD,
-            DJANGO_SETTINGS_MODULE="tests.browser.settings",
-            BARNABAS_SCHEMA_REGISTRY_URL=registry.url,
-        ) as port,
+        running_registries(directory, brokers.bootstrap_servers) as [found],
     ):
-        yield f"http://127.0.0.1:{port}"
+        yield found
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory, registry):
+    """Web process and collector, which tells open pages of changes."""
+    directory = tmp_path_factory.mktemp("web")
+    with running_redis() as redis:
+        named = {
+            "DJANGO_SETTINGS_MODULE": "tests.browser.settings",
+            "BARNABAS_SCHEMA_REGISTRY_URL": registry.url,
+            "BARNABAS_REDIS_URL": redis,
+        }
+        with web_process(directory, WORLD, **named) as port, collecting(directory, **named):
+            yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture
@@ -112,3 +121,17 @@ def test_the_journey_of_a_schema_and_of_a_record_by_it(page, console):
     looked_at(page, "delete")
     page.get_by_role("button", name="Delete").click()
     expect(page.get_by_role("heading", name="Version 1", exact=True)).to_be_visible()
+
+
+def test_what_somebody_else_registers_and_deletes_is_on_the_open_page_without_a_reload(page, console, registry):
+    page.goto(f"{console}/schemas/")
+    page.locator("#connection[data-state=live]").wait_for()
+    page.evaluate("window.isTheSame = true")
+    table = page.locator("#subject-table")
+    expect(table).not_to_contain_text("parcels-value")
+    assert registry.ask("POST", "/subjects/parcels-value/versions", {"schema": FIRST}).status == 200
+    expect(table).to_contain_text("parcels-value")
+    looked_at(page, "live")
+    assert registry.ask("DELETE", "/subjects/parcels-value").status == 200
+    expect(table).not_to_contain_text("parcels-value")
+    assert page.evaluate("window.isTheSame")

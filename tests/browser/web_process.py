@@ -44,3 +44,18 @@ def web_process(directory: Path, world: str, **variables: str) -> Iterator[int]:
     finally:
         web.terminate()
         web.wait(20)
+
+
+@contextlib.contextmanager
+def collecting(directory: Path, **variables: str) -> Iterator[None]:
+    """The collector beside it. Without a Redis of both nothing is pushed: a page that is fetched again shows what it
+    saw."""
+    own = {"BARNABAS_DATA": str(directory / "data"), "BARNABAS_REDIS_URL": "memory://", **variables}
+    command = [sys.executable, "manage.py", "collect"]
+    with (directory / "collector.log").open("w") as log:
+        collector = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **own}, stdout=log, stderr=log)
+    try:
+        yield
+    finally:
+        collector.terminate()
+        collector.wait(20)

@@ -1,28 +1,16 @@
 """A Redis of the test's own, and the channel layer through it."""
 
-import secrets
-import tempfile
-from pathlib import Path
-
 import pytest
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
-from console.launch.redis_server import find_server_program, wait_for_redis
 from console.live import audience
-from console.processes import os_process
+from tests.redis_server import running_redis
 
 
 @pytest.fixture
 def redis_url():
-    with tempfile.TemporaryDirectory(prefix="ba-") as directory:
-        socket, token = Path(directory) / "redis.sock", secrets.token_hex(16)
-        command = [find_server_program(), "--port", "0", "--unixsocket", str(socket), "--save", ""]
-        server = os_process.spawn(command, {}, Path(directory), Path(directory) / "redis.log", token)
-        url = f"unix://{socket}"
-        assert wait_for_redis(url, lambda: None)
+    with running_redis() as url:
         yield url
-        os_process.kill(server)
-        os_process.look(server)
 
 
 @pytest.fixture
