@@ -84,7 +84,7 @@ class BrokerConnection:
         Raises BrokerUnreachable, NotTrusted, LoginRefused, ClientConfigError.
         """
         self.address = f"{host}:{port}"
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._client_id = client_id
         self._meter = meter
         self._where = (host, port)
@@ -148,6 +148,11 @@ class BrokerConnection:
         return self._socket.fileno()
 
     @property
+    def is_at_rest(self) -> bool:
+        """It is open, awaits nothing, and speaks for nobody but who it was made for: others may go on with it."""
+        return self._socket.fileno() >= 0 and not self._unanswered and not self._is_member
+
+    @property
     def served(self) -> Mapping[int, tuple[int, int]]:
         """API → lowest and highest version, as the broker said on connecting."""
         return self._served
@@ -167,7 +172,7 @@ class BrokerConnection:
         cannot be read.
         """
         version = self._version_of(request, version_max)
-        deadline = time.monotonic() + (timeout_s or self._timeout_s)
+        deadline = time.monotonic() + (timeout_s or self.timeout_s)
         if time.monotonic() >= self._login_ends_at:
             self.close()
             self._open(deadline, None)
@@ -185,7 +190,7 @@ class BrokerConnection:
 
     def send(self, request: Message, *, version_max: int = 0x7FFF) -> Sent:
         """For whom the answer is taken by `answer`, in the order of the sending. Raises as `ask`."""
-        deadline = time.monotonic() + self._timeout_s
+        deadline = time.monotonic() + self.timeout_s
         if time.monotonic() >= self._login_ends_at and not self._unanswered:
             self.close()
             self._open(deadline, None)
@@ -198,7 +203,7 @@ class BrokerConnection:
     def answer(self, sent: Sent, *, timeout_s: float | None = None) -> Message:
         """Of the first request whose answer has not been taken. Raises as `ask`."""
         with self._told_of(sent.api):
-            answer = self._receive_answer(sent, time.monotonic() + (timeout_s or self._timeout_s))
+            answer = self._receive_answer(sent, time.monotonic() + (timeout_s or self.timeout_s))
         self._unanswered -= 1
         self._is_known = True
         return answer

@@ -24,6 +24,7 @@ from broker.client.security.properties import PLAINTEXT, ClientSecurity
 from broker.common.errors import BarnabasError
 from broker.protocol.messages.metadata import MetadataRequest
 from console.gateway.errors import REFUSED, UNUSABLE, ClientRefusedError, GatewayError
+from console.gateway.kept_connections import KeptConnections, LendingCluster, Lent
 from console.gateway.own_requests import own_requests, statistics
 
 #: Who is refused asks why, no more often than this: brokers count failed logins.
@@ -53,6 +54,7 @@ class ClusterClient:
         self._admin: tuple[ClientSecurity, AdminClient] | None = None
         self._why: tuple[float, GatewayError | None] = (-_ASK_WHY_EVERY_S, None)
         self._requests = own_requests()
+        self._kept = KeptConnections(self._connect)
         self._requests.clients.add(self)
 
     @property
@@ -99,23 +101,16 @@ class ClusterClient:
         return {"max.in.flight.requests.per.connection": most} if most else {}
 
     def cluster(self, timeout_seconds: float) -> Cluster:
-        return Cluster(
-            parse_bootstrap_servers(self.bootstrap_servers),
-            timeout_s=timeout_seconds,
-            client_id="barnabas-console",
-            security=self.security(),
-            meter=self._requests,
-        )
+        servers = parse_bootstrap_servers(self.bootstrap_servers)
+        return LendingCluster(servers, self._kept, self.security(), timeout_seconds)
 
-    def connection(self, host: str, port: int, timeout_seconds: float) -> BrokerConnection:
+    def connection(self, host: str, port: int, timeout_seconds: float) -> Lent:
         """Raises BarnabasError, as BrokerConnection does."""
+        return self._kept.lend(host, port, timeout_seconds, self.security())
+
+    def _connect(self, host: str, port: int, timeout_s: float, security: ClientSecurity) -> BrokerConnection:
         return BrokerConnection(
-            host,
-            port,
-            timeout_s=timeout_seconds,
-            client_id="barnabas-console",
-            security=self.security(),
-            meter=self._requests,
+            host, port, timeout_s=timeout_s, client_id="barnabas-console", security=security, meter=self._requests
         )
 
     def why_refused(self, timeout_seconds: float) -> GatewayError | None:
@@ -137,7 +132,7 @@ class ClusterClient:
         refusal: BarnabasError | None = None
         for host, port in parse_bootstrap_servers(self.bootstrap_servers):
             try:
-                with self.connection(host, port, timeout_seconds) as connection:
+                with self._connect(host, port, timeout_seconds, self.security()) as connection:
                     connection.ask(MetadataRequest(topics=[]))
                     return None
             except (AccessRefused, ClosedAtOnce) as error:

@@ -1,0 +1,112 @@
+"""Connections to brokers that are used again: looks do not connect, log in and ask for versions every few seconds.
+
+One that was used lately and is as its broker left it is lent to one at a time. One on which anything failed is closed
+by itself, and is not kept; nor is one that speaks as a member of the cluster, which may more than the console.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from types import TracebackType
+
+from broker.client.cluster import Cluster
+from broker.client.connection import BrokerConnection
+from broker.client.security.properties import ClientSecurity
+from broker.common.readable import readable
+
+#: Brokers close what is idle for ten minutes; between two looks there are seconds.
+IDLE_MAX_S = 60.0
+KEPT_MAX = 64
+
+
+class KeptConnections:
+    """Threads share it. `connect(host, port, timeout_s, security)` makes one."""
+
+    def __init__(
+        self,
+        connect: Callable[[str, int, float, ClientSecurity], BrokerConnection],
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._connect, self._clock = connect, clock
+        self._lock = threading.Lock()
+        #: Where to, with what, since when; the one used last comes last.
+        self._idle: list[tuple[tuple[str, int], ClientSecurity, float, BrokerConnection]] = []
+
+    def lend(self, host: str, port: int, timeout_s: float, security: ClientSecurity) -> "Lent":
+        """Raises as BrokerConnection does."""
+        kept = self._taken((host, port), security)
+        if kept is None:
+            kept = self._connect(host, port, timeout_s, security)
+        kept.timeout_s = timeout_s
+        return Lent(kept, lambda: self._give_back((host, port), security, kept))
+
+    def _taken(self, where: tuple[str, int], security: ClientSecurity) -> BrokerConnection | None:
+        with self._lock:
+            self._close_old()
+            fitting = [at for at, each in enumerate(self._idle) if each[0] == where and each[1] == security]
+            found = self._idle.pop(fitting[-1])[3] if fitting else None
+        if found is not None and readable(found.fileno(), 0):
+            # Nothing was asked: its broker has hung up.
+            found.close()
+            return None
+        return found
+
+    def _give_back(self, where: tuple[str, int], security: ClientSecurity, connection: BrokerConnection) -> None:
+        if not connection.is_at_rest:
+            connection.close()
+            return
+        with self._lock:
+            self._idle.append((where, security, self._clock(), connection))
+            self._close_old()
+
+    def _close_old(self) -> None:
+        oldest = self._clock() - IDLE_MAX_S
+        kept = [each for each in self._idle if each[2] >= oldest][-KEPT_MAX:]
+        for each in self._idle:
+            if each not in kept:
+                each[3].close()
+        self._idle = kept
+
+
+class Lent:
+    """A connection in a `with` block, which gives it back."""
+
+    def __init__(self, connection: BrokerConnection, give_back: Callable[[], None]):
+        self.connection, self.give_back = connection, give_back
+
+    def __enter__(self) -> BrokerConnection:
+        return self.connection
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.give_back()
+
+
+class LendingCluster(Cluster):
+    """A cluster whose connections are borrowed until `close`."""
+
+    def __init__(
+        self,
+        bootstrap_servers: Iterable[tuple[str, int]],
+        kept: KeptConnections,
+        security: ClientSecurity,
+        timeout_s: float,
+    ):
+        super().__init__(bootstrap_servers, timeout_s=timeout_s, security=security)
+        self._kept, self._lent = kept, dict[tuple[str, int], Lent]()
+        self._with = security, timeout_s
+
+    def connection(self, host: str, port: int) -> BrokerConnection:
+        if (host, port) not in self._connections:
+            security, timeout_s = self._with
+            lent = self._lent[host, port] = self._kept.lend(host, port, timeout_s, security)
+            self._connections[host, port] = lent.connection
+        return self._connections[host, port]
+
+    def close(self) -> None:
+        """What was forgotten meanwhile is closed already, and is not kept."""
+        for lent in self._lent.values():
+            lent.give_back()
+        self._lent.clear()
+        self._connections.clear()
