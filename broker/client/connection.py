@@ -98,7 +98,7 @@ class BrokerConnection:
         self._open(time.monotonic() + timeout_s, None)
 
     def _open(self, deadline: float, membership: "Membership | None") -> None:
-        self._is_member = False
+        self.is_member = False
         self._is_logged_in = self._is_known = False
         self._unanswered = 0
         self._login_ends_at = float("inf")
@@ -149,8 +149,8 @@ class BrokerConnection:
 
     @property
     def is_at_rest(self) -> bool:
-        """It is open, awaits nothing, and speaks for nobody but who it was made for: others may go on with it."""
-        return self._socket.fileno() >= 0 and not self._unanswered and not self._is_member
+        """It is open and awaits nothing: others may go on with it."""
+        return self._socket.fileno() >= 0 and not self._unanswered
 
     @property
     def served(self) -> Mapping[int, tuple[int, int]]:
@@ -176,7 +176,7 @@ class BrokerConnection:
         if time.monotonic() >= self._login_ends_at:
             self.close()
             self._open(deadline, None)
-        if membership is not None and not self._is_member:
+        if membership is not None and not self.is_member:
             self._become_member(membership, deadline)
         with self._turn(deadline):
             answer = self._exchange(request, version, deadline)
@@ -228,7 +228,7 @@ class BrokerConnection:
             ) from error
         finally:
             self._client_id = named
-        self._is_member = True
+        self.is_member = True
 
     def _log_in(self, talk: "Login", deadline: float) -> None:
         from broker.security.scram import AuthenticationError

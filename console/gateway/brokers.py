@@ -146,7 +146,7 @@ class KafkaBrokers:
     ) -> Message | None:
         """None from a broker that does not know the question."""
         try:
-            with self._client.connection(host, port, self._timeout) as connection:
+            with self._client.connection(host, port, self._timeout, membership) as connection:
                 self._software[broker_id] = _software(connection.served)
                 return connection.ask(request, membership=membership)
         except ApiNotServed:

@@ -23,6 +23,7 @@ from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import PLAINTEXT, ClientSecurity
 from broker.common.errors import BarnabasError
 from broker.protocol.messages.metadata import MetadataRequest
+from broker.security.membership import Membership
 from console.gateway.errors import REFUSED, UNUSABLE, ClientRefusedError, GatewayError
 from console.gateway.kept_connections import KeptConnections, LendingCluster, Lent
 from console.gateway.own_requests import own_requests, statistics
@@ -104,9 +105,9 @@ class ClusterClient:
         servers = parse_bootstrap_servers(self.bootstrap_servers)
         return LendingCluster(servers, self._kept, self.security(), timeout_seconds)
 
-    def connection(self, host: str, port: int, timeout_seconds: float) -> Lent:
-        """Raises BarnabasError, as BrokerConnection does."""
-        return self._kept.lend(host, port, timeout_seconds, self.security())
+    def connection(self, host: str, port: int, timeout_seconds: float, membership: Membership | None = None) -> Lent:
+        """With a `membership` for who will ask by it. Raises BarnabasError, as BrokerConnection does."""
+        return self._kept.lend(host, port, timeout_seconds, self.security(), membership)
 
     def _connect(self, host: str, port: int, timeout_s: float, security: ClientSecurity) -> BrokerConnection:
         return BrokerConnection(

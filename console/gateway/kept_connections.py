@@ -1,22 +1,31 @@
 """Connections to brokers that are used again: looks do not connect, log in and ask for versions every few seconds.
 
 One that was used lately and is as its broker left it is lent to one at a time. One on which anything failed is closed
-by itself, and is not kept; nor is one that speaks as a member of the cluster, which may more than the console.
+by itself, and is not kept. One that speaks as a member of the cluster may more than the console, and is lent to who
+asks as that member only.
 """
 
 import threading
 import time
 from collections.abc import Callable, Iterable
 from types import TracebackType
+from typing import NamedTuple
 
 from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection
 from broker.client.security.properties import ClientSecurity
 from broker.common.readable import readable
+from broker.security.membership import Membership
 
 #: Brokers close what is idle for ten minutes; between two looks there are seconds.
 IDLE_MAX_S = 60.0
 KEPT_MAX = 64
+
+
+class _Use(NamedTuple):
+    where: tuple[str, int]
+    security: ClientSecurity
+    membership: Membership | None
 
 
 class KeptConnections:
@@ -29,42 +38,45 @@ class KeptConnections:
     ):
         self._connect, self._clock = connect, clock
         self._lock = threading.Lock()
-        #: Where to, with what, since when; the one used last comes last.
-        self._idle: list[tuple[tuple[str, int], ClientSecurity, float, BrokerConnection]] = []
+        #: The one used last comes last.
+        self._idle: list[tuple[_Use, float, BrokerConnection]] = []
 
-    def lend(self, host: str, port: int, timeout_s: float, security: ClientSecurity) -> "Lent":
-        """Raises as BrokerConnection does."""
-        kept = self._taken((host, port), security)
+    def lend(
+        self, host: str, port: int, timeout_s: float, security: ClientSecurity, membership: Membership | None = None
+    ) -> "Lent":
+        """With a `membership` for who will ask by it. Raises as BrokerConnection does."""
+        use = _Use((host, port), security, membership)
+        kept = self._taken(use)
         if kept is None:
             kept = self._connect(host, port, timeout_s, security)
         kept.timeout_s = timeout_s
-        return Lent(kept, lambda: self._give_back((host, port), security, kept))
+        return Lent(kept, lambda: self._give_back(use, kept))
 
-    def _taken(self, where: tuple[str, int], security: ClientSecurity) -> BrokerConnection | None:
+    def _taken(self, use: "_Use") -> BrokerConnection | None:
         with self._lock:
             self._close_old()
-            fitting = [at for at, each in enumerate(self._idle) if each[0] == where and each[1] == security]
-            found = self._idle.pop(fitting[-1])[3] if fitting else None
+            fitting = [at for at, each in enumerate(self._idle) if each[0] == use]
+            found = self._idle.pop(fitting[-1])[2] if fitting else None
         if found is not None and readable(found.fileno(), 0):
             # Nothing was asked: its broker has hung up.
             found.close()
             return None
         return found
 
-    def _give_back(self, where: tuple[str, int], security: ClientSecurity, connection: BrokerConnection) -> None:
-        if not connection.is_at_rest:
+    def _give_back(self, use: "_Use", connection: BrokerConnection) -> None:
+        if not connection.is_at_rest or connection.is_member != (use.membership is not None):
             connection.close()
             return
         with self._lock:
-            self._idle.append((where, security, self._clock(), connection))
+            self._idle.append((use, self._clock(), connection))
             self._close_old()
 
     def _close_old(self) -> None:
         oldest = self._clock() - IDLE_MAX_S
-        kept = [each for each in self._idle if each[2] >= oldest][-KEPT_MAX:]
+        kept = [each for each in self._idle if each[1] >= oldest][-KEPT_MAX:]
         for each in self._idle:
             if each not in kept:
-                each[3].close()
+                each[2].close()
         self._idle = kept
 
 

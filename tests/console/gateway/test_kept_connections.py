@@ -5,6 +5,7 @@ import socket
 import pytest
 
 from broker.client.security.properties import PLAINTEXT, ClientSecurity
+from broker.security.membership import Membership
 from console.gateway import kept_connections
 from console.gateway.kept_connections import IDLE_MAX_S, KeptConnections, LendingCluster
 
@@ -14,7 +15,7 @@ class Connection:
 
     def __init__(self, host: str, port: int, timeout_s: float, security: ClientSecurity):
         self.mine, self.other = socket.socketpair()
-        self.timeout_s, self.is_at_rest = timeout_s, True
+        self.timeout_s, self.is_at_rest, self.is_member = timeout_s, True, False
 
     def fileno(self) -> int:
         return self.mine.fileno()
@@ -38,8 +39,8 @@ class World:
         self.made.append(Connection(*words))
         return self.made[-1]
 
-    def lend(self, port: int = 1, timeout_s: float = 1.0, security: ClientSecurity = PLAINTEXT):
-        return self.kept.lend("host", port, timeout_s, security)
+    def lend(self, port: int = 1, timeout_s: float = 1.0, security: ClientSecurity = PLAINTEXT, membership=None):
+        return self.kept.lend("host", port, timeout_s, security, membership)
 
 
 @pytest.fixture
@@ -68,6 +69,21 @@ def test_another_broker_or_another_password_is_another_connection(world):
         pass
     with world.lend(port=2), world.lend(security=ClientSecurity(protocol="SSL")):
         assert len(world.made) == 3
+
+
+def test_who_is_no_member_never_has_the_connection_of_one(world):
+    one, other = (Membership(bytes([number]) * 32, lambda: "nonce" * 4) for number in (1, 2))
+    with world.lend(membership=one) as members:
+        members.is_member = True
+    with world.lend() as plain, world.lend(membership=other) as others, world.lend(membership=one) as again:
+        assert again is members
+        assert members not in (plain, others)
+
+
+def test_a_connection_that_became_a_members_under_way_is_not_kept_as_anybodys(world):
+    with world.lend() as first:
+        first.is_member = True
+    assert first.is_closed
 
 
 @pytest.mark.parametrize("how", ["hung up", "said something nobody asked for", "old", "not at rest"])
