@@ -142,7 +142,9 @@ def _meanwhile(topics: Sequence[DoomedTopic], traces: Mapping[str, Traces], due:
         "of changes or read-only mode forbid it, or you may not delete it any more."
     )
     used = [each.name for each in topics if traces[each.name].active or any(use.runs for use in each.uses)]
-    if used:
+    if used and len(topics) == 1:
+        yield "It is in use now, and is kept if that stays so."
+    elif used:
         more = f" and {len(used) - 5} more" if len(used) > 5 else ""
         yield f"In use now, and kept if that stays so: {', '.join(used[:5])}{more}."
     yield _UNSEEN

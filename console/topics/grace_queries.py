@@ -9,6 +9,7 @@ from console.access.filters import within
 from console.access.reach import Reach, Resource
 from console.clusters.models import Broker, Topic
 from console.gateway.connect import cluster_gateway
+from console.gateway.group_views import GroupsView
 from console.topics.grace import Traces, traces_of
 from console.topics.models import GOING, OPEN, PlannedDeletion
 
@@ -40,10 +41,10 @@ def with_going(topics: QuerySet[Topic]) -> QuerySet[Topic]:
     return topics.annotate(goes_at=Subquery(planned.values("due_at")[:1]), going=Subquery(planned.values("state")[:1]))
 
 
-def traces_now(shapes: Mapping[str, Shape]) -> dict[str, Traces]:
-    """By topic, asked now. Raises GatewayError."""
+def traces_now(shapes: Mapping[str, Shape], groups: GroupsView | None = None) -> dict[str, Traces]:
+    """By topic, asked now, but for `groups` that were asked a moment ago. Raises GatewayError."""
     gateway = cluster_gateway()
-    groups = gateway.groups.describe()
+    groups = groups or gateway.groups.describe()
     brokers = Broker.objects.filter(is_registered=True).count()
     return {
         name: traces_of(name, *shape, gateway.record_spans(name, committed_only=False), groups, brokers)

@@ -14,7 +14,7 @@ from console.audit.models import AuditEvent
 from console.changes.models import ChangeRule, ProposedChange
 from console.connectors.models import Connector
 from console.overview.queries import health_within
-from console.topics import grace_actions, schedule
+from console.topics import due, grace_actions, schedule
 from console.topics.due import carry_out_due
 from console.topics.models import OPEN, PlannedDeletion
 from console.topics.tasks import delete_what_is_due
@@ -372,6 +372,16 @@ class TestDue:
         let_a_day_pass()
         carry_out_due()
         assert "orders" not in names(cluster)
+
+    def test_what_is_too_much_for_one_beat_is_left_to_the_next(self, cluster, operator, client_of, monkeypatch):
+        plan_it(client_of(operator), "clicks")
+        monkeypatch.setattr(due, "AT_ONCE", 1)
+        monkeypatch.setattr(due, "BEAT_MAX_MS", -1)
+        let_a_day_pass()
+        carry_out_due()
+        assert len(names(cluster)) == 2
+        carry_out_due()
+        assert names(cluster) == {"secret-plans"}
 
     def test_one_that_is_kept_holds_up_no_other(self, cluster, operator, client_of):
         plan_it(client_of(operator), "clicks")
