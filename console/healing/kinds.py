@@ -34,17 +34,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """`limit`: what is in percent; empty: the kind has none."""
+    """`limit`: what is in percent; empty: the kind has none. `copies`: its remedy copies replicas."""
 
     trouble: str
     remedy: str
     limit: str = ""
     limit_min: int = 0
     limit_max: int = 0
-
-    @property
-    def copies(self) -> bool:
-        return "replicas" in self.remedy
+    copies: bool = True
 
 
 WORDS: Mapping[Kind, Words] = {
@@ -55,6 +52,7 @@ WORDS: Mapping[Kind, Words] = {
         "Partitions that others lead for a broker, % of those it is preferred for",
         1,
         100,
+        copies=False,
     ),
     Kind.DISK: Words(
         "A disk is fuller than it should be",
