@@ -13,6 +13,7 @@ from broker.client.errors import BrokerUnreachable
 from broker.client.membership import Joined, Member
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
 from broker.common.logs import logger
+from broker.common.troubles import Troubles
 from broker.connect.group.assignment import Balancer
 from broker.connect.group.wire import (
     CONFIG_MISMATCH,
@@ -50,6 +51,7 @@ class GroupWorker:
         self._balancer = Balancer(settings.scheduled_rebalance_max_delay_ms)
         self._running: Assignment | None = None
         self._completed = -1
+        self._troubles = Troubles()
         self._join_at = 0.0
         self._beat_at = 0.0
         self._asked = threading.Event()
@@ -101,7 +103,7 @@ class GroupWorker:
             except ApiError as error:
                 self._refused(error)
             except (BrokerUnreachable, ProtocolError) as error:
-                _log.warning("group not reached", reason=str(error))
+                self._say("group not reached", error)
                 self._stopping.wait(_PAUSE_S)
             except Exception:  # this thread is what keeps two workers from running the same
                 _log.exception("group failed")
@@ -110,9 +112,20 @@ class GroupWorker:
             if self._running is not None and not self.holds():
                 self._lose()
 
+    def _say(self, trouble: str, error: BarnabasError) -> None:
+        """Once for each: it is tried five times a second."""
+        kind = error.code if isinstance(error, ApiError) else type(error)
+        if self._troubles.is_news((trouble, kind), "", now_ms=0):
+            _log.warning(trouble, reason=str(error))
+
+    def _reached(self) -> None:
+        if len(self._troubles):
+            self._troubles = Troubles()
+            _log.info("group reached again")
+
     def _refused(self, error: ApiError) -> None:
         if error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
-            _log.warning("group says no", reason=str(error))
+            self._say("group says no", error)
         if error.code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
             self._lose()
         elif error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
@@ -144,6 +157,7 @@ class GroupWorker:
         if now >= self._beat_at:
             self._beat_at = now + self._heartbeat_s
             self._member.heartbeat()
+            self._reached()
             self._herder.heard()
 
     def _round(self) -> None:
@@ -155,6 +169,7 @@ class GroupWorker:
         self._protocol = joined.protocol
         parts = self._decided(joined) if joined.is_leader else {}
         assignment = decode_assignment(self._member.sync(parts))
+        self._reached()
         self.generation = self._completed = joined.generation
         self._leads, self.leader_url = joined.is_leader, assignment.leader_url
         self._beat_at = time.monotonic() + self._heartbeat_s

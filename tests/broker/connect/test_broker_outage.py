@@ -49,6 +49,8 @@ def test_no_line_is_lost_while_the_broker_is_away_and_the_outage_is_told_once(tm
             await_true(lambda: told("brokers are reached again") == [1, 1], "and that it is over")
             assert told("no broker is reached") == [1, 1]
             assert "%3|" not in worker.log.read_text() + registry.log()
+            assert told("group not reached")[0] <= 1
+            assert told("group says no")[0] <= 3
         finally:
             assert worker.stop() == 0
         records = all_records(cluster.bootstrap_servers, "lines")
