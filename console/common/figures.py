@@ -144,7 +144,7 @@ def moment(at: int | datetime) -> SafeString | str:
 @register.filter
 def minute(at: datetime) -> str:
     """As `moment`, where no element can stand, or seconds are too much."""
-    return f"{at:%Y-%m-%d %H:%M} UTC"
+    return f"{at:%Y-%m-%d %H:%M UTC}"
 
 
 @register.filter

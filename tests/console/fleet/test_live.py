@@ -23,7 +23,7 @@ PAGES = [
     *("overview", "brokers", "topics", "placement", "zookeeper", "retention", "history", "consumers", "credentials"),
     *("quotas", "connectors", "acls", "charts", "probe", "mirrors", "completeness", "alerts", "other"),
     *("topic:orders", "broker:1", "stream:counts", "processes", "streams", "consumer-pages", "connector-pages"),
-    *("changes", "schemas"),
+    *("changes", "schemas", "footprint", "healing"),
 ]
 SOCKETS = ClusterSockets(URLRouter(websocket_urlpatterns))
 
