@@ -166,6 +166,14 @@ def product(tmp_path_factory):
         yield running
 
 
+@pytest.fixture(scope="package")
+def playground(tmp_path_factory):
+    """For journeys in which brokers are held up or die: four of them, the probe, and drills may be begun."""
+    more = {"BARNABAS_BROKERS": "4", "BARNABAS_PROBE": "1", "BARNABAS_DRILLS": "1"}
+    with running_product(tmp_path_factory.mktemp("playground"), demo=False, more=more) as running:
+        yield running
+
+
 @contextlib.contextmanager
 def running_product(
     directory: Path, *, demo: bool = True, documents: str = "", more: Mapping[str, str] = MappingProxyType({})

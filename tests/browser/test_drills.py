@@ -9,19 +9,11 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import running_product, signed_in, take_pictures
+from tests.browser.conftest import signed_in, take_pictures
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(600)]
 #: A drill of twenty seconds with what is looked at before and waited for after it, on a machine that does other things.
 OVER_MS = 300_000
-
-
-@pytest.fixture(scope="module")
-def playground(tmp_path_factory):
-    """With the probe, and on a cluster that is one to try things on."""
-    more = {"BARNABAS_PROBE": "1", "BARNABAS_DRILLS": "1"}
-    with running_product(tmp_path_factory.mktemp("product"), demo=False, more=more) as running:
-        yield running
 
 
 @pytest.fixture

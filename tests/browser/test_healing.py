@@ -8,7 +8,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import running_product, signed_in, take_pictures
+from tests.browser.conftest import signed_in, take_pictures
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(600)]
 #: What a person sets on the page takes five minutes at least.
@@ -22,12 +22,6 @@ print(row.pid)
 """
 
 
-@pytest.fixture(scope="module")
-def four_brokers(tmp_path_factory):
-    with running_product(tmp_path_factory.mktemp("product"), demo=False, more={"BARNABAS_BROKERS": "4"}) as running:
-        yield running
-
-
 def holders(admin: AdminClient, topic: str) -> set[int]:
     partitions = admin.list_topics(topic, timeout=30).topics[topic].partitions.values()
     return {broker for each in partitions for broker in each.replicas}
@@ -38,25 +32,27 @@ def in_sync(admin: AdminClient, topic: str) -> bool:
     return all(len(each.isrs) == len(each.replicas) == 3 for each in partitions)
 
 
-def test_a_broker_that_stays_away_is_replaced_when_somebody_confirms(four_brokers, chromium):
-    admin = AdminClient(four_brokers.client)
+def test_a_broker_that_stays_away_is_replaced_when_somebody_confirms(playground, chromium):
+    admin = AdminClient(playground.client)
     admin.create_topics([NewTopic("journey.healed", 8, 3)])["journey.healed"].result(30)
     await_true(lambda: holders(admin, "journey.healed") == {1, 2, 3, 4} and in_sync(admin, "journey.healed"), "spread")
-    context = signed_in(chromium, four_brokers, viewport={"width": 1280, "height": 900})
+    context = signed_in(chromium, playground, viewport={"width": 1280, "height": 900})
     page = context.new_page()
-    page.goto(f"{four_brokers.console}/healing/")
+    page.goto(f"{playground.console}/healing/")
     expect(page.get_by_text("Nothing is proposed.")).to_be_visible()
-    os.kill(int(four_brokers.manage("shell", "-c", AT_ONCE).stdout.split()[-1]), signal.SIGKILL)
+    os.kill(int(playground.manage("shell", "-c", AT_ONCE).stdout.split()[-1]), signal.SIGKILL)
     page.get_by_role("link", name="Look at the plan…").click(timeout=120_000)
     expect(page.locator("main")).to_contain_text("Broker 4 is away and holds")
-    path = page.url.removeprefix(four_brokers.console)
-    take_pictures(chromium, four_brokers, "healing", {"queue": "/healing/", "proposal": path})
+    path = page.url.removeprefix(playground.console)
+    take_pictures(chromium, playground, "healing", {"queue": "/healing/", "proposal": path})
     page.get_by_role("button", name="Move them").click()
     expect(page.locator("main")).to_contain_text("Proposed")
     await_true(
         lambda: holders(admin, "journey.healed") == {1, 2, 3} and in_sync(admin, "journey.healed"), "healed", 120
     )
-    page.goto(f"{four_brokers.console}/healing/")
+    page.goto(f"{playground.console}/healing/")
     expect(page.locator("#healing-over")).to_contain_text("by admin")
     expect(page.get_by_text("Nothing is proposed.")).to_be_visible()
+    page.goto(f"{playground.console}/processes/broker-4/")
+    page.get_by_role("button", name="Start", exact=True).click()
     context.close()
