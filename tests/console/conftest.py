@@ -8,6 +8,7 @@ from django.test import Client
 
 from broker.common.clock import ManualClock
 from console.access.models import NameRule
+from console.celery import app
 from console.collector.collector import Collector
 from console.connectors import client as connect_client_module
 from console.connectors import declarations
@@ -20,6 +21,8 @@ from console.records.read_ledger import LEDGER
 from tests.console.connectors.lying_server import LyingServer
 
 PASSWORD = "correct-horse-battery"
+# As a worker does first: a test that imports one `schedule` alone would leave beat without those behind it.
+app.finalize()
 
 
 @pytest.fixture(autouse=True)
