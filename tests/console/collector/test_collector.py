@@ -260,7 +260,7 @@ class CountingCollector:
             for name in (
                 *("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat"),
                 *("credentials", "quotas", "connectors", "charts", "mirrors", "mirrors elsewhere", "probe", "alerts"),
-                *("deliveries", "completeness", "schemas"),
+                *("deliveries", "completeness", "schemas", "healing"),
             )
         }
         self.attention = Attention(lambda: True)
@@ -281,6 +281,9 @@ class CountingCollector:
 
     def collect_requests(self) -> None:
         self.looked["requests"].set()
+
+    def collect_healing(self) -> None:
+        self.looked["healing"].set()
 
     def collect_schemas(self) -> None:
         self.looked["schemas"].set()
