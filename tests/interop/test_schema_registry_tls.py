@@ -57,4 +57,7 @@ def test_one_registry_listens_both_ways_and_asks_clients_for_certificates(cluste
         assert plain.ask("GET", f"/subjects/{name}/versions/1").body["id"] == schema_id
         with pytest.raises(Exception, match=r"(?i)certificate|ssl|read|disconnected"):
             SchemaRegistryClient({"url": url, "ssl.ca.location": trusted, "max.retries": 0}).get_subjects()
+        page = {"Origin": "https://evil.example", "Content-Type": "text/plain"}
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(urllib.request.Request(f"{plain.url}/subjects/s/versions", b"{}", page), timeout=30)
         assert plain.stop() == 0

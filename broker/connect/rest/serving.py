@@ -14,6 +14,7 @@ from broker.client.logins import Logins
 from broker.client.rest_listeners import Listener, Tls, reached_by_others, read_listeners, read_tls
 from broker.client.security.errors import ClientConfigError
 from broker.common.errors import StartupError
+from broker.common.foreign_pages import NoForeignPages
 from broker.common.http_server import RestingServer
 from broker.config.properties import unescaped
 from broker.connect.rest.app import Rest
@@ -133,6 +134,7 @@ class serving:
 
 def _guarded(app: ASGIApp, rest: RestSettings, logins: Logins | None) -> ASGIApp:
     """A browser asks whether it may without saying who it is."""
+    app = NoForeignPages(app, rest.origins)
     if logins:
         app = Locked(app, logins)
     if rest.origins:

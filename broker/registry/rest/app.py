@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from broker import __version__
 from broker.client.logins import Logins
+from broker.common.foreign_pages import NoForeignPages
 from broker.common.logs import logger
 from broker.registry.errors import RegistryError
 from broker.registry.registry import NotLeader, Registry
@@ -88,7 +89,7 @@ def make_app(registry: Registry, logins: Logins | None = None) -> ASGIApp:
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.registry = registry
-    return _BeforeAll(app, registry, logins)
+    return NoForeignPages(_BeforeAll(app, registry, logins))
 
 
 async def _refused(_request: Request, error: Exception) -> Response:

@@ -110,6 +110,8 @@ def test_loggers_are_apart_and_browsers_are_let_in_by_name(start, authority):
     others = worker.ask("GET", "/connectors", Origin="https://other.example")[2]
     assert "access-control-allow-origin" not in others
     assert worker.ask("GET", "/connectors", Origin=_PAGE)[2]["access-control-allow-origin"] == _PAGE
+    pause = "PUT", "/connectors/x/pause", None
+    assert [worker.ask(*pause, Origin=page)[0] for page in (_PAGE, "https://other.example")] == [404, 403]
 
 
 def test_who_must_show_a_certificate_and_does_not_is_not_answered(start, authority, tmp_path):
