@@ -11,6 +11,10 @@ class BadRequest(Refused):
     status = 400
 
 
+class NoJson(Refused):
+    status = 415
+
+
 class Forbidden(Refused):
     status = 403
 

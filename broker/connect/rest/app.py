@@ -16,7 +16,7 @@ from broker.common.errors import BarnabasError
 from broker.common.logs import LEVELS, logger
 from broker.connect.api import ConnectError
 from broker.connect.group.wire import Unit
-from broker.connect.herder.errors import BadRequest, Forbidden, NotFound, NotLeader, Refused
+from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound, NotLeader, Refused
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
 from broker.connect.plugins import Kind, lookup, plugins
@@ -97,6 +97,8 @@ class Rest:
             answer, status = methods[method]
             try:
                 raw = request.state.raw = await _body(request)
+                if raw and _media_type(request) not in ("", "application/json"):
+                    raise NoJson("HTTP 415 Unsupported Media Type")
                 body = _parsed(raw) if raw else None
                 return await run_in_threadpool(
                     self._answered, request, raw, functools.partial(answer, request, body), status
@@ -327,6 +329,10 @@ async def _body(request: Request) -> bytes:
             raise BadRequest(f"The body is longer than {_BODY_BYTES_MAX} bytes")
         parts.append(part)
     return b"".join(parts)
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def _parsed(raw: bytes) -> Any:

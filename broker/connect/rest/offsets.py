@@ -41,6 +41,7 @@ class ConnectorOffsets:
             is_all = self._alter_sink(name, pairs)
         else:
             pairs = [(load(dump(partition)), offset) for partition, offset in pairs]
+            self._fence(name)
             is_all = self._source(name).alter_offsets(
                 self._herder.resolved(name), {dump(partition).decode(): offset for partition, offset in pairs}
             )
@@ -60,6 +61,7 @@ class ConnectorOffsets:
                     if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
                         raise _not_empty(name, error) from None
             return _done("reset", is_all)
+        self._fence(name)
         with self._kept(name) as kept:
             kept.catch_up()
             pairs = [(partition, None) for partition, _ in kept.all()]
@@ -68,6 +70,11 @@ class ConnectorOffsets:
             )
             kept.put(pairs)
         return _done("reset", is_all)
+
+    def _fence(self, name: str) -> None:
+        """No task writes an offset any more, nor does one that was cut off before it was stopped (KIP-875)."""
+        if self._herder.settings.is_exactly_once:
+            self._herder.fencing.ask(name)
 
     def _kept(self, name: str) -> AbstractContextManager[SourceOffsets]:
         return closing(self._herder.offset_stores.of(name, self._herder.resolved(name)))

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from confluent_kafka import KafkaException, Producer
 
 from tests.barnabas_cluster import await_true
 from tests.broker.connect.herder.test_distributed import Workers, everything, properties, put, source
@@ -63,6 +64,32 @@ def test_a_source_goes_on_by_its_own_topic_and_rest_answers_from_it(workers, tmp
     second.ask("DELETE", "/connectors/lines/offsets", status=200)
     assert positions(second) == []
     assert kept(cluster, own) == kept(cluster, f"{topic}-offset") == [None]
+
+
+def test_a_task_that_was_cut_off_writes_no_offset_over_one_that_was_altered(cluster, tmp_path):
+    once = {"exactly.once.source.support": "enabled"}
+    workers = Workers(cluster, tmp_path, "cut-off", properties(cluster, "cut-off") | once)
+    (tmp_path / "lines.txt").write_text("one\ntwo\n")
+    try:
+        worker = workers.start()
+        put(worker, "lines", source(tmp_path, "lines", "cut-off") | _TEXT)
+        await_true(lambda: worker.ask("GET", "/connectors/lines/offsets").get("offsets"), "an offset", 60)
+        worker.ask("PUT", "/connectors/lines/stop", status=204)
+        await_true(lambda: worker.state("lines") == "STOPPED", "stopped", 60)
+        cut_off = Producer({"bootstrap.servers": cluster.bootstrap_servers, "transactional.id": "cut-off-lines-0"})
+        cut_off.init_transactions(30)
+        cut_off.begin_transaction()
+        cut_off.produce("cut-off", b"late")
+        cut_off.flush(30)
+        (told,) = worker.ask("GET", "/connectors/lines/offsets", status=200)["offsets"]
+        changed = {"offsets": [{"partition": told["partition"], "offset": {**told["offset"], "position": 4}}]}
+        worker.ask("PATCH", "/connectors/lines/offsets", changed, status=200)
+        with pytest.raises(KafkaException, match=r"(?i)fenced"):
+            cut_off.commit_transaction(30)
+        assert everything(cluster, "cut-off") == [b"one", b"two"]
+    finally:
+        for each in workers.all:
+            each.stop()
 
 
 def test_a_topic_that_would_lose_offsets_or_is_the_workers_is_refused(cluster, tmp_path):

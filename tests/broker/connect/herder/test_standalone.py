@@ -46,6 +46,8 @@ def sink(tmp_path: Path, topic: str, **more: str) -> dict[str, str]:
 
 def test_lines_of_a_file_arrive_in_another_and_go_on_after_a_pause(worker, tmp_path):
     (tmp_path / "in.txt").write_text("foo\nbar\n")
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    worker.ask("POST", "/connectors", {"name": "in", "config": source(tmp_path, "lines")}, status=415, headers=form)
     made = worker.ask("POST", "/connectors", {"name": "in", "config": source(tmp_path, "lines")}, status=201)
     assert (made["name"], made["type"]) == ("in", "source")
     worker.ask("PUT", "/connectors/out/config", sink(tmp_path, "lines"), status=201)
