@@ -110,7 +110,7 @@ contents, long = Contents("orders", 50), "a-name-without-a-space-" * 12
 document = json.dumps({long[:90]: {"and": [long, 7, None]}, "id": 1}).encode()
 contents.add([RecordView(0, n, n, (long + str(n)).encode(), document, ((long, b""),)) for n in range(50)])
 found = {**contents.told(), "batches": told_of([BatchView(0, 0, 50, 900, "zstd")]), "silent": [1]}
-keep(somebody, "orders", (), "the newest 10,000 offsets", "end reached", found)
+keep(somebody, Topic.objects.get(name="orders"), (), "the newest 10,000 offsets", "end reached", found)
 """
 #: Not pages: parts that a page fetches, and what only takes a post.
 PARTS = {"process-log", "process-question", "process-no-question", "connector-details", "find"}
