@@ -4,13 +4,14 @@ import os
 import sys
 
 
-def main() -> None:
+def main() -> int:
     os.umask(0o077)  # sessions, password hashes and records lie in what is made from here on
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

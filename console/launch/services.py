@@ -1,4 +1,4 @@
-"""The console's own processes: Redis, web, worker (beat is a thread of it), collector. Which commands they are."""
+"""The console's own processes: Redis, web, worker (beat is a thread of it), collector, and their parent."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -8,11 +8,11 @@ from pathlib import Path
 from django.conf import settings
 
 from console.gateway.installation import module_command
-from console.launch.service import Service
+from console.launch.service import FORK_SERVER, Service
 from console.processes.embedded import BACKUP, CONNECT, REGISTRY, second_servers
 from console.processes.setup import Setup
 
-_STOP_ORDER = ("collector", "web", "worker", "redis")
+_STOP_ORDER = ("collector", "web", "worker", FORK_SERVER, "redis")
 
 #: For glibc. Its many arenas, one for each thread or two, are of no use to threads that take turns, and each of them
 #: keeps what it once held: without this the collector of a large cluster takes a tenth more.
@@ -25,10 +25,12 @@ _WITHHELD = frozenset({"BARNABAS_ADMIN_PASSWORD"})
 def console_services() -> list[Service]:
     """In order of start."""
     return [
+        # What it is told is for whoever looks at a list of processes, and makes room for their longer command lines.
+        _service(FORK_SERVER, "console.launch.fork_server", "worker", "web", "collector"),
         # There is one worker that is given beat; workers of other hosts are not.
-        _service("worker", "console.launch.worker", "--with-beat", grace_s=10),
-        _service("web", "console.launch.web", str(settings.CONSOLE_PORT), grace_s=6),
-        _service("collector", "console", "collect"),
+        _forked("worker", "console.launch.worker", "--with-beat", grace_s=10),
+        _forked("web", "console.launch.web", str(settings.CONSOLE_PORT), grace_s=6),
+        _forked("collector", "console", "collect"),
         *(collector_of(name) for name in settings.CLUSTERS),
     ]
 
@@ -36,6 +38,10 @@ def console_services() -> list[Service]:
 def collector_of(cluster: str) -> Service:
     """Each cluster has one to itself: what hangs in one cluster holds up nobody who looks at another."""
     return replace(_service(f"collector-{cluster}", "console", "collect"), environment={"BARNABAS_CLUSTER": cluster})
+
+
+def _forked(name: str, module: str, *arguments: str, grace_s: float = 5.0) -> Service:
+    return replace(_service(name, module, *arguments, grace_s=grace_s), is_forked=True)
 
 
 def _service(name: str, module: str, *arguments: str, grace_s: float = 5.0) -> Service:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from console.launch.service import Service
+from console.launch.forked import fork
+from console.launch.service import FORK_SERVER, Service
 from console.processes import os_process
 from console.processes.log_files import bound_log
 from console.processes.os_process import Identity
@@ -100,11 +101,17 @@ class Supervisor:
 
     def _spawn(self, service: Service) -> Identity:
         token = secrets.token_hex(16)
-        identity = os_process.spawn(
+        identity = self._fork(service, token) or os_process.spawn(
             service.argv, self.environment | dict(service.environment), self.working_dir, service.log_path, token
         )
         write_run_file(self.run_files, service.name, identity)
         return identity
+
+    def _fork(self, service: Service, token: str) -> Identity | None:
+        if not service.is_forked or not self.is_alive(FORK_SERVER):
+            return None
+        pid = fork(service, self.working_dir, token, lambda: self.is_alive(FORK_SERVER))
+        return os_process.identify(pid, token) if pid else None
 
     def ask_to_end(self, names: Iterable[str]) -> None:
         """SIGTERM to several at once, so that they end side by side; `stop` waits for each."""

@@ -91,7 +91,12 @@ def raise_descriptor_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-if __name__ == "__main__":
+def main() -> int:
     raise_descriptor_limit()
     begin("web")
     RestingServer(web_config(int(sys.argv[1]))).run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

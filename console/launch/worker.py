@@ -36,16 +36,16 @@ def make_worker(*, with_beat: bool) -> Worker:
     return worker
 
 
-def main(argv: list[str]) -> int:
+def main() -> int:
     """Until SIGTERM; the exit status tells a worker that lost its beat."""
     parser = argparse.ArgumentParser(prog="python -m console.launch.worker", description=__doc__)
     parser.add_argument("--with-beat", action="store_true", help="run beat as a thread of this worker")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
     django.setup()
-    worker = make_worker(with_beat=parser.parse_args(argv).with_beat)
+    worker = make_worker(with_beat=parser.parse_args().with_beat)
     worker.start()
     return int(worker.exitcode or 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

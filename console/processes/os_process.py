@@ -113,7 +113,7 @@ def spawn(argv: list[str], env: dict[str, str], working_dir: Path, log_path: Pat
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    identity = Identity(child.pid, _create_time(child.pid), token)
+    identity = identify(child.pid, token)
     _children[identity] = child
     return identity
 
@@ -157,8 +157,8 @@ def _interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _create_time(pid: int) -> float:
-    return psutil.Process(pid).create_time()
+def identify(pid: int, token: str) -> Identity:
+    return Identity(pid, psutil.Process(pid).create_time(), token)
 
 
 def look(identity: Identity) -> Sighting:

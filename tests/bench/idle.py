@@ -33,6 +33,7 @@ NAMES = (
     ("broker server ", "brokers"),
     ("broker connect-worker ", "Connect worker"),
     ("broker registry ", "schema registry"),
+    ("console.launch.fork_server", "fork server"),
     ("console.launch.web", "web"),
     ("console.launch.worker", "worker with beat"),
     ("console collect", "collector"),

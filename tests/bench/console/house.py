@@ -64,14 +64,25 @@ class House:
     def processes(self) -> dict[str, list[psutil.Process]]:
         """Of each service its process and those it started, by name."""
         found = {}
-        for child in psutil.Process(self.process.pid).children():
-            found[_service_of(child.cmdline())] = [child, *child.children(recursive=True)]
+        children = psutil.Process(self.process.pid).children()
+        parents = [child for child in children if _service_of(child.cmdline()) == "fork server"]
+        for parent in parents:
+            found["fork server"] = [parent]
+            children += parent.children()
+        for child in children:
+            if child not in parents:
+                found[_service_of(child.cmdline())] = [child, *child.children(recursive=True)]
         return found
 
 
 def _service_of(argv: list[str]) -> str:
     line = " ".join(argv)
-    names = {"console.launch.web": "web", "celery:app worker": "worker", "collect": "collector"}
+    names = {
+        "fork_server": "fork server",
+        "console.launch.web": "web",
+        "console.launch.worker": "worker",
+        "console collect": "collector",
+    }
     return next((name for word, name in names.items() if word in line), "redis")
 
 

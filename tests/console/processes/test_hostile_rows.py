@@ -89,7 +89,7 @@ def test_a_process_that_is_none_of_ours_is_not_ended(row):
     """One that was started with no token looked like the row whose token is empty."""
     bystander = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
-        created = os_process._create_time(bystander.pid)
+        created = os_process.identify(bystander.pid, "").create_time
         assert not os_process.look(Identity(bystander.pid, created, "")).alive
         row(pid=bystander.pid, create_time=created, run_token="", desired=Desired.STOPPED, request=Request.KILL)
         step.step("demo")
