@@ -7,6 +7,8 @@ from broker.connect.api import SinkColumns, SinkRecord, TopicPartition
 
 Offsets = dict[TopicPartition, int]
 Part = list[SinkRecord] | SinkColumns
+#: Partitions of a batch, of up to 500 records, that are named by it.
+_SPANS_TOLD = 8
 
 
 class SinkBatch:
@@ -67,3 +69,20 @@ class SinkBatch:
         if message is None:
             return TopicPartition(record.topic, record.partition)
         return TopicPartition(message.topic(), message.partition())
+
+
+def spans_of(part: Part) -> str:
+    """From where to where in each partition; which of the records a task could not take is for the task to say."""
+    spans: dict[tuple[str, int], list[int]] = {}
+    if isinstance(part, SinkColumns):
+        spans[part.topic, part.partition] = part.offsets
+    else:
+        for record in part:
+            spans.setdefault((record.topic, record.partition), []).append(record.offset)
+    told = [f"{topic}-{partition}@{_span(offsets)}" for (topic, partition), offsets in spans.items()]
+    more = f" and {len(told) - _SPANS_TOLD} partitions more" if len(told) > _SPANS_TOLD else ""
+    return ", ".join(told[:_SPANS_TOLD]) + more
+
+
+def _span(offsets: list[int]) -> str:
+    return f"{offsets[0]}" if len(offsets) == 1 else f"{offsets[0]}–{offsets[-1]}"

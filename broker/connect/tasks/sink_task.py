@@ -16,7 +16,7 @@ from broker.connect.group.wire import Unit
 from broker.connect.tasks.dead_letters import DeadLetters
 from broker.connect.tasks.pipeline import Pipeline
 from broker.connect.tasks.sink_audit import SinkAudit, is_enabled
-from broker.connect.tasks.sink_batch import Offsets, Part, SinkBatch
+from broker.connect.tasks.sink_batch import Offsets, SinkBatch, spans_of
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.tasks.unit import RunningUnit, Tell
 
@@ -246,8 +246,8 @@ class RunningSink(RunningUnit):
             except RetriableError:
                 raise
             except Exception as error:
-                if first := _first_of(part):
-                    raise ConnectError(f"put failed at or behind the record at {first}") from error
+                if given := spans_of(part):
+                    raise ConnectError(f"put failed with a record of {given}") from error
                 raise
 
     def _wait_for_retry(self) -> None:
@@ -365,13 +365,6 @@ class RunningSink(RunningUnit):
                 "record left out", connector=self.unit.connector, task=self.unit.task, stage=failure.stage,
                 place=place, reason=str(failure.error),
             )  # fmt: skip
-
-
-def _first_of(part: Part) -> str | None:
-    """Where it begins; which of its records a task could not take is the task's to say."""
-    if isinstance(part, SinkColumns):
-        return f"{part.topic}-{part.partition}@{part.offsets[0]}"
-    return f"{part[0].topic}-{part[0].partition}@{part[0].offset}" if part else None
 
 
 def _place(message: Any) -> TopicPartition:

@@ -1,7 +1,7 @@
 """What a sink's task is put of a batch, in the order read, and what it may report of it."""
 
 from broker.connect.api import Schema, SinkColumns, TopicPartition, Type
-from broker.connect.tasks.sink_batch import SinkBatch
+from broker.connect.tasks.sink_batch import SinkBatch, spans_of
 from tests.broker.connect.plugins.runner import sink_record
 
 
@@ -62,3 +62,16 @@ def test_what_was_read_from_a_partition_that_went_is_put_no_more_also_in_the_mid
     assert [len(part) for part in put] == [1, 0, 1]
     assert offsets_of(batch) == [[], [], [9]]
     assert batch.ends == {TopicPartition("other", 0): 10}
+
+
+def test_what_was_put_is_named_from_where_to_where_in_each_partition():
+    first, run, last = filled().parts()
+    assert spans_of(first) == "t-0@0"
+    assert spans_of(run) == "t-0@1–2"
+    assert spans_of(last) == "t-0@3, renamed-0@9"
+    assert spans_of([]) == ""
+
+
+def test_of_many_partitions_some_are_named_and_the_others_counted():
+    records = [sink_record(7, "x", topic=f"topic-{number}") for number in range(10)]
+    assert spans_of(records).endswith("topic-7-0@7 and 2 partitions more")
