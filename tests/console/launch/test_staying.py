@@ -52,7 +52,7 @@ def up(directories, settings):
         stdout=(directories / "up.log").open("w"),
         stderr=subprocess.STDOUT,
     )
-    await_true(lambda: "console.launch.staying" in " ".join(command_of(process.pid)), "it stays", 30)
+    await_true(lambda: "-m console.launch.staying" in " ".join(command_of(process.pid)), "it stays", 30)
     await_true(lambda: is_kept(run), "the service", 30)
     yield process, run
     if process.poll() is None:
@@ -99,7 +99,7 @@ def test_nobody_reads_a_secret_in_what_it_leaves(up):
     (told,) = json.loads((run / "services.json").read_text())
     assert service_from_json(told).name == "web"
     assert (run / "services.json").stat().st_mode & 0o077 == 0
-    assert set(told) == {"name", "argv", "log_path", "grace_s", "environment"}
+    assert set(told) == {"name", "argv", "log_path", "grace_s", "environment", "is_forked"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
