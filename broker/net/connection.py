@@ -24,6 +24,7 @@ import socket
 from collections import deque
 from collections.abc import Callable
 from itertools import chain, takewhile
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from time import monotonic
 
 from broker.common.errors import ProtocolError
@@ -48,7 +49,8 @@ LARGE_FRAME_BYTES = 64 * 1024
 #: Shared by all connections of the process: there is one loop, and nothing stays in them between two wake-ups.
 _SCRATCH = bytearray(4 * LARGE_FRAME_BYTES)
 _SCRATCH_VIEW = memoryview(_SCRATCH)
-_LARGE_SCRATCH = memoryview(bytearray(2 * 1024 * 1024))
+#: Of pages that nobody has written to there is no memory yet: a broker that is sent nothing large has none of it.
+_LARGE_SCRATCH = memoryview(mmap(-1, 2 * 1024 * 1024, MAP_PRIVATE | MAP_ANONYMOUS))
 #: Besides its bytes, what a frame that waits costs.
 _WAITING_FRAME_COST_BYTES = 100
 

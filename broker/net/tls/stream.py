@@ -17,6 +17,7 @@ import socket
 import ssl
 from collections.abc import Callable, Iterable
 from itertools import chain, takewhile
+from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from typing import cast
 
 from broker.common.security_limits import TLS_BYTES_AT_ONCE_MAX, TLS_CONTROL_BYTES_MAX
@@ -29,7 +30,7 @@ _SEALED_RECORD_BYTES_MAX = RECORD_BYTES_MAX + 512
 _RECORDS_AT_ONCE = 4
 #: Shared by all streams of the process, as the scratch buffers of connections are.
 _PLAIN = memoryview(bytearray(_RECORDS_AT_ONCE * RECORD_BYTES_MAX))
-_RECEIVED = memoryview(bytearray(256 * 1024))
+_RECEIVED = memoryview(mmap(-1, 256 * 1024, MAP_PRIVATE | MAP_ANONYMOUS))
 _NOTHING = memoryview(b"")
 
 
