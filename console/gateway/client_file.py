@@ -71,4 +71,9 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(_ESCAPES.get(letter, letter) for letter in text)
+    """On one line, whatever a reader takes for the end of a line."""
+    return "".join(_ESCAPES.get(letter, _by_number(letter)) for letter in text)
+
+
+def _by_number(letter: str) -> str:
+    return letter if letter.isprintable() or ord(letter) > 0xFFFF else f"\\u{ord(letter):04x}"

@@ -265,9 +265,17 @@ class TestTrial:
         assert refusal_of(address) == ""
 
     def test_a_login_says_what_was_typed_whatever_that_is(self):
-        for text in ('a"b', "a\\b", "a\\", " a ", "ü", "#!=:", "a\\nb", '";required'):
+        for text in ('a"b', "a\\b", "a\\", " a ", "ü", "#!=:", "a\\nb", '";required', "a\u2028b", "\x0b\x85\x1cüa"):
             found = security_of(properties_of(Login("SASL_PLAINTEXT", "PLAIN", text, text)))
             assert (found.sasl.username, found.sasl.password.reveal()) == (text, text)
+
+    def test_no_line_of_its_own_is_in_what_was_typed(self):
+        """A reader may take more than a newline for the end of a line; behind it a file of the host would be named."""
+        for end in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029":
+            url = "sasl.oauthbearer.token.endpoint.url=file:///x"
+            text = end.join(("console", "sasl.mechanism=OAUTHBEARER", "sasl.jaas.config=", url, ""))
+            found = security_of(properties_of(Login("SASL_PLAINTEXT", "PLAIN", text, "secret")))
+            assert (found.sasl.mechanism, found.sasl.username, found.sasl.bearer) == ("PLAIN", text, None)
 
     def test_what_is_no_certificate_is_told_without_repeating_it(self):
         with pytest.raises(ClientRefusedError) as refusal:
