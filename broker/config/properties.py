@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping
 
+#: Nothing else ends a line in Java: what is behind any other would be a key that nobody wrote.
+_LINE_END = re.compile(r"\r\n|[\r\n]")
 _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
@@ -10,7 +12,7 @@ _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 def parse_properties(text: str) -> dict[str, str]:
     """The pairs of a properties file. A later line wins over an earlier one, as in Java."""
     pairs: dict[str, str] = {}
-    for line in _logical_lines(text.splitlines()):
+    for line in _logical_lines(_LINE_END.split(text)):
         key, _, value = line.partition("=")
         pairs[key.strip()] = value.strip()
     return pairs

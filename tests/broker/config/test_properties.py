@@ -17,6 +17,10 @@ def test_the_later_line_wins():
     assert parse_properties("a=1\na=2") == {"a": "2"}
 
 
+def test_only_a_newline_ends_a_line():
+    assert parse_properties("a=1\r\nb=2\rc=3\u2028d=4\x0be=5\n") == {"a": "1", "b": "2", "c": "3\u2028d=4\x0be=5"}
+
+
 def test_rendered_pairs_read_back_equal():
     pairs = {"broker.id": "1", "listeners": "PLAINTEXT://127.0.0.1:9092"}
     assert parse_properties(render_properties(pairs)) == pairs
