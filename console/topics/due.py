@@ -79,7 +79,7 @@ def _carry_out(row: PlannedDeletion, shape: Shape | None, groups: GroupsView, no
     told = doomed(topic, EVERYTHING)
     plan = deletion_plan(replace(told, topic_id=shape[0], partition_count=shape[1]), here.BOOTSTRAP_SERVERS)
     plan = replace(plan, obstacle=" ".join(_obstacles(row, Now(traces, told.uses), now)))
-    if end([row.topic], DOING, "", "", of=GOING):
+    if end(DOING, "", "", of=GOING, pk=row.pk):
         _delete(row, plan)
 
 
@@ -139,5 +139,5 @@ def _postpone(row: PlannedDeletion, why: str, now: datetime) -> None:
 
 def _end(row: PlannedDeletion, state: str, outcome: str) -> None:
     logger.info("planned deletion of %s: %s. %s", row.topic, state, outcome)
-    if end([row.topic], state, "", outcome, of=GOING):
+    if end(state, "", outcome, of=GOING, pk=row.pk):
         tell([row.topic])

@@ -43,7 +43,7 @@ def do_delete_later(
         names = [each.name for each in topics]
         try:
             with cluster_atomic():
-                end(names, CALLED_OFF, actor.get_username(), "It was planned anew.", of=(KEPT,))
+                end(CALLED_OFF, actor.get_username(), "It was planned anew.", of=(KEPT,), topic__in=names)
                 PlannedDeletion.objects.bulk_create(rows)
                 _forget_old()
                 tell(names)
@@ -61,7 +61,7 @@ def do_call_off(actor: User, plan: Plan, confirmation: Confirmation) -> None:
     def write() -> None:
         with cluster_atomic():
             for name in names:
-                if not end([name], CALLED_OFF, actor.get_username(), "", of=UNTOUCHED):
+                if not end(CALLED_OFF, actor.get_username(), "", of=UNTOUCHED, topic=name):
                     raise ObstacleError(TOO_LATE.format(name))
             tell(names)
 
@@ -69,18 +69,18 @@ def do_call_off(actor: User, plan: Plan, confirmation: Confirmation) -> None:
         carry_out(actor, plan, confirmation, write)
 
 
-def end(
-    topics: Collection[str], state: str, by: str, outcome: str, of: Iterable[str] = OPEN, at: datetime | None = None
-) -> int:
-    """How many of the planned deletions, as far as their state is one `of` these, are in `state` now."""
-    found = PlannedDeletion.objects.filter(topic__in=topics, state__in=list(of))
-    values = {"state": state, "outcome": outcome[:1_000], "decided_by": by, "decided_at": at or timezone.now()}
-    return found.update(**values)
+def end(state: str, by: str, outcome: str, *, of: Iterable[str] = OPEN, **chosen: object) -> int:
+    """How many of the planned deletions that are `chosen`, as far as their state is one `of` these, are in `state` now.
+
+    A deletion may be called off and planned anew between two looks: who has looked at one chooses it by its key.
+    """
+    found = PlannedDeletion.objects.filter(state__in=list(of), **chosen)
+    return found.update(state=state, outcome=outcome[:1_000], decided_by=by, decided_at=timezone.now())
 
 
 def was_deleted(topics: Collection[str], by: str) -> None:
     """At once, by hand: what was planned of them is over."""
-    if end(topics, DELETED, by, "It was deleted at once."):
+    if end(DELETED, by, "It was deleted at once.", topic__in=topics):
         tell(topics)
 
 

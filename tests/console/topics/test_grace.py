@@ -175,6 +175,14 @@ class TestCallingOff:
         assert told()[-1] == ("operator", "call off deletion", "2 topics", "done")
         assert not PlannedDeletion.objects.filter(state__in=OPEN).exists()
 
+    @pytest.mark.parametrize("other", ["clicks", "../x", "<script>", "x" * 300])
+    def test_what_is_said_and_shown_afterwards_is_of_the_one_that_was_called_off(self, other, operator, client_of):
+        browser = client_of(operator)
+        plan_it(browser)
+        answer = call_off(browser, other, "orders", follow=True)
+        assert answer.redirect_chain == [("/topics/orders/", 302)]
+        assert "Topic orders stays" in text_of(answer)
+
     def test_one_that_was_planned_anew_meanwhile_is_another(self, operator, client_of):
         browser = client_of(operator)
         plan_it(browser)
@@ -382,6 +390,21 @@ class TestDue:
         assert len(names(cluster)) == 2
         carry_out_due()
         assert names(cluster) == {"secret-plans"}
+
+    def test_one_that_was_called_off_and_planned_anew_while_it_was_looked_at_has_its_own_day(
+        self, cluster, operator, client_of, monkeypatch
+    ):
+        def meanwhile(*asked):
+            monkeypatch.undo()
+            call_off(client_of(operator), "orders")
+            plan_it(client_of(operator))
+            return due.traces_now(*asked)
+
+        let_a_day_pass()
+        monkeypatch.setattr(due, "traces_now", meanwhile)
+        carry_out_due()
+        assert "orders" in names(cluster)
+        assert list(PlannedDeletion.objects.values_list("state", flat=True)) == ["waiting", "called off"]
 
     def test_one_that_is_kept_holds_up_no_other(self, cluster, operator, client_of):
         plan_it(client_of(operator), "clicks")
