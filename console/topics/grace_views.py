@@ -51,8 +51,8 @@ def call_off(request: HttpRequest) -> HttpResponse:
         plan = context["plan"] = calling_off(names)
         if request.method == "POST":
             do_call_off(request.user, plan, Confirmation.parse(request.POST))
-            count = len(plan.lines)
-            words = f"Topic {names[0]} stays" if count == 1 else f"{counted(count)} stay"
+            stay = [line.name for line in plan.lines]
+            words = f"Topic {stay[0]} stays" if len(stay) == 1 else f"{counted(len(stay))} stay"
             messages.success(request, f"{words}: the deletion was called off.")
-            return redirect("topic", names[0]) if count == 1 else redirect("topics-planned")
+            return redirect("topic", stay[0]) if len(stay) == 1 else redirect("topics-planned")
     return render(request, "topics/call-off.html", context | {"error": answer.error}, status=answer.status)
