@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import models
+
+from console.common.account_key import AccountKey
 
 #: Waiting at once, of everybody and of one person.
 WAITING_MAX, WAITING_OF_ONE_MAX = 200, 30
@@ -43,10 +43,7 @@ class ProposedChange(models.Model):
 
     at = models.DateTimeField()
     expires_at = models.DateTimeField()
-    #: Without a constraint: accounts lie in the console's database, these in a cluster's.
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", db_constraint=False
-    )
+    actor = AccountKey()
     actor_name = models.CharField(max_length=150)
     reason = models.CharField(max_length=500, blank=True)
     #: Why it waits, and by which rules.
@@ -77,11 +74,6 @@ class ProposedChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.pk}: {self.action} {self.object_name} by {self.actor_name}"
-
-    @property
-    def person(self) -> User | None:
-        """Of an account that was deleted rows in other databases do not hear."""
-        return User.objects.filter(pk=self.actor_id).first()
 
     @property
     def is_waiting(self) -> bool:

@@ -54,7 +54,7 @@ class Outcome:
 
 def carry_out(change: ProposedChange, approver: User, digest: str, note: str, emergency: str = "") -> Outcome:
     """Have it done if its plan is still the one whose digest `approver` has confirmed."""
-    person = change.person
+    person = change.actor
     if person is None or not person.is_active:
         return Outcome(False, GONE)
     posted = _posted(change, Mode.APPROVED)

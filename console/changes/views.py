@@ -93,11 +93,11 @@ def _look(request: HttpRequest, found: ProposedChange) -> Look:
     Who may not see everything is shown their own, if it is the same change: the other names what its person may see.
     """
     if _is_own(request, found):
-        return look(found, found.person)
+        return look(found, found.actor)
     own = look(found, request.user)
     if own.plan is None:
         return own
-    asked = look(found, found.person)
+    asked = look(found, found.actor)
     if not reach_of(request.user).is_limited_somewhere or asked.plan is None:
         return asked
     return own if asked.is_same_as(own) else Look(None, NOT_ALL_OF_IT)

@@ -106,7 +106,7 @@ class HealingWatch:
                 why = "Waits: whether it is still so is not certain."
             if not why and self._rests(proposal.cause, facts.now_ms):
                 why = self._without[proposal.cause][1]
-            person = kept[kind].person if kind in kept else None
+            person = kept[kind].actor if kind in kept else None
             why = why or why_read_only() or _why_not_in_name_of(person)
             if why or person is None:
                 queue.say(proposal, why if rules[kind].mode is Mode.ACT else "")

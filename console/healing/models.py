@@ -1,9 +1,8 @@
 """How far healing goes for each kind, and the queue of what is proposed: open ones, and the newest that are over."""
 
-from django.conf import settings
-from django.contrib.auth.models import User
 from django.db import models
 
+from console.common.account_key import AccountKey
 from console.healing.kinds import DEFAULTS, WORDS, Kind, Mode, Rule
 
 #: Proposals that are over and still listed; what was done stays in the audit.
@@ -18,20 +17,13 @@ class HealingRule(models.Model):
     minutes = models.IntegerField()
     limit = models.IntegerField(default=0)
     rate = models.BigIntegerField()
-    #: In whose name it acts. Without a constraint: accounts lie in the console's database.
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", db_constraint=False
-    )
+    #: In whose name it acts.
+    actor = AccountKey()
     actor_name = models.CharField(max_length=150)
     changed_at = models.DateTimeField(auto_now=True)
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.mode}"
-
-    @property
-    def person(self) -> User | None:
-        """Of an account that was deleted rows in other databases do not hear."""
-        return User.objects.filter(pk=self.actor_id).first()
 
     @property
     def rule(self) -> Rule:

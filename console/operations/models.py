@@ -3,9 +3,9 @@
 Its row is all that is remembered of it: a worker that dies is followed by one that goes on from there.
 """
 
-from django.conf import settings
 from django.db import models
 
+from console.common.account_key import AccountKey
 from console.live import groups
 
 
@@ -26,10 +26,8 @@ class Operation(models.Model):
 
     state = models.CharField(max_length=12, choices=State, default=State.RUNNING)
     sentence = models.CharField(max_length=500, blank=True)
-    #: In whose name it goes on. Without a constraint: accounts lie in the console's database, its rows in a cluster's.
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", db_constraint=False
-    )
+    #: In whose name it goes on.
+    actor = AccountKey()
     #: The name at that time: it stays when the user is deleted.
     actor_name = models.CharField(max_length=150)
     started_at = models.DateTimeField(auto_now_add=True)

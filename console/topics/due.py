@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from console.access.reach import EVERYTHING, Resource
@@ -87,7 +86,7 @@ def _obstacles(row: PlannedDeletion, then: Now, now: datetime) -> Iterator[str]:
     if now - row.due_at > LATE_MAX:
         yield f"It was due at {minute(row.due_at)}, and could not be carried out for a day."
     yield from why_kept(Traces(row.topic_id, tuple(row.ends), row.places), then)
-    actor = _account(row.actor_id)
+    actor = row.actor
     if actor is None or not actor.is_active:
         yield f"{row.actor_name} has no account any more that could have it done."
     elif Right.OPERATE not in reach_of(actor).rights_on(Resource.TOPIC, row.topic):
@@ -98,7 +97,7 @@ def _obstacles(row: PlannedDeletion, then: Now, now: datetime) -> Iterator[str]:
 
 def _delete(row: PlannedDeletion, plan: Plan) -> None:
     """Raises GatewayError if it is not known what became of it."""
-    actor, approver = _account(row.actor_id), _account(row.approver_id)
+    actor, approver = row.actor, row.approver
     by = f", approved by {approver.get_username()}" if approver else ""
     note = f"Planned by {row.actor_name} at {minute(row.at)}{by}."
     posted = Posted(path="", mode=Mode.APPROVED, approver=approver, digest=digest_of(plan, approver), note=note)
@@ -112,16 +111,9 @@ def _delete(row: PlannedDeletion, plan: Plan) -> None:
         _end(row, DELETED, "Its day of grace was over.")
 
 
-def _account(number: int | None) -> User | None:
-    """None also of an account that was deleted: in another database than its own nothing forgets it."""
-    return User.objects.filter(pk=number).first()
-
-
 def _is_gone(row: PlannedDeletion) -> None:
     if row.state == DOING:
-        record_event(
-            _account(row.actor_id), DELETE, "topic", row.topic, detail="It was gone when the console looked again."
-        )
+        record_event(row.actor, DELETE, "topic", row.topic, detail="It was gone when the console looked again.")
         _end(row, DELETED, "Its day of grace was over.")
     else:
         _end(row, DELETED, "It was gone before: somebody else deleted it.")
@@ -130,7 +122,7 @@ def _is_gone(row: PlannedDeletion) -> None:
 def _postpone(row: PlannedDeletion, why: str, now: datetime) -> None:
     if now - row.due_at > LATE_MAX:
         sentence = f"It was due at {minute(row.due_at)}, and could not be carried out for a day: {why}"
-        record_event(_account(row.actor_id), DELETE, "topic", row.topic, result="refused", detail=sentence)
+        record_event(row.actor, DELETE, "topic", row.topic, result="refused", detail=sentence)
         _end(row, KEPT, sentence)
     elif row.outcome != why[:1_000]:
         PlannedDeletion.objects.filter(pk=row.pk, state__in=GOING).update(outcome=why[:1_000])

@@ -1,7 +1,8 @@
 """Topics that shall be deleted after a day of grace, and what became of those of which that was said."""
 
-from django.conf import settings
 from django.db import models
+
+from console.common.account_key import AccountKey
 
 #: Open at once in a cluster; of those that are over, kept to be looked at. The audit keeps them for good.
 OPEN_MAX, OVER_KEPT = 2_000, 500
@@ -21,15 +22,10 @@ class PlannedDeletion(models.Model):
     topic_id = models.CharField(max_length=36)
     at = models.DateTimeField()
     due_at = models.DateTimeField()
-    #: In whose name it is deleted, and who approved it, if it needed somebody. Without a constraint: accounts lie in
-    #: the console's database, these in a cluster's.
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", db_constraint=False
-    )
+    #: In whose name it is deleted, and who approved it, if it needed somebody.
+    actor = AccountKey()
     actor_name = models.CharField(max_length=150)
-    approver = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+", db_constraint=False
-    )
+    approver = AccountKey()
     record_count = models.BigIntegerField()
     size_bytes = models.BigIntegerField()
     #: By partition the next offset; by group the sum of what it had committed.

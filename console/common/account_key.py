@@ -1,0 +1,31 @@
+"""Whom a row of a cluster names: accounts lie in the console's database, so there is no constraint, and one that was
+deleted is nobody, though rows in other databases do not hear of it.
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import models
+from django.db.models.fields.related_descriptors import ForwardManyToOneDescriptor
+
+
+class _Whom(ForwardManyToOneDescriptor):
+    def get_object(self, instance: models.Model) -> models.Model | None:
+        try:
+            return super().get_object(instance)
+        except ObjectDoesNotExist:
+            return None
+
+
+class AccountKey(models.ForeignKey):
+    """To migrations it is a foreign key like others."""
+
+    forward_related_accessor_class = _Whom
+
+    def __init__(self, to: Any = settings.AUTH_USER_MODEL, on_delete: Any = models.SET_NULL, **named: Any):
+        super().__init__(to, on_delete, **{"null": True, "related_name": "+", "db_constraint": False} | named)
+
+    def deconstruct(self) -> tuple[str, str, Any, Any]:
+        name, _, arguments, named = super().deconstruct()
+        return name, "django.db.models.ForeignKey", arguments, named
