@@ -13,8 +13,11 @@ from typing import Self
 
 from console.directory.configuration import Directory
 from console.directory.messages import (
+    BOUND,
+    EXTENDED,
     INVALID_CREDENTIALS,
     NO_SUCH_OBJECT,
+    SEARCHED,
     SIZE_LIMIT_EXCEEDED,
     SUCCESS,
     Answer,
@@ -31,6 +34,8 @@ from console.directory.messages import (
 TIMEOUT_S = 8.0
 #: An entry with ten thousand groups of a hundred letters.
 MESSAGE_BYTES_MAX = 2 * 1024 * 1024
+#: Of all answers to one login, which are held at one time.
+BYTES_MAX = 2 * MESSAGE_BYTES_MAX
 ENTRIES_MAX = 1_000
 _HEADER_BYTES = 6
 
@@ -45,7 +50,7 @@ class DirectoryClient:
     def __init__(self, directory: Directory):
         self._directory = directory
         self._ends = time.monotonic() + TIMEOUT_S
-        self._number = 0
+        self._number = self._came = 0
         self._socket: socket.socket | None = None
 
     def __enter__(self) -> Self:
@@ -74,7 +79,7 @@ class DirectoryClient:
 
     def bind(self, dn: str, password: str) -> bool:
         """Whether the directory takes `password` for that of `dn`."""
-        (answer,) = self._answers(bind(self._next(), dn, password))
+        (answer,) = self._answers(bind(self._next(), dn, password), BOUND)
         if answer.code not in (SUCCESS, INVALID_CREDENTIALS):
             raise AwayError(f"a bind was answered with LDAP's code {answer.code}")
         return answer.code == SUCCESS
@@ -84,13 +89,13 @@ class DirectoryClient:
     ) -> list[Entry]:
         """Up to `most` entries, and one more if there are."""
         asked = search(self._next(), base, matches, also, attributes, most=most + 1, seconds=max(1, int(self._left())))
-        *found, end = self._answers(asked)
+        *found, end = self._answers(asked, SEARCHED)
         if end.code not in (SUCCESS, SIZE_LIMIT_EXCEEDED, NO_SUCH_OBJECT):
             raise AwayError(f"a search was answered with LDAP's code {end.code}")
         return [each.entry for each in found if each.entry is not None]
 
     def _ask_for_tls(self) -> None:
-        (answer,) = self._answers(start_tls(self._next()))
+        (answer,) = self._answers(start_tls(self._next()), EXTENDED)
         if answer.code != SUCCESS:
             raise AwayError(f"it does not begin TLS (LDAP's code {answer.code})")
         self._wrap()
@@ -101,22 +106,30 @@ class DirectoryClient:
         self._plain().settimeout(self._left())
         self._socket = context.wrap_socket(self._plain(), server_hostname=self._directory.host)
 
-    def _answers(self, question: bytes) -> Iterator[Answer]:
-        """Those to the last question, the last of them with a code."""
+    def _answers(self, question: bytes, end: str) -> Iterator[Answer]:
+        """Those to the last question: entries, if it was a search, and the last of them with a code."""
         try:
             self._plain().settimeout(self._left())
             self._plain().sendall(question)
             for _ in range(ENTRIES_MAX):
                 answer = answer_of(self._message())
-                if answer.number == self._number and (answer.entry is not None or answer.code is not None):
+                if answer.kind == end and answer.number == self._number:
                     yield answer
-                if answer.code is not None:
                     return
+                if answer.code is not None:  # as when it says that it hangs up, which is an answer to nothing
+                    raise NotLdapError(f"it says something else than was asked (LDAP's code {answer.code})")
+                if answer.entry is not None:
+                    yield self._of_search(answer, end)
         except NotLdapError as error:
             raise AwayError(str(error)) from error
         except OSError as error:
             raise AwayError(error.strerror or type(error).__name__) from error
         raise AwayError("it does not come to an end")
+
+    def _of_search(self, answer: Answer, end: str) -> Answer:
+        if end != SEARCHED or answer.number != self._number:
+            raise NotLdapError("it tells an entry that nobody asked for")
+        return answer
 
     def _message(self) -> bytes:
         found = b""
@@ -124,6 +137,9 @@ class DirectoryClient:
             found += self._received(1 if len(found) < 2 else _HEADER_BYTES - len(found))
         if length > MESSAGE_BYTES_MAX:
             raise NotLdapError(f"it announces an answer of {length} bytes")
+        self._came += length
+        if self._came > BYTES_MAX:
+            raise NotLdapError(f"it tells more than {BYTES_MAX} bytes")
         while len(found) < length:
             found += self._received(length - len(found))
         return found

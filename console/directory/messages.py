@@ -13,6 +13,8 @@ from pyasn1.type import univ
 from pyasn1_modules import rfc2251
 
 SUCCESS, INVALID_CREDENTIALS, SIZE_LIMIT_EXCEEDED, NO_SUCH_OBJECT = 0, 49, 4, 32
+#: What ends the answer to a bind, to a search, and to a request that LDAP was extended by.
+BOUND, SEARCHED, EXTENDED = "bindResponse", "searchResDone", "extendedResp"
 _START_TLS = b"1.3.6.1.4.1.1466.20037"
 _VERSION = 3
 
@@ -37,6 +39,7 @@ class Answer:
     """One message: an entry, or the end of what was asked for with its `code`; neither: what nobody asked for."""
 
     number: int
+    kind: str
     entry: Entry | None = None
     code: int | None = None
 
@@ -121,13 +124,13 @@ def answer_of(whole: bytes) -> Answer:
         kind, number = message["protocolOp"].getName(), int(message["messageID"])
         content = message["protocolOp"].getComponent()
         if kind == "searchResEntry":
-            return Answer(number, entry=_entry(content))
-        return Answer(number, code=int(content["resultCode"]) if kind in _ENDS else None)
+            return Answer(number, kind, entry=_entry(content))
+        return Answer(number, kind, code=int(content["resultCode"]) if kind in _ENDS else None)
     except (PyAsn1Error, ValueError, KeyError, IndexError, RecursionError) as error:
         raise NotLdapError("its answer cannot be read") from error
 
 
-_ENDS = frozenset({"bindResponse", "searchResDone", "extendedResp"})
+_ENDS = frozenset({BOUND, SEARCHED, EXTENDED})
 
 
 def _entry(content: univ.Sequence) -> Entry:

@@ -14,7 +14,7 @@ from console.access.models import Identity
 from console.audit.models import AuditEvent
 from console.directory import client as client_module
 from console.directory.backend import AWAY
-from console.directory.client import AwayError
+from console.directory.client import AwayError, DirectoryClient
 from console.directory.configuration import read_directory
 from console.directory.messages import NotLdapError, answer_of, bind, length_of, search
 from console.directory.people import person_in
@@ -86,6 +86,25 @@ class TestConnection:
     def test_one_that_hangs_costs_seconds(self, tmp_path, monkeypatch):
         monkeypatch.setattr(client_module, "TIMEOUT_S", 0.3)
         with liar(None) as port, pytest.raises(AwayError):
+            person_in(_plain(port, tmp_path), "alice", "wonderland")
+
+    @pytest.mark.parametrize("kind", [b"\x61", b"\x65", b"\x78"])
+    def test_an_entry_that_nobody_asked_for_is_no_answer_to_a_login(self, kind, tmp_path):
+        told = [_entry(1, "uid=alice"), _answered(kind, 1)]
+        with liar(b"".join(told)) as port, pytest.raises(AwayError), DirectoryClient(_plain(port, tmp_path)) as client:
+            client.bind(f"uid=alice,{BASE}", "wonderland")
+
+    @pytest.mark.parametrize("kind", [b"\x65", b"\x78"])
+    @pytest.mark.parametrize("number", [0, 1])
+    def test_one_that_says_goodbye_is_away(self, kind, number, tmp_path):
+        said = _answered(kind, number)
+        with liar(said) as port, pytest.raises(AwayError), DirectoryClient(_plain(port, tmp_path)) as client:
+            client.bind(f"uid=alice,{BASE}", "wonderland")
+
+    def test_one_that_tells_without_an_end_takes_no_memory(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(client_module, "BYTES_MAX", 1_000)
+        told = _entry(1, "uid=alice", b"x" * 200)
+        with liar(told * 6) as port, pytest.raises(AwayError, match="more than 1000 bytes"):
             person_in(_plain(port, tmp_path), "alice", "wonderland")
 
     def test_one_that_is_not_there(self, tmp_path):
@@ -233,6 +252,20 @@ def _plain(port: int, tmp_path):
     rules.chmod(0o600)
     named = {"URL": f"ldap://127.0.0.1:{port}", "BASE": BASE, "RULES_FILE": str(rules)}
     return read_directory({f"BARNABAS_LDAP_{name}": value for name, value in named.items()})
+
+
+def _tagged(tag: bytes, content: bytes) -> bytes:
+    return tag + b"\x82" + len(content).to_bytes(2) + content
+
+
+def _entry(number: int, dn: str, value: bytes = b"") -> bytes:
+    attribute = _tagged(b"\x30", _tagged(b"\x04", b"cn") + _tagged(b"\x31", _tagged(b"\x04", value)))
+    told = _tagged(b"\x04", dn.encode()) + _tagged(b"\x30", attribute)
+    return _tagged(b"\x30", b"\x02\x01" + bytes([number]) + _tagged(b"\x64", told))
+
+
+def _answered(kind: bytes, number: int) -> bytes:
+    return _tagged(b"\x30", b"\x02\x01" + bytes([number]) + _tagged(kind, b"\x0a\x01\x00\x04\x00\x04\x00"))
 
 
 class liar:
