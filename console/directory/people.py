@@ -8,6 +8,8 @@ from console.sso.people import Person, plain_name, printable
 
 #: Groups that are asked for by a search; a directory has its own bound besides.
 GROUPS_MAX = 900
+#: By which RFC 2307's groups name their members.
+_NAME = "uid"
 
 
 def person_in(directory: Directory, name: str, password: str) -> Person | None:
@@ -20,14 +22,14 @@ def person_in(directory: Directory, name: str, password: str) -> Person | None:
         entry = _entry_of(client, directory, name)
         if entry is None:
             return None
-        groups = _groups_of(client, directory, entry, name)
+        groups = _groups_of(client, directory, entry)
         if not client.bind(entry.dn, password):
             return None
     return Person(_subject_of(directory, entry), plain_name(name), _shown(directory, entry) or name, groups)
 
 
 def _entry_of(client: DirectoryClient, directory: Directory, name: str) -> Entry | None:
-    wanted = [directory.id_attribute, directory.shown_attribute, directory.member_of]
+    wanted = [directory.id_attribute, directory.shown_attribute, directory.member_of, _NAME]
     matches = [(attribute, name) for attribute in directory.user_attributes]
     also = ("objectClass", directory.user_class) if directory.user_class else None
     found = client.find(directory.base, matches, also, wanted, most=1)
@@ -36,13 +38,12 @@ def _entry_of(client: DirectoryClient, directory: Directory, name: str) -> Entry
     return found[0] if found and found[0].dn else None
 
 
-def _groups_of(client: DirectoryClient, directory: Directory, entry: Entry, name: str) -> frozenset[str]:
+def _groups_of(client: DirectoryClient, directory: Directory, entry: Entry) -> frozenset[str]:
     """Raises AwayError if they are not told in full: one that is left out could be one that takes away."""
     if not directory.group_base:
         told = entry.texts(directory.member_of)
     else:
-        is_by_name = directory.group_member.lower() == "memberuid"
-        matches = [(directory.group_member, name if is_by_name else entry.dn)]
+        matches = [(directory.group_member, each) for each in _known_as(directory, entry)]
         found = client.find(directory.group_base, matches, None, ["cn"], most=GROUPS_MAX)
         if len(found) > GROUPS_MAX:
             raise AwayError(f"a person is in more than {GROUPS_MAX} groups")
@@ -50,6 +51,15 @@ def _groups_of(client: DirectoryClient, directory: Directory, entry: Entry, name
     if len(told) > GROUPS_TOLD_MAX:
         raise AwayError(f"a person is in more than {GROUPS_TOLD_MAX} groups")
     return frozenset(told)
+
+
+def _known_as(directory: Directory, entry: Entry) -> list[str]:
+    """What groups call the person, as the entry has it: capitals count to groups, not to who looks for a name."""
+    if directory.group_member.lower() != "memberuid":
+        return [entry.dn]
+    if names := entry.texts(_NAME):
+        return names
+    raise AwayError("an entry has no uid, by which memberUid names people: BARNABAS_LDAP_GROUP_MEMBER names another")
 
 
 def _subject_of(directory: Directory, entry: Entry) -> str:

@@ -103,6 +103,12 @@ dn: cn=nothing here,ou=groups,{BASE}
 objectClass: groupOfNames
 cn: nothing here
 member: uid=bob,{BASE}
+
+dn: cn=by-name,ou=groups,{BASE}
+objectClass: posixGroup
+cn: by-name
+gidNumber: 1
+memberUid: alice
 """
 
 

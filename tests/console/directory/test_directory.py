@@ -19,7 +19,7 @@ from console.directory.configuration import read_directory
 from console.directory.messages import NotLdapError, answer_of, bind, length_of, search
 from console.directory.people import person_in
 from tests.console.conftest import PASSWORD
-from tests.console.directory.conftest import BASE, CONSOLE
+from tests.console.directory.conftest import BASE, CONSOLE, SECRET
 
 
 class TestPeople:
@@ -39,6 +39,16 @@ class TestPeople:
     )
     def test_a_name_is_a_name_whatever_is_in_it(self, said, name):
         assert person_in(said(), name, "wonderland") is None
+
+    @pytest.mark.parametrize("typed", ["alice", "ALICE", " alice ", "alice@example.org"])
+    def test_however_a_name_is_typed_groups_that_go_by_names_know_the_person(self, said, typed):
+        """A group may take away, too: whoever types a name otherwise must not be without it."""
+        assert person_in(said(GROUP_MEMBER="memberUid"), typed, "wonderland").groups == {"by-name"}
+
+    def test_who_has_no_name_that_groups_could_go_by_is_not_let_in_without_them(self, said):
+        named = said(GROUP_MEMBER="memberUid", USER_ATTRIBUTES="cn", USER_CLASS="organizationalRole")
+        with pytest.raises(AwayError, match="has no uid"):
+            person_in(named, "console", SECRET)
 
     def test_groups_may_be_told_by_the_entry_itself(self, said):
         assert person_in(said(GROUP_BASE="", MEMBER_OF="memberOf"), "alice", "wonderland").groups == frozenset()
