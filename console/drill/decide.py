@@ -4,7 +4,7 @@ Before the fault it looks on for a while, so that there is something to compare 
 before anything else, however the fault ended, and the drill is not over before that has been seen.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 BEFORE_MS = 10_000
@@ -14,6 +14,9 @@ BEGINS_MS = 5_000
 RECOVER_MAX_MS = 300_000
 #: The probe tells a minute when it is over.
 COUNT_MAX_MS = 100_000
+#: A clock that was set back by more tells nobody how long anything has lasted.
+BACK_MAX_MS = BEGINS_MS
+_SET_BACK = "the clock was set back"
 
 
 class Phase(StrEnum):
@@ -63,6 +66,8 @@ class Decision:
 
 
 def decide(facts: Facts) -> Decision:
+    if facts.in_phase_ms < -BACK_MAX_MS:
+        facts = _as_if_it_were_over(facts)
     match facts.phase:
         case Phase.BEFORE:
             return _before(facts)
@@ -74,6 +79,11 @@ def decide(facts: Facts) -> Decision:
             return _recover(facts)
         case Phase.COUNT:
             return _count(facts)
+
+
+def _as_if_it_were_over(facts: Facts) -> Facts:
+    why_not, worse = facts.why_not or f"{_SET_BACK}.", facts.worse or _SET_BACK
+    return replace(facts, in_phase_ms=max(RECOVER_MAX_MS, facts.fault_ms), why_not=why_not, worse=worse)
 
 
 def _before(facts: Facts) -> Decision:

@@ -43,6 +43,11 @@ def facts(phase: Phase, **named) -> Facts:
         (facts(Phase.COUNT, is_counted=False, in_phase_ms=COUNT_MAX_MS), Do.FINISH, Phase.COUNT),
         (facts(Phase.COUNT), Do.FINISH, Phase.COUNT),
         (facts(Phase.COUNT, is_called_off=True), Do.CALL_OFF, Phase.COUNT),
+        # The clock was set back by an hour.
+        (facts(Phase.BEFORE, in_phase_ms=-3_600_000), Do.CALL_OFF, Phase.BEFORE),
+        (facts(Phase.FAULT, in_phase_ms=-3_600_000), Do.PUT_BACK, Phase.BACK),
+        (facts(Phase.RECOVER, in_phase_ms=-3_600_000, is_back=True), Do.NOTHING, Phase.COUNT),
+        (facts(Phase.COUNT, in_phase_ms=-3_600_000, is_counted=False), Do.FINISH, Phase.COUNT),
     ],
 )
 def test_what_comes_next(given, do, phase):
