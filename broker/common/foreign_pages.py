@@ -1,10 +1,13 @@
 """REST that no page of somebody else's changes anything by.
 
 A browser on a host where REST is open sends it what any page it shows wants sent, a form or a text, without asking
-first; and says in `Origin` whose page that is. Programs say no `Origin`.
+first; and says in `Origin` whose page that is. Programs say no `Origin`. Who owns a name can have it stand for this
+host as soon as the page is there (DNS rebinding): a page of our own address is ours, one of the same name is not.
 """
 
 from collections.abc import Collection
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -14,10 +17,13 @@ _REFUSAL = {"error_code": 403, "message": "Pages of other origins change nothing
 
 
 class NoForeignPages:
-    """403 for what is not only read, by a page from elsewhere; `allowed` origins, `*` for all, are let in."""
+    """403 for what is not only read, by a page from elsewhere; `allowed` origins, `*` for all, are let in.
 
-    def __init__(self, app: ASGIApp, allowed: Collection[str] = ()):
-        self._app = app
+    `is_locked`: nobody comes in without a password, which a page from elsewhere has not.
+    """
+
+    def __init__(self, app: ASGIApp, allowed: Collection[str] = (), *, is_locked: bool = False):
+        self._app, self._is_locked = app, is_locked
         self._allowed = frozenset(allowed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -32,4 +38,15 @@ class NoForeignPages:
         if origin is None or self._allowed & {"*", origin}:
             return False
         place = origin.partition("://")[2]
-        return not place or place != said.get(b"host")
+        if not place or place != said.get(b"host"):
+            return True
+        return not (self._is_locked or _is_address(place))
+
+
+def _is_address(place: str) -> bool:
+    """Which nobody can have stand for another host, as a name."""
+    try:
+        host = urlsplit(f"//{place}").hostname or ""
+        return host == "localhost" or bool(ip_address(host))
+    except ValueError:
+        return False

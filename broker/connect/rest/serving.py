@@ -134,7 +134,7 @@ class serving:
 
 def _guarded(app: ASGIApp, rest: RestSettings, logins: Logins | None) -> ASGIApp:
     """A browser asks whether it may without saying who it is."""
-    app = NoForeignPages(app, rest.origins)
+    app = NoForeignPages(app, rest.origins, is_locked=logins is not None)
     if logins:
         app = Locked(app, logins)
     if rest.origins:

@@ -89,7 +89,7 @@ def make_app(registry: Registry, logins: Logins | None = None) -> ASGIApp:
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.registry = registry
-    return NoForeignPages(_BeforeAll(app, registry, logins))
+    return NoForeignPages(_BeforeAll(app, registry, logins), is_locked=logins is not None)
 
 
 async def _refused(_request: Request, error: Exception) -> Response:
