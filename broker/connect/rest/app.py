@@ -4,6 +4,7 @@ import functools
 import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -11,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from broker.common.errors import BarnabasError
 from broker.common.logs import LEVELS, logger
@@ -22,6 +24,7 @@ from broker.connect.herder.validation import connector_class, key_infos, require
 from broker.connect.plugins import Kind, lookup, plugins
 from broker.connect.rest.forwarding import Send, forward
 from broker.connect.rest.offsets import ConnectorOffsets
+from broker.connect.rest.quoted_paths import QuotedPaths, quoted_part
 from broker.connect.storage.records import TARGETS, logger_record
 
 #: A configuration is a few kilobytes; what is longer is none.
@@ -41,7 +44,7 @@ class Rest:
         self._offsets = offsets
         self._levels = herder.levels
 
-    def app(self, *, has_admin: bool) -> Starlette:
+    def app(self, *, has_admin: bool) -> ASGIApp:
         name = "/connectors/{name}"
         table: Table = [
             ("GET", "/", lambda _r, _b: {**_VERSION, "kafka_cluster_id": self._cluster_id()}, 200),
@@ -74,7 +77,7 @@ class Rest:
         ]
         return self._of(table + self._admin_table() if has_admin else table)
 
-    def admin_app(self) -> Starlette:
+    def admin_app(self) -> ASGIApp:
         return self._of(self._admin_table())
 
     def _admin_table(self) -> Table:
@@ -84,12 +87,12 @@ class Rest:
             ("PUT", "/admin/loggers/{logger}", self._set_logger, 200),
         ]
 
-    def _of(self, table: Table) -> Starlette:
+    def _of(self, table: Table) -> ASGIApp:
         by_path: dict[str, dict[str, tuple[Any, int]]] = {}
         for method, path, answer, status in table:
             by_path.setdefault(path, {})[method] = answer, status
         routes = [Route(path, self._endpoint(methods), methods=list(methods)) for path, methods in by_path.items()]
-        return Starlette(routes=routes, exception_handlers={HTTPException: _told})
+        return QuotedPaths(Starlette(routes=routes, exception_handlers={HTTPException: _told}))
 
     def _endpoint(self, methods: dict[str, tuple[Callable[[Request, Any], Any], int]]) -> Any:
         async def endpoint(request: Request) -> Response:
@@ -153,7 +156,7 @@ class Rest:
             raise BadRequest(f"initial_state {body['initial_state']} is none of RUNNING, PAUSED, STOPPED")
         require_valid(config, self._herder.settings)
         self._herder.put_config(name, config, target=target if body.get("initial_state") else None, may_exist=False)
-        return JSONResponse(self._herder.info(name), 201, headers={"Location": f"/connectors/{name}"})
+        return JSONResponse(self._herder.info(name), 201, headers=_location(name))
 
     def _put_config(self, request: Request, body: Any) -> Any:
         name = _name(request)
@@ -178,7 +181,7 @@ class Rest:
         return JSONResponse(
             self._herder.info(name),
             201 if is_new else 200,
-            headers={"Location": f"/connectors/{name}"} if is_new else {},
+            headers=_location(name) if is_new else {},
         )
 
     def _tasks(self, request: Request, _body: Any) -> Any:
@@ -249,7 +252,7 @@ class Rest:
         return {name: self._levels.of(name) for name in self._levels.names()}
 
     def _logger(self, request: Request, _body: Any) -> Any:
-        name = request.path_params["logger"]
+        name = quoted_part(request, "logger")
         if not self._levels.knows(name):
             raise NotFound(f"Logger {name} not found.")
         return self._levels.of(name)
@@ -259,7 +262,7 @@ class Rest:
         level = body.get("level") if isinstance(body, dict) else None
         if level is None:
             raise BadRequest("Desired 'level' parameter was not specified in request.")
-        level, name = str(level).upper(), request.path_params["logger"]
+        level, name = str(level).upper(), quoted_part(request, "logger")
         if level not in LEVELS:
             raise NotFound(f"invalid log level '{level}'.")
         if request.query_params.get("scope", "").lower() == "cluster":
@@ -268,7 +271,7 @@ class Rest:
         return self._levels.set(name, level)
 
     def _validate(self, request: Request, body: Any) -> Any:
-        plugin = request.path_params["plugin"]
+        plugin = quoted_part(request, "plugin")
         config = body if isinstance(body, dict) else {}
         named = str(config.get("connector.class") or "")
         if named and not named.removesuffix("Connector").endswith(plugin.rsplit(".", 1)[-1].removesuffix("Connector")):
@@ -287,7 +290,7 @@ def _plugins(request: Request, _body: Any) -> Any:
 
 
 def _plugin_config(request: Request, _body: Any) -> Any:
-    name = request.path_params["plugin"]
+    name = quoted_part(request, "plugin")
     for kind in Kind:
         try:
             return key_infos(lookup(name, kind))
@@ -297,12 +300,12 @@ def _plugin_config(request: Request, _body: Any) -> Any:
 
 
 def _name(request: Request) -> str:
-    return str(request.path_params["name"])
+    return quoted_part(request, "name")
 
 
 def _task(request: Request) -> int:
     try:
-        return Unit("", int(request.path_params["task"])).task
+        return Unit("", int(quoted_part(request, "task"))).task
     except ValueError:
         raise NotFound("HTTP 404 Not Found") from None
 
@@ -336,10 +339,17 @@ def _media_type(request: Request) -> str:
 
 
 def _parsed(raw: bytes) -> Any:
+    """What can be read and not be written (NaN, half a character) would be kept, and end every answer it is in."""
     try:
-        return json.loads(raw)
+        said = json.loads(raw)
+        json.dumps(said, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         raise BadRequest("The body is no JSON") from None
+    return said
+
+
+def _location(name: str) -> dict[str, str]:
+    return {"Location": f"/connectors/{quote(name, safe='')}"}
 
 
 def _error(status: int, message: str) -> Response:

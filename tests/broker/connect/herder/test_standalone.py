@@ -2,6 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -78,6 +79,35 @@ def test_offsets_are_told_altered_and_reset_while_it_is_stopped(worker, tmp_path
     assert worker.ask("GET", "/connectors/in2/offsets") == changed
     worker.ask("DELETE", "/connectors/in2/offsets", status=200)
     assert worker.ask("GET", "/connectors/in2/offsets") == {"offsets": []}
+
+
+def test_a_name_in_any_script_is_a_name_and_the_answer_says_where_it_is(worker, tmp_path):
+    (tmp_path / "in.txt").write_text("foo\n")
+    for name in ("日本 ☃", "../x", "<script>", "é" * 100):
+        path = f"/connectors/{quote(name, safe='')}"
+        worker.ask("POST", "/connectors", {"name": name, "config": source(tmp_path, "named")}, status=201)
+        assert worker.ask("GET", path, status=200)["name"] == name
+        worker.ask("DELETE", path, status=204)
+        worker.ask("PUT", f"{path}/config", source(tmp_path, "named"), status=201)
+        worker.ask("DELETE", path, status=204)
+
+
+def test_what_no_answer_could_hold_is_taken_by_nothing(worker, tmp_path):
+    """Half a character, or a number that is none: kept, it would make an answer of every list it is in impossible."""
+    (tmp_path / "in.txt").write_text("foo\n")
+    said = source(tmp_path, "halves")
+    worker.ask("PUT", "/connectors/half/config", said | {"note": "\ud800"}, status=400)
+    worker.ask("POST", "/connectors", {"name": "\ud800", "config": said}, status=400)
+    worker.ask("PUT", "/connectors/half/config", said, status=201)
+    await_true(lambda: worker.ask("GET", "/connectors/half/offsets")["offsets"], "an offset")
+    worker.ask("PUT", "/connectors/half/stop", status=204)
+    await_true(lambda: worker.state("half") == "STOPPED", "stopped")
+    (told,) = worker.ask("GET", "/connectors/half/offsets", status=200)["offsets"]
+    for value in (float("nan"), float("inf"), "\ud800"):
+        wrong = {"offsets": [{"partition": told["partition"], "offset": {**told["offset"], "n": value}}]}
+        worker.ask("PATCH", "/connectors/half/offsets", wrong, status=400)
+    worker.ask("GET", "/connectors/half/offsets", status=200)
+    worker.ask("GET", "/connectors?expand=info&expand=status", status=200)
 
 
 def test_a_poison_record_goes_to_the_dead_letters_with_its_place(worker, cluster, tmp_path):

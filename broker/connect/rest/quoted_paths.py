@@ -1,0 +1,21 @@
+"""Paths are cut where a slash stands, before what is quoted in them is read: a name may hold one (`%2F`)."""
+
+from urllib.parse import unquote
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class QuotedPaths:
+    def __init__(self, app: ASGIApp):
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope = {**scope, "path": scope["raw_path"].decode("ascii", "replace")}
+        await self._app(scope, receive, send)
+
+
+def quoted_part(request: Request, name: str) -> str:
+    """That part of the path which the route calls `name`."""
+    return unquote(str(request.path_params[name]))
