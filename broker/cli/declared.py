@@ -104,7 +104,8 @@ def _export(client: ApiClient, arguments: argparse.Namespace) -> int:
 
 def _planned(client: ApiClient, arguments: argparse.Namespace) -> Mapping[str, Any]:
     files = {"file": arguments.files, "text": [_text(each) for each in arguments.files]}
-    prune = {"prune": "on"} if arguments.prune else {}
+    said = {"prune": arguments.prune, "at_once": arguments.at_once}
+    prune = {name: "on" for name, is_said in said.items() if is_said}
     found: Mapping[str, Any] = client.post("plans", {"action": ACTION, "parameters": files | prune})
     return found
 
@@ -117,8 +118,11 @@ def _parser(name: str, description: str) -> argparse.ArgumentParser:
     parser = console_parser(f"barnabas {name}", description)
     parser.add_argument("files", nargs="+", metavar="FILE", help="YAML or JSON; - is the standard input")
     parser.add_argument(
-        "--prune", action="store_true", help="also delete what the files do not declare within the scope they name"
+        "--prune",
+        action="store_true",
+        help="also delete what the files do not declare within the scope they name; topics go after a day of grace",
     )
+    parser.add_argument("--at-once", action="store_true", help="with --prune: topics go now")
     parser.add_argument("--output", choices=("text", "json"), default="text")
     return parser
 
@@ -132,6 +136,8 @@ def _run(
     arguments = parser.parse_args(argv)
     if getattr(arguments, "yes", False) and not arguments.digest:
         parser.error("--yes needs --digest: the digest that `barnabas diff` has shown")
+    if getattr(arguments, "at_once", False) and not arguments.prune:
+        parser.error("--at-once needs --prune: it says when what is not declared goes")
     client = ApiClient(arguments.url, token_in(arguments.token_file), arguments.ca_file, _TIMEOUT_S)
     try:
         return run(client, arguments)

@@ -188,8 +188,8 @@ _ALL = (
         "apply-declaration",
         "declaration",
         "Make the cluster as files declare it: `text` and the name of its `file`, as often as wanted; `prune` takes "
-        "away what they do not declare within their scope",
-        form=("text", "file", "prune"),
+        "away what they do not declare within their scope, topics after a day, or with `at_once` now",
+        form=("text", "file", "prune", "at_once"),
     ),
     Action(
         "approve-change",

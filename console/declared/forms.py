@@ -7,6 +7,7 @@ from django.http import HttpRequest
 
 from console.declared.declaration import Declaration, DeclarationError, Place, Problem
 from console.declared.parsing import CHARACTERS_MAX, FILES_MAX, parse
+from console.declared.parts import Prune
 
 _NAME_LENGTH_MAX = 200
 
@@ -23,10 +24,11 @@ def files_of(request: HttpRequest) -> list[tuple[str, str]]:
     return [(name[:_NAME_LENGTH_MAX], text.replace("\r\n", "\n")) for name, text in found if text.strip() or name]
 
 
-def fields_of(files: Sequence[tuple[str, str]], *, prunes: bool) -> list[tuple[str, str]]:
+def fields_of(files: Sequence[tuple[str, str]], prune: Prune) -> list[tuple[str, str]]:
     """What makes the same plan anew."""
     pairs = [pair for name, text in files for pair in (("file", name), ("text", text))]
-    return [*pairs, ("prune", "on")] if prunes else pairs
+    fields = {Prune.NO: (), Prune.LATER: ("prune",), Prune.AT_ONCE: ("prune", "at_once")}[prune]
+    return [*pairs, *((each, "on") for each in fields)]
 
 
 def read(files: Sequence[tuple[str, str]]) -> Declaration:
@@ -36,8 +38,14 @@ def read(files: Sequence[tuple[str, str]]) -> Declaration:
     return parse(files)
 
 
-def prunes_of(parameters: Mapping[str, str]) -> bool:
-    return parameters.get("prune", "") in ("on", "true", "True")
+def prune_of(parameters: Mapping[str, str]) -> Prune:
+    if not _is_on(parameters, "prune"):
+        return Prune.NO
+    return Prune.AT_ONCE if _is_on(parameters, "at_once") else Prune.LATER
+
+
+def _is_on(parameters: Mapping[str, str], name: str) -> bool:
+    return parameters.get(name, "") in ("on", "true", "True")
 
 
 def _text_of(upload: UploadedFile) -> tuple[str, str]:

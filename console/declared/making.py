@@ -1,6 +1,7 @@
 """What a declaration comes to now, for one person: every plan there is to be made, in the order of carrying out."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from django.contrib.auth.models import User
 
@@ -9,7 +10,7 @@ from console.declared.connector_parts import connector_parts, pruned_connectors
 from console.declared.declaration import Declaration
 from console.declared.group_parts import group_parts, pruned_groups
 from console.declared.now import Now
-from console.declared.parts import Made, Part, Unplanned
+from console.declared.parts import Made, Part, Prune, Unplanned
 from console.declared.topic_parts import pruned_topics, topic_parts
 from console.gateway.errors import GatewayError
 
@@ -20,18 +21,20 @@ NO_SCOPE = (
 )
 
 
-def make(person: User, declaration: Declaration, *, prunes: bool) -> Made:
+def make(person: User, declaration: Declaration, prune: Prune) -> Made:
     """What would have to be asked of somebody who does not answer is not compared, and said. Never raises GatewayError.
 
     What is used goes last: a topic outlives the connectors and groups that read it, and is there before them.
     """
-    if prunes and not declaration.scope:
+    if prune and not declaration.scope:
         return Made((), (Unplanned("declaration", NO_SCOPE),))
     now = Now()
-    return _collected(_steps(person, declaration, now, prunes))
+    return _collected(_steps(person, declaration, now, prune))
 
 
-def _steps(person: User, said: Declaration, now: Now, prunes: bool) -> Iterable[tuple[str, Callable[[], Step]]]:
+def _steps(person: User, said: Declaration, now: Now, prune: Prune) -> Iterable[tuple[str, Callable[[], Step]]]:
+    prunes = prune is not Prune.NO
+
     def pruned(kind: str, parts: Callable[[User, Declaration, Now], Step]) -> Step:
         if prunes and kind in said.scope:
             yield from parts(person, said, now)
@@ -65,7 +68,7 @@ def _steps(person: User, said: Declaration, now: Now, prunes: bool) -> Iterable[
         ("groups", lambda: groups(True)),
         ("groups", lambda: pruned("groups", pruned_groups)),
         ("topics", lambda: topics(True)),
-        ("topics", lambda: pruned("topics", pruned_topics)),
+        ("topics", lambda: pruned("topics", partial(pruned_topics, is_later=prune is Prune.LATER))),
     )
 
 

@@ -8,7 +8,7 @@ from console.connectors.answers import ConnectorView
 from console.connectors.client import connect_client
 from console.gateway.acl_views import AclView
 from console.gateway.connect import cluster_gateway
-from console.gateway.group_views import GroupView, is_ledger
+from console.gateway.group_views import GroupsView, GroupView, is_ledger
 from console.gateway.interface import INTERNAL_TOPICS, TopicView
 from console.gateway.quota_views import Quotas
 from console.gateway.retention_views import SettingView
@@ -46,9 +46,12 @@ class Now:
         return cluster_gateway().quotas.describe()
 
     @cached_property
+    def all_groups(self) -> GroupsView:
+        return cluster_gateway().groups.describe()
+
+    @cached_property
     def groups(self) -> dict[str, GroupView]:
-        found = cluster_gateway().groups.describe().groups
-        return {each.group_id: each for each in found if not is_ledger(each.group_id)}
+        return {each.group_id: each for each in self.all_groups.groups if not is_ledger(each.group_id)}
 
     @cached_property
     def connectors(self) -> dict[str, ConnectorView]:

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from django.contrib.auth.models import User
 
@@ -16,6 +17,14 @@ OBJECT_TYPE = "declaration"
 PARTS_MAX = 500
 #: Reasons that are told one by one.
 _REASONS_MAX = 10
+
+
+class Prune(StrEnum):
+    """What becomes of what is there and not declared. `LATER`: topics go after their day of grace, all else at once."""
+
+    NO = ""
+    LATER = "later"
+    AT_ONCE = "at once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,7 @@ class Made:
         return found
 
 
-def whole_plan(made: Made, files: Sequence[str], prunes: bool) -> Plan:
+def whole_plan(made: Made, files: Sequence[str], prune: Prune) -> Plan:
     """All of it as one plan, whose digest stands for the digests of all."""
     plans = [each.plan for each in made.parts]
     return Plan(
@@ -76,13 +85,13 @@ def whole_plan(made: Made, files: Sequence[str], prunes: bool) -> Plan:
         object_type=OBJECT_TYPE,
         object_name=", ".join(files) or "typed",
         lines=tuple(_line(plan, line) for plan in plans for line in plan.lines),
-        read=(f"prune={prunes}", *(digest_of(each, None) for each in plans)),
+        read=(f"prune={prune}", *(digest_of(each, None) for each in plans)),
         touches=(*made.notes, *(f"{_words(plan)}: {each}" for plan in plans for each in plan.touches)),
         losses=tuple(f"{_words(plan)}: {each}" for plan in plans for each in plan.losses),
         undo="each change is one of its own in the audit, and is taken back from the page of its object."
         if any(plan.undo for plan in plans)
         else "",
-        command=_command(files, prunes),
+        command=_command(files, prune),
         parts=tuple(plans),
         typed_name=_typed_name(plans),
         obstacle=_obstacle(made.reasons),
@@ -109,5 +118,6 @@ def _obstacle(reasons: Sequence[str]) -> str:
     return " ".join([*told, f"And {more} more."] if more > 0 else told)
 
 
-def _command(files: Sequence[str], prunes: bool) -> str:
-    return shlex.join(["barnabas", "apply", *files, *(["--prune"] if prunes else [])]) if files else ""
+def _command(files: Sequence[str], prune: Prune) -> str:
+    options = {Prune.NO: [], Prune.LATER: ["--prune"], Prune.AT_ONCE: ["--prune", "--at-once"]}[prune]
+    return shlex.join(["barnabas", "apply", *files, *options]) if files else ""

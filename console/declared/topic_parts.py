@@ -50,7 +50,7 @@ def topic_parts(person: User, declared: DeclaredTopic, now: Now, *, prunes: bool
         yield Unplanned(words, "It is Kafka's own, and nothing to be declared.")
     elif declared.is_absent:
         if view is not None and declared.is_absent_later:
-            yield from _later(person, declared.name, refusal)
+            yield from _later(person, declared.name, now, refusal)
         elif view is not None:
             yield deletion_part(person, declared.name, refusal)
     elif view is None:
@@ -61,14 +61,17 @@ def topic_parts(person: User, declared: DeclaredTopic, now: Now, *, prunes: bool
         yield from _changes(person, declared, view, now, refusal, prunes)
 
 
-def pruned_topics(person: User, declaration: Declaration, now: Now) -> Found:
-    """Those of the scope that are not declared. One that is hidden from this person is not there."""
+def pruned_topics(person: User, declaration: Declaration, now: Now, *, is_later: bool) -> Found:
+    """Those of the scope that are not declared. One hidden from this person is not there. Raises GatewayError."""
     names, reach = {each.name for each in declaration.topics}, reach_of(person)
     for name, view in now.topics.items():
         rights = reach.rights_on(Resource.TOPIC, name)
         is_meant = name not in names and declaration.within("topics", name) and not is_kafkas_own(name, view)
-        if is_meant and Right.VIEW in rights:
-            yield deletion_part(person, name, "" if Right.OPERATE in rights else _NOT_YOURS)
+        refusal = "" if Right.OPERATE in rights else _NOT_YOURS
+        if is_meant and Right.VIEW in rights and is_later:
+            yield from _later(person, name, now, refusal)
+        elif is_meant and Right.VIEW in rights:
+            yield deletion_part(person, name, refusal)
 
 
 def deletion_part(person: User, name: str, refusal: str) -> Part | Unplanned:
@@ -85,13 +88,13 @@ def deletion_part(person: User, name: str, refusal: str) -> Part | Unplanned:
     return Part(plan, lambda actor, said: do_delete_topic(actor, plan, said), refusal, again)
 
 
-def _later(person: User, name: str, refusal: str) -> Found:
+def _later(person: User, name: str, now: Now, refusal: str) -> Found:
     """Nothing where its deletion is planned already; where it was kept it is planned anew. Raises GatewayError."""
     row, planned = Topic.objects.filter(name=name).first(), open_of([name]).get(name)
     if row is None:
         yield Unplanned(f"topic {name}", NOT_SEEN)
     elif planned is None or planned.is_kept:
-        later = deletion_later([row], reach_of(person))
+        later = deletion_later([row], reach_of(person), now.all_groups)
 
         def do(actor: User, said: Confirmation) -> None:
             do_delete_later(actor, later.plan, later.topics, later.traces, said)

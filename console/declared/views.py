@@ -13,7 +13,7 @@ from console.access.rights import REFUSALS, Right, reach_of
 from console.declared.actions import do_apply
 from console.declared.declaration import Declaration, DeclarationError
 from console.declared.export import KINDS, export_text
-from console.declared.forms import fields_of, files_of, prunes_of, read
+from console.declared.forms import fields_of, files_of, prune_of, read
 from console.declared.making import make
 from console.declared.parts import Made, whole_plan
 from console.plans.plan import Confirmation, Plan
@@ -31,7 +31,7 @@ _NAME_LENGTH_MAX = 249
 def declaration(request: HttpRequest) -> HttpResponse:
     """Files, then the plan of what is not so yet, then the change: a post with the plan's digest confirms it."""
     _require(request, Right.OPERATE if is_confirmed(request) else Right.VIEW)
-    context: dict[str, object] = {"kinds": KINDS, "prunes": prunes_of(request.POST)}
+    context: dict[str, object] = {"kinds": KINDS, "prune": prune_of(request.POST)}
     if request.method != "POST":
         return render(request, "declared/page.html", context)
     try:
@@ -70,16 +70,16 @@ def export(request: HttpRequest) -> HttpResponse:
 
 def _put(request: HttpRequest, context: dict[str, object], files: Files, declared: Declaration) -> tuple[Made, Plan]:
     """What is to be done now; into `context` goes what the page shows of it."""
-    prunes = bool(context["prunes"])
-    made = make(request.user, declared, prunes=prunes)
-    plan = whole_plan(made, [name for name, _ in files if name], prunes)
+    prune = prune_of(request.POST)
+    made = make(request.user, declared, prune)
+    plan = whole_plan(made, [name for name, _ in files if name], prune)
     context |= {
         "plan": plan,
         "made": made,
         "parts": made.parts[:SHOWN_MAX],
         "hidden_count": max(0, len(made.parts) - SHOWN_MAX),
         "files": files,
-        "fields": fields_of(files, prunes=prunes),
+        "fields": fields_of(files, prune),
         "typed": files[0][1] if len(files) == 1 else "",
         "verb": f"Make {len(made.parts)} change{'' if len(made.parts) == 1 else 's'}",
     }

@@ -10,6 +10,7 @@ from console.clusters.models import Topic
 from console.common.current_cluster import here
 from console.common.figures import minute
 from console.gateway.errors import RefusedError
+from console.gateway.group_views import GroupsView
 from console.plans.plan import Plan
 from console.topics.deletion import DoomedTopic
 from console.topics.grace import GRACE, Traces, call_off_plan, later_plan
@@ -27,9 +28,9 @@ class Later:
     traces: dict[str, Traces]
 
 
-def deletion_later(topics: Sequence[Topic], reach: Reach) -> Later:
-    """Raises GatewayError: how they are used now has to be known."""
-    told, traces = doomed_topics(topics, reach), traces_now(shapes_of(topics))
+def deletion_later(topics: Sequence[Topic], reach: Reach, groups: GroupsView | None = None) -> Later:
+    """`groups`: as they were asked a moment ago. Raises GatewayError: how they are used now has to be known."""
+    told, traces = doomed_topics(topics, reach), traces_now(shapes_of(topics), groups)
     due = timezone.now() + GRACE
     return Later(later_plan(told, traces, due, here.BOOTSTRAP_SERVERS, _obstacle(topics)), told, traces)
 

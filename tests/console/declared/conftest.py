@@ -12,10 +12,10 @@ ADDRESS = "/declaration/"
 class Files:
     """`texts` as one person sends them."""
 
-    def __init__(self, browser, *texts: str, prune: bool = False):
+    def __init__(self, browser, *texts: str, prune: bool = False, at_once: bool = False):
         self._browser = browser
         self._said = {"text": list(texts), "file": [f"f{number}.yaml" for number in range(len(texts))]}
-        self._said |= {"prune": "on"} if prune else {}
+        self._said |= {name: "on" for name, is_said in (("prune", prune), ("at_once", at_once)) if is_said}
 
     def compare(self):
         return self._browser.post(ADDRESS, self._said)

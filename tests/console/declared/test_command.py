@@ -81,11 +81,25 @@ def test_without_a_digest_somebody_is_asked(console, shop, capsys, monkeypatch):
     assert "shop.a" in topics(console.gateway)
 
 
-def test_pruning_wants_what_is_lost_typed(console, shop, capsys):
+def test_pruned_topics_go_after_a_day(console, shop, capsys):
     console.run("diff", shop, "--prune")
+    digest = digest_told(capsys.readouterr().out)
+    assert console.run("apply", shop, "--prune", "--yes", "--digest", digest) == 0
+    assert set(topics(console.gateway)) == {"shop.a", "shop.old"}
+    assert console.run("drift", shop, "--prune") == 0
+
+
+def test_at_once_is_said_of_pruning(console, shop, capsys):
+    with pytest.raises(SystemExit):
+        console.run("apply", shop, "--at-once")
+    assert "--at-once needs --prune" in capsys.readouterr().err
+
+
+def test_pruning_at_once_wants_what_is_lost_typed(console, shop, capsys):
+    console.run("diff", shop, "--prune", "--at-once")
     out = capsys.readouterr().out
     assert "! topic shop.old:" in out
-    said = ("--prune", "--yes", "--digest", digest_told(out))
+    said = ("--prune", "--at-once", "--yes", "--digest", digest_told(out))
     assert console.run("apply", shop, *said) == 1
     assert "type the name exactly, shop.old" in capsys.readouterr().err
     assert console.run("apply", shop, *said, "--typed", "shop.old") == 0

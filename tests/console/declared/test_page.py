@@ -1,5 +1,7 @@
 """The page of declarations: shown as one plan, carried out in order, and nothing left to do afterwards."""
 
+from datetime import timedelta
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -7,6 +9,8 @@ from console.audit.models import AuditEvent
 from console.declared import actions as declared_actions
 from console.gateway.errors import RefusedError
 from console.gateway.quota_views import QuotaEntity
+from console.topics.due import carry_out_due
+from console.topics.models import PlannedDeletion
 from tests.console.declared.conftest import ADDRESS, actions, topics
 
 SHOP = """\
@@ -172,8 +176,40 @@ def test_without_a_scope_nothing_is_pruned(files, administrator, shop):
     assert len(topics(shop)) == 3
 
 
-def test_what_is_not_declared_within_the_scope_goes_last(files, administrator, shop):
+def test_what_is_not_declared_within_the_scope_goes_last_and_topics_a_day_later(files, administrator, shop):
     pruned = files(administrator, PRUNED, prune=True)
+    shown = pruned.compare()
+    assert [part.plan.action for part in shown.context["made"].parts][2:] == [
+        "delete consumer group",
+        "delete topic later",
+    ]
+    assert pruned.apply(shown).status_code == 302
+    assert "shop.old" in topics(shop)
+    row = PlannedDeletion.objects.get()
+    assert (row.topic, row.state) == ("shop.old", "waiting")
+    assert pruned.compare().context["plan"].is_empty
+    PlannedDeletion.objects.update(due_at=row.due_at - timedelta(hours=24, minutes=1))
+    carry_out_due()
+    assert set(topics(shop)) == {"shop.orders", "other"}
+    assert pruned.compare().context["plan"].is_empty
+
+
+def test_what_is_planned_already_goes_now_if_that_is_said(files, administrator, shop):
+    files(administrator, PRUNED, prune=True).apply()
+    now = files(administrator, PRUNED, prune=True, at_once=True)
+    assert [part.plan.action for part in now.compare().context["made"].parts] == ["delete topic"]
+    assert now.apply().status_code == 302
+    assert set(topics(shop)) == {"shop.orders", "other"}
+    assert PlannedDeletion.objects.get().state == "deleted"
+
+
+def test_at_once_alone_deletes_nothing(files, administrator, shop):
+    shown = files(administrator, PRUNED, at_once=True).compare()
+    assert [part.plan.action for part in shown.context["made"].parts] == ["change setting"]
+
+
+def test_what_goes_at_once_goes_last(files, administrator, shop):
+    pruned = files(administrator, PRUNED, prune=True, at_once=True)
     shown = pruned.compare()
     plan = shown.context["plan"]
     assert [(part.plan.action, part.plan.object_name) for part in shown.context["made"].parts] == [
@@ -200,7 +236,7 @@ def test_without_being_asked_nothing_is_pruned(files, administrator, shop):
 
 def test_a_loss_that_has_become_another_meanwhile_stops_it(files, administrator, shop, monkeypatch, collect):
     """The part before it takes its time, and meanwhile somebody begins to read what is to go."""
-    pruned = files(administrator, PRUNED, prune=True)
+    pruned = files(administrator, PRUNED, prune=True, at_once=True)
     do = declared_actions.digest_of
     came = []
 
