@@ -5,7 +5,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from console.access.reach import Reach, Resource
-from console.access.rights import REFUSALS, Right, reach_of
+from console.access.rights import CLUSTER, REFUSALS, Right, reach_of
 from console.changes.models import ABOUT_MAX, ProposedChange
 
 _RESOURCES = {
@@ -40,5 +40,15 @@ def may_see(user: User, change: ProposedChange) -> bool:
     return resource is not None and len(change.about) < ABOUT_MAX and _reaches(reach, resource, change)
 
 
-def _reaches(reach: Reach, resource: Resource, change: ProposedChange) -> bool:
-    return all(Right.VIEW in reach.rights_on(resource, str(name)) for name in change.about)
+def may_consent(user: User, change: ProposedChange) -> bool:
+    """As far as names tell; whether its page is open to `user` is asked when it is approved."""
+    if change.needs_person and change.actor_id == user.pk:
+        return False
+    reach, resource = reach_of(user), _RESOURCES.get(change.object_type)
+    if resource is None:
+        return Right.OPERATE in reach.rights_on(Resource.CLUSTER, CLUSTER) and may_see(user, change)
+    return _reaches(reach, resource, change, Right.OPERATE) and may_see(user, change)
+
+
+def _reaches(reach: Reach, resource: Resource, change: ProposedChange, right: Right = Right.VIEW) -> bool:
+    return all(right in reach.rights_on(resource, str(name)) for name in change.about)

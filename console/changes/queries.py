@@ -6,8 +6,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from console.access.rights import reach_of
-from console.changes.access import may_see
+from console.changes.access import may_consent, may_see
 from console.changes.models import ProposedChange
 
 OVER_SHOWN = 50
@@ -19,16 +18,13 @@ def waiting() -> QuerySet[ProposedChange]:
     return ProposedChange.objects.filter(state__in=(State.WAITING, State.DOING), expires_at__gt=timezone.now())
 
 
-def waiting_count() -> int:
-    return waiting().count()
-
-
 def waiting_for(user: User) -> list[ProposedChange]:
     return [each for each in waiting().defer("form", "lines") if may_see(user, each)]
 
 
 def count_for(user: User) -> int:
-    return len(waiting_for(user)) if reach_of(user).is_limited_somewhere else waiting_count()
+    """Of those that wait for this person's consent, or for somebody to make them: nobody is told of their own."""
+    return sum(may_consent(user, each) for each in waiting().defer("form", "lines"))
 
 
 def over_for(user: User) -> list[ProposedChange]:

@@ -34,7 +34,7 @@ ALERTS = "alerts"
 FOOTPRINT = "footprint"
 #: The pages of self-healing, told that the queue is another.
 HEALING = "healing"
-#: Every page: how many changes wait for somebody; and the pages that list them.
+#: Every page of who may decide about changes, told that another waits or does no more; and the pages that list them.
 WAITING_CHANGES = "changes.waiting"
 CHANGES_OF_RULES = "changes.list"
 #: The lists of Kafka's users and of quotas, told that somebody changed them here.

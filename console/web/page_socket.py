@@ -127,7 +127,8 @@ class PageConsumer(PersonSocket):
             return [], CLOSE_UNKNOWN_PAGE
         if reach.is_limited_somewhere:
             self.open_groups = frozenset(names if page.startswith("topic:") else _SAYS_NOTHING)
-        return [*names, groups.WAITING_CHANGES, groups.person(self.scope["user"].pk)], None
+        names += [groups.WAITING_CHANGES] if Right.OPERATE in reach.rights_anywhere else []
+        return [*names, groups.person(self.scope["user"].pk)], None
 
     async def release(self) -> None:
         if self.hint_timer is not None:

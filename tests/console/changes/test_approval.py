@@ -8,6 +8,7 @@ from console.access.reach import EVERYTHING
 from console.audit.models import AuditEvent
 from console.changes.models import ChangeRule, ProposedChange
 from console.clusters.models import Topic
+from console.live import groups
 from console.plans.digest import digest_of
 from console.plans.gate import the_gate
 from tests.console.api.conftest import Program
@@ -342,10 +343,36 @@ def test_nobody_fills_the_list(propose, there, monkeypatch):
     assert answer.url == "/topics/prod.orders/+delete/"
 
 
-def test_the_count_is_in_the_navigation_and_pushed(propose, second, client_of, listeners, monkeypatch):
+NOTHING_WAITS = 'id="waiting-changes" class="count" data-live hidden'
+
+
+def test_the_count_is_in_the_navigation_and_pages_are_told(
+    propose, second, client_of, listeners, monkeypatch, django_capture_on_commit_callbacks
+):
     sent = []
     monkeypatch.setattr("console.live.push.send_now", lambda messages: sent.extend(messages))
     browser = client_of(second)
-    assert 'id="waiting-changes" class="count" data-live hidden' in browser.get("/topics/").content.decode()
-    propose()
+    assert NOTHING_WAITS in browser.get("/topics/").content.decode()
+    with django_capture_on_commit_callbacks(execute=True):
+        propose()
     assert 'aria-label="1 waiting"' in browser.get("/topics/").content.decode()
+    assert "live-resync" in dict(sent)[groups.WAITING_CHANGES]
+
+
+def test_what_waits_is_counted_for_who_may_consent_to_it_and_for_nobody_else(
+    propose, operator, second, viewer, limited, tenant, give_rule, client_of
+):
+    propose()
+    give_rule(limited, "nothing", "topic", "prod.*")
+    give_rule(tenant, "viewer", "topic", "prod.*")
+    pages = {each: client_of(each).get("/topics/").content.decode() for each in (operator, second, limited, tenant)}
+    assert 'aria-label="1 waiting"' in pages.pop(second)
+    assert [each.username for each, page in pages.items() if NOTHING_WAITS not in page] == []
+    assert "waiting-changes" not in client_of(viewer).get("/topics/").content.decode()
+
+
+def test_what_waits_for_its_time_counts_for_who_proposed_it_too(rule, propose, operator, client_of):
+    rule.said = {**APPROVAL, "kind": "freeze", "from": "2000-01-01T00:00", "to": "2100-01-01T00:00"}
+    rule.save()
+    propose()
+    assert 'aria-label="1 waiting"' in client_of(operator).get("/topics/").content.decode()

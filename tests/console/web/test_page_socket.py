@@ -54,6 +54,16 @@ async def test_a_page_gets_nothing_of_other_pages():
     await websocket.disconnect()
 
 
+@pytest.mark.parametrize(("role", "first"), [("viewer", "<p>orders</p>"), ("operator", "<p>waits</p>")])
+async def test_that_a_change_waits_is_told_to_who_may_decide_about_one(role, first):
+    websocket = await connect(await sync_to_async(make_user)("somebody", role), "topic:orders")
+    await push(groups.WAITING_CHANGES, "<p>waits</p>")
+    await push(groups.topic("orders"), "<p>orders</p>")
+
+    assert await websocket.receive_text() == first
+    await websocket.disconnect()
+
+
 async def test_nobody_is_told_to_log_in():
     assert await (await connect(AnonymousUser(), "overview")).receive_close() == person_socket.CLOSE_LOGIN
 
