@@ -42,7 +42,7 @@ def do_pause(actor: User, operation: Operation) -> None:
 def do_resume(actor: User, operation: Operation) -> None:
     """From now on it goes on in the name of `actor`. Raises NotConfirmedError where rules of changes hold it."""
     line = Line("state", str(State.PAUSED), str(State.RUNNING))
-    ask_rules(actor, Plan(f"resume {operation.noun}", *operation.audited, (line,), ()))
+    ask_rules(actor, Plan(f"resume {operation.noun}", *operation.audited, (line,), (), parts=operation.resumed))
     values = {"state": State.RUNNING, "sentence": "Goes on.", "actor": actor}
     change(actor, operation, "resume", values, lambda now: now.state == State.PAUSED)
 

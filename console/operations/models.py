@@ -7,6 +7,7 @@ from django.db import models
 
 from console.common.account_key import AccountKey
 from console.live import groups
+from console.plans.plan import Plan
 
 
 class Operation(models.Model):
@@ -59,6 +60,11 @@ class Operation(models.Model):
     def audited(self) -> tuple[str, str]:
         """Type and name of what it changes, as the audit calls it."""
         raise NotImplementedError
+
+    @property
+    def resumed(self) -> tuple[Plan, ...]:
+        """What goes on when it is resumed, if rules of changes are about that, too: by action and names."""
+        return ()
 
     @property
     def shown(self) -> dict[str, object]:

@@ -15,11 +15,11 @@ from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.operations.rows import settle
 from console.placement.models import OngoingMove
-from console.placement.move import MovePlan, flat
+from console.placement.move import flat
 from console.placement.moving import planned, throttled_by
 from console.placement.sentences import count_of
 from console.plans.gate import the_gate
-from console.plans.plan import NotConfirmedError, Plan
+from console.plans.plan import NotConfirmedError
 from console.staged_moves.actions import do_batch
 from console.staged_moves.decide import Decision, Do, Facts, may_begin, next_batch
 from console.staged_moves.models import StagedMove
@@ -79,15 +79,9 @@ def _forbids(operation: StagedMove) -> str:
     """Read-only mode forbids the beginning alone: what is under way goes on. A second person has agreed already."""
     if not operation.batches and (read_only := why_read_only()):
         return str(read_only)
-    hold = the_gate().hold(_plan_of_all(operation), operation.actor, None)
+    (whole,) = operation.resumed
+    hold = the_gate().hold(whole, operation.actor, None)
     return hold.sentence if hold is not None and hold.is_closed else ""
-
-
-def _plan_of_all(operation: StagedMove) -> Plan:
-    """By action and names, which is what rules go by."""
-    whole = MovePlan((), (), "", (), ()).as_plan(here.BOOTSTRAP_SERVERS, operation.action)
-    name = operation.object_name
-    return replace(whole, object_type=operation.object_type, object_name=name, about=tuple(operation.topics))
 
 
 def _asked(operation: StagedMove) -> Decision:

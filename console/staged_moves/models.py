@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from console.live import groups
 from console.operations.models import OPEN, Operation
+from console.plans.plan import Plan
 
 #: Those that are over and still shown; who did what stays in the audit.
 ENDED_SHOWN = 3
@@ -48,6 +49,10 @@ class StagedMove(Operation):
     @property
     def audited(self) -> tuple[str, str]:
         return self.object_type, self.object_name
+
+    @property
+    def resumed(self) -> tuple[Plan, ...]:
+        return (Plan(self.action, *self.audited, (), (), about=tuple(self.topics)),)
 
     @property
     def shown(self) -> dict[str, object]:

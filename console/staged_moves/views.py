@@ -7,6 +7,7 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -23,7 +24,7 @@ from console.placement.move import flat, parse_targets
 from console.placement.moving import planned
 from console.plans.apply import Refusals
 from console.plans.plan import Confirmation, NotConfirmedError
-from console.plans.views import is_confirmed, refusable
+from console.plans.views import at_once, is_confirmed, refusable
 from console.staged_moves.actions import do_cancel, do_change_throttle, do_stage
 from console.staged_moves.forms import SIZE_WISE, StageForm
 from console.staged_moves.models import StagedMove
@@ -114,8 +115,7 @@ def _own(request: HttpRequest, number: int) -> StagedMove:
 
 
 def _change(request: HttpRequest, operation: StagedMove, do: Callable[[User, StagedMove], None]) -> HttpResponse:
-    do(request.user, operation)
-    return HttpResponse("") if request.htmx else redirect("placement")
+    return at_once(request, lambda: do(request.user, operation), reverse("placement"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

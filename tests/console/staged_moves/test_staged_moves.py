@@ -306,6 +306,34 @@ def test_a_second_person_is_asked_when_it_is_planned_and_not_for_each_batch(clus
     assert not StagedMove.objects.exists()
 
 
+@pytest.mark.parametrize(("action", "objects"), [("move partitions", "orders"), ("resume staged move", "*")])
+def test_resuming_is_moving_and_waits_for_whom_and_what_moving_waits_for(action, objects, cluster, operator, client_of):
+    client = client_of(operator)
+    stage(client, cluster)
+    number = StagedMove.objects.get().pk
+    client.post(f"{ADDRESS}{number}/pause")
+    said = {"kind": "approval", "actions": [action], "objects": [objects]}
+    ChangeRule.objects.create(name="two", said=said, actor_name="root")
+    assert client.post(f"{ADDRESS}{number}/resume").url == f"/changes/{ProposedChange.objects.get().pk}/"
+    assert StagedMove.objects.get().state == "paused"
+
+
+@pytest.mark.parametrize("by_part", [False, True], ids=["by a form", "by a button of htmx"])
+def test_resuming_that_is_refused_now_is_told_why(by_part, cluster, operator, client_of):
+    client = client_of(operator)
+    stage(client, cluster)
+    number = StagedMove.objects.get().pk
+    client.post(f"{ADDRESS}{number}/pause")
+    said = {"kind": "freeze", "actions": ["*"], "objects": ["*"], "outside": "refuse", "why": "the fair"}
+    said |= {"from": "2000-01-01T00:00", "to": "2100-01-01T00:00"}
+    ChangeRule.objects.create(name="fair", said=said, actor_name="root")
+    answer = client.post(f"{ADDRESS}{number}/resume", headers={"hx-request": "true"} if by_part else {})
+    assert answer.status_code == (200 if by_part else 409)
+    text = client.get("/placement/").content if by_part else answer.content
+    assert b"the fair" in text
+    assert StagedMove.objects.get().state == "paused"
+
+
 def test_in_read_only_mode_it_does_not_begin_and_goes_on_if_it_had(cluster, operator, client_of, watch):
     stage(client_of(operator), cluster)
     mode = ReadOnlyMode.objects.create(scope="console", by_name="root", reason="audit")
