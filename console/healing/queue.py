@@ -2,8 +2,11 @@
 
 from collections.abc import Collection, Mapping
 
+from django.db.models import Q
+
 from console.audit.record import record_event
 from console.common.databases import cluster_atomic
+from console.healing.acting import AGAIN_MS
 from console.healing.kinds import Kind, Mode, Rule
 from console.healing.models import KEPT, HealingState, Proposal
 from console.healing.remedy import Remedy
@@ -49,9 +52,16 @@ def propose(symptom: Symptom, outlook: str, now_ms: int) -> Proposal:
     record_event(
         None, "propose healing", "cluster", symptom.cause, {}, {"reason": made.reason, "outlook": made.outlook}
     )
-    over = Proposal.objects.exclude(state=State.OPEN).values_list("pk", flat=True)[KEPT - 1 : KEPT]
-    Proposal.objects.exclude(state=State.OPEN).filter(pk__lt=min(over, default=0)).delete()
+    _forget_old(now_ms)
     return made
+
+
+def _forget_old(now_ms: int) -> None:
+    """But what was tried, or nobody wants to hear of: as long as that counts, it is asked for."""
+    over = Proposal.objects.exclude(state=State.OPEN)
+    oldest = min(over.values_list("pk", flat=True)[KEPT - 1 : KEPT], default=0)
+    unwanted = Q(state__in=(State.DISMISSED, State.EXPIRED), ended_at_ms__gt=now_ms - QUIET_MS)
+    over.filter(pk__lt=oldest).exclude(unwanted | Q(tried_at_ms__gt=now_ms - AGAIN_MS)).delete()
 
 
 def end_what_is_over(

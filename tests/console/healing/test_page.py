@@ -9,7 +9,7 @@ from console.changes.models import ChangeRule
 from console.clusters.models import Broker, Topic
 from console.healing.collect import HealingWatch
 from console.healing.kinds import DEFAULTS, Kind
-from console.healing.models import HealingRule, Proposal
+from console.healing.models import KEPT, HealingRule, Proposal
 from console.healing.remedy import CHANGES_MAX, NoRemedy, remedy_of
 from console.placement.models import Reassignment
 from console.rolling_restart.models import RollingRestart
@@ -215,6 +215,22 @@ def test_what_came_back_and_went_again_within_a_day_is_a_persons_to_decide(clust
     assert [each.sentence for each in again] == [
         "It was healed without a person within a day and is back, or could not be: now a person decides."
     ]
+
+
+def test_what_was_tried_is_known_for_its_day_however_much_was_proposed_since(cluster, life, administrator):
+    allow(administrator)
+    cluster.stop_broker(3)
+    life(17)
+    over = {"kind": "disk", "state": "withdrawn", "made_at_ms": 1, "expires_at_ms": 1, "ended_at_ms": 1}
+    Proposal.objects.bulk_create(Proposal(cause=f"disk of broker {number}", **over) for number in range(2 * KEPT))
+    cluster.moves.arrive()
+    cluster.start_broker(3)
+    life(2)
+    cluster.create_topic("more", 3, 2)
+    cluster.stop_broker(3)
+    life(40)
+    assert Reassignment.objects.count() == 1
+    assert Proposal.objects.count() <= KEPT + 5
 
 
 def test_rules_of_changes_hold_it_up(cluster, life, administrator):
