@@ -165,7 +165,12 @@ def plan_moves(targets: Targets, world: World, rate: int | None = None) -> MoveP
 
 def parse_targets(text: str) -> dict[TopicPartition, tuple[int, ...]]:
     """The opposite of `MovePlan.wanted` as JSON. Raises ValueError for what is no such thing."""
-    found = flat(json.loads(text))
+    try:
+        found = flat(json.loads(text))
+    except RecursionError:
+        raise ValueError("no replicas by topic and partition") from None
+    if any(not 0 <= partition < 2**31 for _, partition in found):
+        raise ValueError("a partition is a number from 0 on")
     if len(found) > PARTITIONS_MAX:
         raise ValueError(f"more than {PARTITIONS_MAX} partitions")
     return found

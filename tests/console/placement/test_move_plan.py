@@ -116,7 +116,11 @@ def test_targets_travel_through_a_form_and_back():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{", '{"orders": 1}', '{"orders": {"x": [1]}}', '{"orders": {"0": ["1"]}}', '{"o": {"0": [-1]}}']
+    "text",
+    [
+        *("", "[]", "{", '{"orders": 1}', '{"orders": {"x": [1]}}', '{"orders": {"0": ["1"]}}', '{"o": {"0": [-1]}}'),
+        *('{"orders": {"-1": [1]}}', '{"orders": {"99999999999": [1]}}', "[" * 100_000, '{"a":' * 100_000),
+    ],
 )
 def test_what_is_no_list_of_moves_is_refused(text):
     with pytest.raises(ValueError):
