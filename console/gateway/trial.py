@@ -1,7 +1,8 @@
 """A connection tried before a cluster is kept: step by step, each within seconds, and told in one sentence.
 
 Whoever may try makes the console open connections, so what no cluster is at is refused: link-local addresses, where
-clouds tell machines their secrets, multicast and unspecified ones. Private ones are where clusters are.
+clouds tell machines their secrets, multicast and unspecified ones, in whatever form they are written. Private ones are
+where clusters are.
 """
 
 import socket
@@ -9,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from threading import Thread
 from typing import Any, cast
 
@@ -26,6 +27,9 @@ STEP_S = 5.0
 #: Of all servers that were named: the first that answers is enough.
 ALL_S = 20.0
 SERVERS_MAX = 8
+#: By IPv6 a cloud tells its machines their secrets at a private address.
+_METADATA = IPv6Address("fd00:ec2::254")
+_NAT64 = int(IPv6Address("64:ff9b::")) >> 32
 _NEEDED = {Operation.DESCRIBE: "look", Operation.DESCRIBE_CONFIGS: "see settings", Operation.ALTER: "change things"}
 
 
@@ -66,11 +70,19 @@ def try_cluster(bootstrap: str, security: ClientSecurity) -> Trial:
 def refusal_of(address: str) -> str:
     """Why the console does not connect to an IP address; empty: it does."""
     found = ip_address(address.partition("%")[0])
-    if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
-        found = found.ipv4_mapped
-    if found.is_link_local or found.is_multicast or found.is_unspecified:
+    if isinstance(found, IPv6Address):
+        found = _as_ipv4(found) or found
+    if found.is_link_local or found.is_multicast or found.is_unspecified or found == _METADATA:
         return f"{found} is an address at which no cluster is (link-local, multicast or unspecified)."
     return ""
+
+
+def _as_ipv4(address: IPv6Address) -> IPv4Address | None:
+    """What it leads to where a network translates: mapped, 6to4, NAT64 (RFC 6052), or of the old compatible form."""
+    if embedded := address.ipv4_mapped or address.sixtofour:
+        return embedded
+    last, prefix = IPv4Address(int(address) & 0xFFFF_FFFF), int(address) >> 32
+    return last if prefix == _NAT64 or (prefix == 0 and int(last) > 1) else None
 
 
 def addresses_of(host: str, port: int) -> list[str]:

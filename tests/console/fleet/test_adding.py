@@ -249,7 +249,11 @@ class TestTrial:
             assert try_cluster(f"127.0.0.1:{port}", tls).error.startswith("TLS: ")
 
     @pytest.mark.parametrize(
-        "address", ["169.254.169.254", "fe80::1%eth0", "::ffff:169.254.169.254", "0.0.0.0", "::", "224.0.0.1"]
+        "address",
+        [
+            *("169.254.169.254", "fe80::1%eth0", "0.0.0.0", "::", "224.0.0.1", "fd00:ec2::254"),
+            *("::ffff:169.254.169.254", "64:ff9b::169.254.169.254", "2002:a9fe:a9fe::1", "::169.254.169.254"),
+        ],
     )
     def test_where_no_cluster_is_nobody_is_asked(self, address):
         assert "at which no cluster is" in refusal_of(address)
