@@ -171,7 +171,7 @@ def _require_topics(request: HttpRequest, places: Iterable[TopicPartition]) -> N
 def _wanted(request: HttpRequest) -> dict[TopicPartition, int | None]:
     try:
         return flat(json.loads(request.POST.get("offsets", "")))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
 
 

@@ -72,6 +72,13 @@ def test_operator_resets_as_planned_and_the_audit_knows(cluster, operator, clien
     assert event.after == {"orders-0": 100, "orders-1": 50}
 
 
+@pytest.mark.parametrize("offsets", ["", "[]", "[" * 100_000, '{"orders": {"0": NaN}}', '{"orders": {"0": 1e999}}'])
+def test_what_is_no_list_of_offsets_resets_nothing(offsets, cluster, operator, client_of):
+    answer = client_of(operator).post(RESET, {"offsets": offsets, "digest": "any"})
+    assert answer.status_code in (409, 422)
+    assert committed(cluster) == {0: 60, 1: 10}
+
+
 def test_the_former_offsets_are_put_back_by_a_plan_of_its_own(cluster, operator, client_of):
     client = client_of(operator)
     _, form = planned(client, f"{RESET}?to=offset&value=5")
