@@ -1,12 +1,14 @@
 """The collector's database: rows are loaded once when it starts, and only changed ones are written."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 
 from console.clusters.broker_rows import BrokerRow, ReplicaCounts
 from console.clusters.models import Broker, ClusterState, Partition, Topic
 from console.clusters.topic_rows import PartitionRow, TopicChanges, TopicRow
 from console.common.databases import cluster_atomic
+from console.common.many_rows import put_rows
 from console.common.names import DEFAULT_CLUSTER
 
 _TOPIC_FIELDS = [
@@ -36,6 +38,9 @@ _PARTITION_FIELDS = [
     "records_per_second",
     "sizes",
 ]
+_topic_values, _partition_values = attrgetter("name", *_TOPIC_FIELDS), attrgetter("partition", *_PARTITION_FIELDS)
+#: SQLite takes no more than 32,766 values in a statement, older ones 999.
+_NAMES_PER_QUERY = 500
 _BROKER_FIELDS = ["host", "port", "rack", "is_registered", "changed_at_ms", "left_at_ms"]
 
 
@@ -97,42 +102,19 @@ def apply_topic_changes(changes: TopicChanges) -> dict[str, int]:
     """The primary keys of what was created or changed, by name."""
     with cluster_atomic():
         Topic.objects.filter(name__in=changes.deleted).delete()
-        partitions_by_topic = [(row, row.partitions) for row in changes.created] + changes.changed
-        topics = Topic.objects.bulk_create(
-            [_topic(row) for row, _ in partitions_by_topic],
-            update_conflicts=True,
-            unique_fields=["name"],
-            update_fields=_TOPIC_FIELDS,
-        )
-        Partition.objects.bulk_create(
-            [
-                _partition(topic, each)
-                for topic, (_, partitions) in zip(topics, partitions_by_topic, strict=True)
-                for each in partitions
-            ],
-            update_conflicts=True,
-            unique_fields=["topic", "partition"],
-            update_fields=_PARTITION_FIELDS,
-        )
-    return {topic.name: topic.pk for topic in topics}
+        written = [(row, row.partitions) for row in changes.created] + changes.changed
+        put_rows(Topic, ["name"], _TOPIC_FIELDS, (_topic_values(row) for row, _ in written))
+        keys = _keys([row.name for row, _ in written])
+        values = ((keys[row.name], *_partition_values(each)) for row, partitions in written for each in partitions)
+        put_rows(Partition, ["topic", "partition"], _PARTITION_FIELDS, values)
+    return keys
 
 
-def _topic(row: TopicRow) -> Topic:
-    return Topic(
-        name=row.name, partition_count=len(row.partitions), **{n: getattr(row, n) for n in _ROW_FIELDS_OF_TOPIC}
-    )
-
-
-_ROW_FIELDS_OF_TOPIC = [name for name in _TOPIC_FIELDS if name != "partition_count"]
-
-
-def _partition(topic: Topic, row: PartitionRow) -> Partition:
-    fields = {name: getattr(row, name) for name in _PARTITION_FIELDS}
-    return Partition(
-        topic=topic,
-        partition=row.partition,
-        **{name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()},
-    )
+def _keys(names: Sequence[str]) -> dict[str, int]:
+    keys: dict[str, int] = {}
+    for at in range(0, len(names), _NAMES_PER_QUERY):
+        keys |= Topic.objects.filter(name__in=names[at : at + _NAMES_PER_QUERY]).values_list("name", "pk")
+    return keys
 
 
 def apply_broker_changes(changed: Iterable[BrokerRow], forgotten: Iterable[int]) -> None:

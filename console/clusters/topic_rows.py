@@ -58,6 +58,10 @@ class TopicRow:
     last_record_at_ms: int = 0
 
     @property
+    def partition_count(self) -> int:
+        return len(self.partitions)
+
+    @property
     def size_bytes(self) -> int:
         """On disk, all replicas together."""
         return sum(size for each in self.partitions for _, size in each.sizes)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from console.clusters.models import Topic
 from console.common.databases import cluster_atomic
+from console.common.many_rows import update_rows
 from console.common.rates import RateWindow
 from console.consumers.rows import GroupRow
 
@@ -31,8 +32,7 @@ class ReadRates:
         changed = {topic: rate for topic, rate in rates.items() if self._written.get(topic) != rate}
         if changed:
             with cluster_atomic():
-                for topic, rate in changed.items():
-                    Topic.objects.filter(name=topic).update(read_per_second=rate)
+                update_rows(Topic, "name", "read_per_second", changed)
         self._written = dict(rates)
 
     def forget_all_but(self, topics: Iterable[str]) -> None:

@@ -48,6 +48,14 @@ class GroupRow:
     is_silent: bool = False
 
     @property
+    def member_count(self) -> int:
+        return len(self.members)
+
+    @property
+    def partition_count(self) -> int:
+        return len(self.partitions)
+
+    @property
     def lag(self) -> int | None:
         known = [each.lag for each in self.partitions if each.lag is not None]
         return sum(known) if known or not self.partitions else None
