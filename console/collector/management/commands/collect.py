@@ -1,8 +1,6 @@
 """`manage.py collect`: the collector as a process. One per cluster of a data directory: BARNABAS_CLUSTER names it."""
 
 import fcntl
-import signal
-import threading
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -13,6 +11,7 @@ from console.common.data_directories import make_data_directories
 from console.gateway.connect import cluster_gateway, zookeeper_gateway
 from console.gateway.leader_recovery import LeaderRecovery
 from console.gateway.own_requests import begin
+from console.gateway.told_to_stop import told_to_stop
 from console.gateway.zookeeper import EnsembleLook
 
 
@@ -28,9 +27,7 @@ class Command(BaseCommand):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise CommandError(f"Another collector is running on this data directory{_for_which()}.") from None
-            stop = threading.Event()
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda *_: stop.set())
+            stop = told_to_stop()
             begin("collector")
             gateway, zookeeper = cluster_gateway(), zookeeper_gateway()
             look = EnsembleLook(zookeeper, here.ZOOKEEPER)
