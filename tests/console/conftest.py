@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from broker.common.clock import ManualClock
 from console.access.models import NameRule
@@ -23,6 +24,23 @@ from tests.console.connectors.lying_server import LyingServer
 PASSWORD = "correct-horse-battery"
 # As a worker does first: a test that imports one `schedule` alone would leave beat without those behind it.
 app.finalize()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_once():
+    """Each client of a test makes the middleware anew, which would look at every static file: a quarter of its time."""
+    look, found = WhiteNoiseMiddleware.add_files_from_finders, {}
+
+    def looked_at(self: WhiteNoiseMiddleware) -> None:
+        key = self.static_prefix, self.max_age, self.allow_all_origins, self.add_headers_function
+        if key not in found:
+            look(self)
+            found[key] = dict(self.files)
+        self.files.update(found[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", looked_at)
+        yield
 
 
 @pytest.fixture(autouse=True)
