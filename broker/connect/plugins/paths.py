@@ -4,6 +4,7 @@ The worker calls `allow` once, before any connector starts; until then every pat
 """
 
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from broker.connect.api import ConfigError
 
@@ -31,9 +32,12 @@ def checked_path(name: str, text: str) -> Path:
 
 
 def check_option(option: str, value: str) -> None:
-    """Of a client that a connector configures. Raises ConfigError for a file that it may not name."""
-    if option in _OF_CLIENTS or (option == _TOKENS and value.startswith(_FILE_URL)):
-        checked_path(option, value.removeprefix(_FILE_URL))
+    """Of a client that a connector configures, read as the client does. Raises ConfigError for a forbidden file."""
+    text = value.strip()
+    if option in _OF_CLIENTS:
+        checked_path(option, text)
+    elif option == _TOKENS and text.startswith(_FILE_URL):
+        checked_path(option, unquote(urlsplit(text).path))
 
 
 def is_allowed_path(name: str, value: str) -> None:

@@ -134,9 +134,16 @@ def test_a_login_that_is_none_is_told_before_the_connector_is_made():
         ("ssl.truststore.location", "/etc/shadow"),
         ("ssl.key.location", "{roots}/../key.pem"),
         ("sasl.oauthbearer.token.endpoint.url", "file:///etc/passwd"),
+        # As whoever reads it takes it: without spaces around, without a host, and what is quoted read.
+        ("ssl.truststore.location", "  /etc/shadow"),
+        ("sasl.oauthbearer.token.endpoint.url", " file:///etc/passwd"),
+        ("sasl.oauthbearer.token.endpoint.url", "file://{roots}/%2e%2e/key"),
+        ("sasl.oauthbearer.token.endpoint.url", "file://{roots}/.\t./key"),
+        ("sasl.oauthbearer.token.endpoint.url", "file://here/etc/passwd"),
     ],
 )
-def test_a_file_is_named_only_where_connectors_may_read(roots, option, value):
+def test_a_file_is_named_only_where_connectors_may_read(roots, monkeypatch, option, value):
+    monkeypatch.chdir(roots)
     key = f"admin.override.{option}"
     assert list(errors("All", **{key: value.format(roots=roots)})) == [key]
     inside = f"{'file://' if option.startswith('sasl') else ''}{roots}/own.pem"
