@@ -69,7 +69,7 @@ def kept_of(name: str) -> Kept | None:
 
 
 def write(kept: Kept) -> None:
-    """The file that declares it last: until then there is none, or the one before."""
+    """The file that declares it comes last: until then there is none, or the one before. What it does not name goes."""
     said: dict[str, Any] = {
         key: kept.said[key]
         for key in ("title", "colour", "bootstrap", "read_only", "zookeeper", "connect", "schema_registry")
@@ -86,6 +86,9 @@ def write(kept: Kept) -> None:
         said["schema_registry_password_file"] = _put(kept.name, "registry", f"{password}\n")
     told = json.dumps({"said": said, "form": dict(kept.said), "secrets": dict(kept.secrets)})
     write_properties(file_in(settings.ADDED_CLUSTERS_DIR, kept.name), told)
+    for path in (_path(kept.name, each) for each in _PARTS):
+        if str(path) not in said.values():
+            path.unlink(missing_ok=True)
 
 
 def remove(name: str) -> None:

@@ -120,6 +120,15 @@ class TestPage:
         confirm(admin, secured(title="Wild West", password="another one"), "/clusters/+change/west/")
         assert security_of(kept.read_text()).sasl.password.reveal() == "another one"
 
+    def test_a_secret_that_is_of_no_use_any_more_is_in_no_file(self, admin, directory):
+        beside = {"schema_registry": "https://127.0.0.1:1", "registry_user": "r", "registry_password": "tops3cret"}
+        confirm(admin, secured(**beside))
+        assert len(list(directory.iterdir())) == 3
+        confirm(admin, fields(schema_registry="https://127.0.0.1:1"), "/clusters/+change/west/")
+        (file,) = directory.iterdir()
+        assert "s3cret" not in file.read_text()
+        assert "secret = #1" not in file.read_text()
+
     def test_it_is_removed_with_its_secrets_by_typing_its_name(self, admin, directory):
         confirm(admin, secured())
         shown = admin.get("/clusters/+remove/west/")
