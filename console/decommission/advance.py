@@ -62,7 +62,7 @@ def _facts(decommission: Decommission, process: ManagedProcess | None) -> Facts:
 def _do(decommission: Decommission, decision: Decision) -> dict[str, object]:
     """Columns that are others from now on, unless somebody is quicker. Raises GatewayError, NotConfirmedError."""
     if decision.do in (Do.DRAIN, Do.REMOVE) and not _may_go_on(decommission):
-        return _paused(f"{decommission.actor_name} may not do this any more. Who may resumes it.")
+        return _paused(f"{decommission.whose} may not do this any more. Who may resumes it.")
     match decision.do:
         case Do.FINISH:
             return {"state": State.DONE}

@@ -29,7 +29,7 @@ class Operation(models.Model):
     sentence = models.CharField(max_length=500, blank=True)
     #: In whose name it goes on.
     actor = AccountKey()
-    #: The name at that time: it stays when the user is deleted.
+    #: Of who began it, at that time: it stays when the user is deleted.
     actor_name = models.CharField(max_length=150)
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
@@ -55,6 +55,11 @@ class Operation(models.Model):
     def noun(self) -> str:
         """In the log and the audit."""
         return str(self._meta.verbose_name)
+
+    @property
+    def whose(self) -> str:
+        """In whose name it goes on: who resumed it last, or else began it."""
+        return self.actor.get_username() if self.actor else self.actor_name
 
     @property
     def audited(self) -> tuple[str, str]:

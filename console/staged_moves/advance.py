@@ -55,7 +55,7 @@ def _facts(operation: StagedMove) -> Facts:
     )
     if may_begin(facts).do is not Do.BEGIN:
         return facts
-    not_allowed = "" if _may_go_on(operation) else _NOT_ALLOWED.format(operation.actor_name)
+    not_allowed = "" if _may_go_on(operation) else _NOT_ALLOWED.format(operation.whose)
     return replace(facts, not_allowed=not_allowed, forbids=_forbids(operation))
 
 

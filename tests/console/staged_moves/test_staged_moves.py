@@ -265,6 +265,17 @@ def test_who_may_not_any_more_when_the_time_comes_moves_nothing(cluster, operato
     assert under_way(cluster) == []
 
 
+def test_who_has_resumed_it_is_who_may_not_any_more(cluster, operator, administrator, client_of):
+    stage(client_of(operator), cluster)
+    number = StagedMove.objects.get().pk
+    client_of(operator).post(f"{ADDRESS}{number}/pause")
+    client_of(administrator).post(f"{ADDRESS}{number}/resume")
+    administrator.groups.clear()
+    paused = step()
+    assert paused.sentence.startswith("Paused: administrator may not move these partitions any more.")
+    assert paused.actor_name == "operator"  # who began it
+
+
 def test_a_freeze_at_the_time_it_begins_has_it_wait_and_then_it_goes_on(cluster, operator, client_of, monkeypatch):
     now = timezone.now()
     stage(client_of(operator), cluster)
