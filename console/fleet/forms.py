@@ -94,6 +94,11 @@ class ClusterForm(forms.Form):
             if bool(kept.said.get(user)) != bool(kept.secrets.get(secret)):
                 self.add_error(user, "User and password come together.")
                 return
+            if not _is_one_line(str(kept.said.get(user, "")), kept.secrets.get(secret, "")):
+                self.add_error(
+                    user, "User and password are of ASCII, without spaces around, and no colon is in a user."
+                )
+                return
         try:
             table = {key: kept.said[key] for key in ("title", "colour", "bootstrap", "zookeeper") if kept.said.get(key)}
             said_of(kept.name, table)
@@ -120,6 +125,12 @@ def _check_registry(kept: Kept) -> None:
     read_registry_address({"BARNABAS_SCHEMA_REGISTRY_URL": url} if url else {})
     if kept.said.get("registry_user") and not _is_kept_to_itself(url):
         raise ClustersError("The schema registry would be sent the password readably: it must be https.")
+
+
+def _is_one_line(user: str, password: str) -> bool:
+    """As both are read again, from the line of a file."""
+    both = user + password
+    return both.isascii() and both.isprintable() and ":" not in user and password == password.strip()
 
 
 def _is_kept_to_itself(url: str) -> bool:

@@ -166,6 +166,11 @@ class TestPage:
             {"schema_registry": "http://user:password@registry"},
             {"schema_registry": "http://registry:8081", "registry_user": "a", "registry_password": "b"},
             {"registry_user": "a", "registry_password": "b"},
+            *(
+                {"connect": "https://connect:8083", "connect_user": user, "connect_password": password}
+                for user, password in (("a:b", "c"), ("ü", "c"), ("a", "ü"), ("a\nb", "c"), ("a", " c"))
+            ),
+            {"schema_registry": "https://registry:8081", "registry_user": "a", "registry_password": "ü"},
         ],
     )
     def test_what_cannot_be_is_said_beside_the_form_and_nobody_is_asked(self, admin, directory, monkeypatch, said):
