@@ -1,10 +1,8 @@
 """What the collector keeps of brokers: the registered ones, and those that are missed. Pure."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
-from console.clusters.topic_rows import TopicRow
 from console.gateway.interface import BrokerView
 
 #: A broker that is gone and holds no replica is forgotten after this long.
@@ -67,27 +65,3 @@ def broker_rows(
         if broker_id in holding_replicas or is_missed:
             rows[broker_id] = previous
     return rows
-
-
-def count_replicas(topics: Iterable[TopicRow]) -> dict[int, ReplicaCounts]:
-    """For each broker named anywhere: partitions led, replicas held, not in the ISR, held first, and led of those."""
-    counts = {field.name: Counter[int]() for field in fields(ReplicaCounts) if field.name != "records_per_second"}
-    rates: dict[int, float] = {}
-    for partition in (each for topic in topics for each in topic.partitions):
-        if partition.leader is not None:
-            counts["leader_count"][partition.leader] += 1
-            if partition.records_per_second is not None:
-                rates[partition.leader] = rates.get(partition.leader, 0.0) + partition.records_per_second
-        counts["replica_count"].update(partition.replicas)
-        counts["out_of_sync_count"].update(partition.out_of_sync)
-        counts["copying_count"].update(partition.copying)
-        preferred = partition.replicas[:1]
-        counts["preferred_count"].update(preferred)
-        counts["preferred_led_count"].update(each for each in preferred if each == partition.leader)
-    return {
-        broker_id: ReplicaCounts(
-            **{name: count[broker_id] for name, count in counts.items()},
-            records_per_second=round(rates[broker_id], 1) if broker_id in rates else None,
-        )
-        for broker_id in counts["leader_count"].keys() | counts["replica_count"].keys()
-    }

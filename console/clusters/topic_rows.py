@@ -4,9 +4,8 @@ A row is what the database stores: the newest metadata, the last known offsets (
 the rate.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from console.common.rates import RateWindow
 from console.gateway.broker_views import ReplicaSizes
@@ -115,43 +114,37 @@ class TopicChanges:
         return bool(self.deleted or self.created)
 
 
-def topic_rows(
-    views: Iterable[TopicView],
-    before: Mapping[str, TopicRow],
+def topic_row(
+    view: TopicView,
+    previous: TopicRow | None,
     rates: RateWindow,
     at_ms: int,
-    sizes: ReplicaSizes = MappingProxyType({}),
-    arriving: Mapping[TopicPartition, frozenset[int]] = MappingProxyType({}),
-) -> dict[str, TopicRow]:
-    """The rows that follow from a look at the cluster, by topic name. `sizes` come from another, rarer look, and so do
-    the replicas that are `arriving` by a move.
-    """
-    rows = {}
-    for view in views:
-        previous = before.get(view.name)
-        settings: TopicView | TopicRow = view
-        last_record_at_ms = 0
-        if previous is None or is_recreated(previous, view.topic_id):
-            known = {}
-        else:
-            known = {each.partition: each for each in previous.partitions}
-            settings = previous if view.min_insync_replicas is None else view
-            last_record_at_ms = at_ms if _has_grown(view, known) else previous.last_record_at_ms
-        rows[view.name] = TopicRow(
-            name=view.name,
-            topic_id=view.topic_id,
-            is_internal=view.is_internal,
-            partitions=tuple(
-                _partition_row(view, partition, known.get(partition.partition), rates, at_ms, sizes, arriving)
-                for partition in view.partitions
-            ),
-            min_insync_replicas=settings.min_insync_replicas,
-            retention_ms=settings.retention_ms,
-            cleanup_policy=settings.cleanup_policy,
-            last_record_at_ms=last_record_at_ms,
-        )
-    rates.forget_all_but({_rate_key(row, each.partition) for row in rows.values() for each in row.partitions})
-    return rows
+    sizes: ReplicaSizes,
+    arriving: Mapping[TopicPartition, frozenset[int]],
+) -> TopicRow:
+    """The row that follows from the one before and a look; the one before where it reads the same."""
+    settings: TopicView | TopicRow = view
+    last_record_at_ms = 0
+    if previous is None or is_recreated(previous, view.topic_id):
+        known = {}
+    else:
+        known = {each.partition: each for each in previous.partitions}
+        settings = previous if view.min_insync_replicas is None else view
+        last_record_at_ms = at_ms if _has_grown(view, known) else previous.last_record_at_ms
+    row = TopicRow(
+        name=view.name,
+        topic_id=view.topic_id,
+        is_internal=view.is_internal,
+        partitions=tuple(
+            _partition_row(view, partition, known.get(partition.partition), rates, at_ms, sizes, arriving)
+            for partition in view.partitions
+        ),
+        min_insync_replicas=settings.min_insync_replicas,
+        retention_ms=settings.retention_ms,
+        cleanup_policy=settings.cleanup_policy,
+        last_record_at_ms=last_record_at_ms,
+    )
+    return previous if previous is not None and row == previous else row
 
 
 def _has_grown(view: TopicView, known: Mapping[int, PartitionRow]) -> bool:
@@ -175,10 +168,10 @@ def _partition_row(
     records_per_second = None
     first_offset, next_offset, leader_epoch = view.first_offset, view.next_offset, view.leader_epoch
     if next_offset is not None:
-        records_per_second = rates.observe(_rate_key(topic, view.partition), next_offset, at_ms)
+        records_per_second = rates.observe(rate_key(topic, view.partition), next_offset, at_ms)
     elif known is not None:
         first_offset, next_offset, leader_epoch = known.first_offset, known.next_offset, known.leader_epoch
-    return PartitionRow(
+    row = PartitionRow(
         partition=view.partition,
         leader=view.leader,
         leader_epoch=leader_epoch,
@@ -190,6 +183,7 @@ def _partition_row(
         sizes=_sizes_of(view, sizes.get((topic.name, view.partition), {}), known),
         adding=tuple(sorted(arriving.get((topic.name, view.partition), frozenset()).intersection(view.replicas))),
     )
+    return known if known is not None and row == known else row
 
 
 def _sizes_of(view: PartitionView, said: Mapping[int, int], known: PartitionRow | None) -> tuple[tuple[int, int], ...]:
@@ -198,7 +192,7 @@ def _sizes_of(view: PartitionView, said: Mapping[int, int], known: PartitionRow 
     return tuple(sorted((each, size) for each, size in {**before, **said}.items() if each in view.replicas))
 
 
-def _rate_key(topic: TopicView | TopicRow, partition: int) -> tuple[str, str, int]:
+def rate_key(topic: TopicView | TopicRow, partition: int) -> tuple[str, str, int]:
     return topic.name, topic.topic_id, partition
 
 
@@ -211,6 +205,8 @@ def compare(before: Mapping[str, TopicRow], after: Mapping[str, TopicRow]) -> To
     changes = TopicChanges(deleted=sorted(before.keys() - after.keys()))
     for name, row in after.items():
         previous = before.get(name)
+        if previous is row:
+            continue
         if previous is None:
             changes.created.append(row)
         elif is_recreated(previous, row.topic_id) or len(row.partitions) < len(previous.partitions):
@@ -227,9 +223,3 @@ def compare(before: Mapping[str, TopicRow], after: Mapping[str, TopicRow]) -> To
 
 def _placement(row: TopicRow) -> list[tuple[object, ...]]:
     return [(each.leader, each.replicas, each.isr) for each in row.partitions]
-
-
-def total_rate(rows: Iterable[TopicRow]) -> float | None:
-    """Records appended per second over all topics that are not Kafka's own."""
-    known = [row.records_per_second for row in rows if not row.is_internal and row.records_per_second is not None]
-    return round(sum(known), 1) if known else None

@@ -22,12 +22,13 @@ from console.brokers.collect import BrokerCollector
 from console.charts.collect import INTERVAL_SECONDS as CHARTS_INTERVAL_SECONDS
 from console.charts.collect import ChartCollector
 from console.clusters import store
-from console.clusters.broker_rows import BrokerRow, ReplicaCounts, broker_rows, count_replicas
-from console.clusters.topic_rows import TopicChanges, compare, topic_rows, total_rate
+from console.clusters.broker_rows import BrokerRow, ReplicaCounts, broker_rows
+from console.clusters.tally import ClusterTally
+from console.clusters.topic_looks import TopicLooks
+from console.clusters.topic_rows import TopicChanges, compare
 from console.collector import announce
 from console.collector.last_records import LastRecords
 from console.common.clock import now_ms
-from console.common.rates import RateWindow
 from console.completeness.collect import INTERVAL_SECONDS as COMPLETENESS_INTERVAL_SECONDS
 from console.completeness.collect import CompletenessCollector
 from console.connectors.collect import ConnectorCollector
@@ -97,7 +98,7 @@ class Collector:
         self._ask_zookeeper = ask_zookeeper
         self._now_ms = clock_ms
         self._is_recovering, self._unclean = is_recovering, UncleanWatch()
-        self._rates = RateWindow()
+        self._looks, self._tally = TopicLooks(), ClusterTally()
         self._pages = announce.Announcer()
         self._topics = store.load_topics()
         self._topics_at_ms = 0
@@ -172,7 +173,7 @@ class Collector:
     def collect_topics(self) -> None:
         views = self._gateway.describe_topics()
         at_ms = self._now_ms()
-        after = topic_rows(views, self._topics, self._rates, at_ms, self._sizes, arriving_replicas())
+        after = self._looks.look(views, self._topics, at_ms, self._sizes, arriving_replicas())
         after |= self._last_records.found_for(after)
         changes = compare(self._topics, after)
         keys = store.apply_topic_changes(changes) if changes else {}
@@ -181,9 +182,10 @@ class Collector:
         self._has_seen_topics = True
         told = {view.name: view.own_settings for view in views if view.own_settings is not None}
         self._past.saw_topics(after, changes.moved, told)
-        if any(row.leaderless_count or row.under_replicated_count for row in after.values()):
-            self.attention.pay()
         self._topics, self._topics_at_ms = after, at_ms
+        self._tally.look(after)
+        if self._tally.is_troubled:
+            self.attention.pay()
         self._store_replica_counts()
         self._store_rate(at_ms)
         self._pages.topics_changed(changes, keys)
@@ -292,7 +294,7 @@ class Collector:
         self._has_seen_brokers = True
 
     def _store_replica_counts(self) -> None:
-        counts = count_replicas(self._topics.values())
+        counts = self._tally.by_broker()
         known = self._replica_counts
         changed = {
             broker_id: counts.get(broker_id, ReplicaCounts())
@@ -305,7 +307,7 @@ class Collector:
         self._replica_counts = {broker_id: each for broker_id, each in counts.items() if broker_id in self._brokers}
 
     def _store_rate(self, at_ms: int) -> None:
-        rate = total_rate(self._topics.values())
+        rate = self._tally.records_per_second
         if rate is not None:
             points = 1 if self.attention.is_paid else SLOWER  # each stands for as long as the others
             self._rate_history = [*self._rate_history, *[rate] * points][-RATE_HISTORY_POINTS:]

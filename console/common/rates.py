@@ -1,6 +1,6 @@
 """Records per second from how far offsets moved over a short window. Pure: the moment is an argument."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 WINDOW_MS = 10_000
@@ -19,6 +19,11 @@ class RecentValues:
     def last(self) -> tuple[int, int] | None:
         """The newest moment and value."""
         return (self._moments[-1], self._values[-1]) if self._moments else None
+
+    @property
+    def is_flat(self) -> bool:
+        """For some time it has been the same."""
+        return bool(self._moments) and self._values[0] == self._values[-1] and self._moments[0] < self._moments[-1]
 
     def add(self, value: int, at_ms: int, window_ms: int) -> tuple[int, int]:
         """The moment and the value to compare with: those of the window's beginning, or the first there are."""
@@ -56,6 +61,14 @@ class RateWindow:
         if at_ms <= oldest_ms:
             return None
         return round((value - oldest) * 1000 / (at_ms - oldest_ms), 1)
+
+    def rests(self, key: Hashable) -> bool:
+        """It grows by nothing, and will until it has another value, or the clock goes back."""
+        return key in self._seen and self._seen[key].is_flat
+
+    def forget(self, keys: Iterable[Hashable]) -> None:
+        for key in keys:
+            self._seen.pop(key, None)
 
     def forget_all_but(self, keys: set[Hashable]) -> None:
         for key in self._seen.keys() - keys:

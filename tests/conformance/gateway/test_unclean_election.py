@@ -3,8 +3,8 @@
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from console.clusters.topic_rows import compare, topic_rows
-from console.common.rates import RateWindow
+from console.clusters.topic_looks import TopicLooks
+from console.clusters.topic_rows import compare
 from console.gateway.leader_recovery import LeaderRecovery
 from console.gateway.znodes import KazooGateway
 from console.history.unclean import Sign, UncleanWatch
@@ -23,13 +23,13 @@ def cluster(tmp_path, zookeeper):
 
 def test_what_was_lost_is_told_by_two_looks_and_zookeeper_knows_until_a_replica_is_back(cluster):
     gateway, zookeeper = kafka_gateway(cluster), KazooGateway(cluster.zookeeper.connect)
-    is_recovering, watch, rates = LeaderRecovery(zookeeper), UncleanWatch(), RateWindow()
+    is_recovering, watch, looks = LeaderRecovery(zookeeper), UncleanWatch(), TopicLooks()
     known, at_ms, found = {}, 0, []
 
     def look() -> bool:
         nonlocal known, at_ms
         at_ms += 1_000
-        rows = topic_rows(gateway.describe_topics(), known, rates, at_ms)
+        rows = looks.look(gateway.describe_topics(), known, at_ms)
         found.extend(watch.look(known, compare(known, rows), is_next_look=True, is_recovering=is_recovering))
         known = rows
         return bool(found)

@@ -1,7 +1,6 @@
 from dataclasses import replace
 
-from console.clusters.broker_rows import FORGET_AFTER_MS, LEFT_TIMES_MAX, BrokerRow, broker_rows, count_replicas
-from console.clusters.topic_rows import PartitionRow, TopicRow
+from console.clusters.broker_rows import FORGET_AFTER_MS, LEFT_TIMES_MAX, BrokerRow, broker_rows
 from console.gateway.interface import BrokerView
 
 ONE, TWO = BrokerView(1, "host-a", 9092), BrokerView(2, "host-b", 9092, "rack-b")
@@ -48,17 +47,6 @@ def test_a_broker_that_was_removed_here_is_not_missed_unless_it_holds_replicas()
     assert 2 not in broker_rows([ONE], gone, set(), at_ms=1, removed={2})
     assert 2 in broker_rows([ONE], gone, {2}, at_ms=1, removed={2})
     assert 2 in broker_rows([replace(ONE, id=2)], {}, set(), at_ms=1, removed={2})
-
-
-def test_replicas_are_counted_per_broker():
-    partitions = (
-        PartitionRow(0, 1, 0, (1, 2), (1,), 0, 0, None),
-        PartitionRow(1, None, 0, (2, 3), (2,), 0, 0, None),
-    )
-    counts = count_replicas([TopicRow("orders", "", False, partitions)])
-
-    summary = {n: (each.leader_count, each.replica_count, each.out_of_sync_count) for n, each in counts.items()}
-    assert summary == {1: (1, 1, 0), 2: (0, 2, 1), 3: (0, 1, 1)}
 
 
 def test_when_a_broker_left_is_remembered_and_bounded():

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from console.clusters.topic_rows import compare, topic_rows, total_rate
-from console.common.rates import RateWindow
+from console.clusters.topic_looks import TopicLooks
+from console.clusters.topic_rows import compare
 from console.gateway.interface import PartitionView, TopicView
 
 PARTITION = PartitionView(0, leader=1, replicas=(1, 2), isr=(1, 2), leader_epoch=4, first_offset=0, next_offset=100)
@@ -19,8 +19,7 @@ def with_first(topic: TopicView, **fields) -> TopicView:
 @pytest.fixture
 def look():
     """look(views, before, at_ms) with rates that last for the test."""
-    rates = RateWindow()
-    return lambda views, before, at_ms: topic_rows(views, before, rates, at_ms)
+    return TopicLooks().look
 
 
 def test_nothing_new_is_no_change(look):
@@ -91,11 +90,3 @@ def test_fewer_partitions_than_before_is_another_topic(look):
     changes = compare(before, look([replace(ORDERS, partitions=ORDERS.partitions[:1])], before, 1_000))
 
     assert (changes.deleted, len(changes.created)) == (["orders"], 1)
-
-
-def test_internal_topics_do_not_count_as_messages_in(look):
-    internal = replace(ORDERS, name="__consumer_offsets", is_internal=True)
-    before = look([ORDERS, internal], {}, 0)
-    grown = [with_first(ORDERS, next_offset=110), with_first(internal, next_offset=9_100)]
-
-    assert total_rate(look(grown, before, 1_000).values()) == 10.0
