@@ -57,13 +57,15 @@ class LogEnds:
         """Since when the end has not moved; None before the first point."""
         if not self._offsets:
             return None
-        return self._moments[-2] if self._is_flat() else self._moments[-1]
+        return self._moments[-2] if self.is_flat else self._moments[-1]
 
-    def _is_flat(self) -> bool:
+    @property
+    def is_flat(self) -> bool:
+        """The end has not moved since the point before the last."""
         return len(self._offsets) > 1 and self._offsets[-1] == self._offsets[-2]
 
     def _is_last_needless(self, next_offset: int, at_ms: int) -> bool:
         if len(self._moments) < 2:
             return False
-        is_still_flat = self._is_flat() and next_offset == self._offsets[-1]
-        return is_still_flat or (not self._is_flat() and at_ms - self._moments[-2] < SPACING_MS)
+        is_still_flat = self.is_flat and next_offset == self._offsets[-1]
+        return is_still_flat or (not self.is_flat and at_ms - self._moments[-2] < SPACING_MS)

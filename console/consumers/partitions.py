@@ -4,7 +4,7 @@ Offsets are asked first, then commits are read, and log ends are those of the co
 lie beyond the end that is known, which is no error until an end read later than the commit says the same.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from console.clusters.topic_rows import PartitionRow
@@ -22,7 +22,7 @@ MARKERS_SUSPECTED_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """`partitions` were read at `ends_at_ms`, the groups at `at_ms`."""
+    """`partitions` of the groups that do not rest were read at `ends_at_ms`, the groups at `at_ms`."""
 
     partitions: Mapping[TopicPartition, PartitionRow]
     ends_at_ms: int
@@ -37,6 +37,17 @@ class PartitionWatch:
         self._ends: dict[TopicPartition, LogEnds] = {}
         self._unread = UnreadMemory(gateway)
         self._retention = RetentionMemory(gateway, clock_ms)
+
+    def take_ends_at_rest(self, row: GroupRow, ends_at_ms: int) -> None:
+        """Until then the ends were as the row of a group at rest has them."""
+        for each in row.partitions:
+            ends = self._ends.get((each.topic, each.partition))
+            if ends is not None and each.next_offset is not None:
+                ends.observe(each.next_offset, ends_at_ms)
+
+    def have_rested(self, places: Iterable[TopicPartition]) -> bool:
+        """No end has moved for more than a look."""
+        return all(place in self._ends and self._ends[place].is_flat for place in places)
 
     def take_commits(self, commits: Iterable[CommitView], at_ms: int) -> None:
         for commit in commits:
@@ -54,7 +65,10 @@ class PartitionWatch:
             next_offset = look.partitions[place].next_offset
             if next_offset is not None:
                 self._ends.setdefault(place, LogEnds()).observe(next_offset, look.ends_at_ms)
-        for gone in self._ends.keys() - watched:
+
+    def forget_ends_but(self, groups: Iterable[GroupView]) -> None:
+        """Of places that none of them has to do with."""
+        for gone in self._ends.keys() - {place for group in groups for place in partitions_of(group)}:
             del self._ends[gone]
 
     def learn_unread(self, groups: Iterable[GroupView], look: Look) -> None:
@@ -121,18 +135,21 @@ class PartitionWatch:
             lost=evidence.lost if verdict is Verdict.LOST else 0,
         )
 
-    def forget_all_but(self, groups: Mapping[str, GroupRow]) -> None:
+    def forget_all_but(self, groups: Mapping[str, GroupRow], resting: Container[str]) -> None:
         """A group that rebalances holds nothing for a moment, and keeps what is known of it."""
-        kept = {(name, (each.topic, each.partition)) for name, row in groups.items() for each in row.partitions}
-        settled = {name for name, row in groups.items() if row.state in ("Stable", "Empty", "Dead")}
-        for gone in self._rings.keys() - kept:
-            if gone[0] in settled or gone[0] not in groups:
-                del self._rings[gone]
+        for gone in self._rings.keys() - groups.keys():
+            del self._rings[gone]
+        for name, row in groups.items():
+            rings = self._rings.get(name)
+            if rings and name not in resting and row.state in ("Stable", "Empty", "Dead"):
+                for place in rings.keys() - {(each.topic, each.partition) for each in row.partitions}:
+                    del rings[place]
 
     def _ring(self, group_id: str, place: TopicPartition, at_ms: int) -> CommitRing:
-        ring = self._rings.get((group_id, place))
+        rings = self._rings.setdefault(group_id, {})
+        ring = rings.get(place)
         if ring is None:
-            ring = self._rings[group_id, place] = CommitRing(at_ms)
+            ring = rings[place] = CommitRing(at_ms)
         return ring
 
     def _date(
@@ -154,13 +171,15 @@ def partitions_of(group: GroupView) -> set[TopicPartition]:
     return set(group.committed).union(*(member.assigned for member in group.members))
 
 
-def _rings_of_uncommitted(known: Mapping[str, GroupRow]) -> dict[tuple[str, TopicPartition], CommitRing]:
+def _rings_of_uncommitted(known: Mapping[str, GroupRow]) -> dict[str, dict[TopicPartition, CommitRing]]:
     """Since when a partition is held without a commit is told by nobody else."""
     return {
-        (name, (each.topic, each.partition)): CommitRing(each.behind_since_ms)
+        name: {
+            (each.topic, each.partition): CommitRing(each.behind_since_ms)
+            for each in row.partitions
+            if each.committed is None and each.behind_since_ms is not None
+        }
         for name, row in known.items()
-        for each in row.partitions
-        if each.committed is None and each.behind_since_ms is not None
     }
 
 

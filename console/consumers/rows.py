@@ -112,6 +112,8 @@ def compare_groups(before: Mapping[str, GroupRow], after: Mapping[str, GroupRow]
     changes = GroupChanges(deleted=sorted(before.keys() - after.keys()))
     for name, row in after.items():
         previous = before.get(name)
+        if previous is row:
+            continue
         if previous is None:
             changes.created.append(row)
         elif _shape(previous.partitions) != _shape(row.partitions):

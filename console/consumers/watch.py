@@ -1,11 +1,12 @@
 """Looking at the groups again and again: what they committed, how far that is from the log's end, and since when."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 
-from console.clusters.topic_rows import TopicRow
+from console.clusters.topic_rows import PartitionRow, TopicRow
 from console.consumers.partitions import Look, PartitionWatch, partitions_of
+from console.consumers.resting import Rest, Rests, may_rest
 from console.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupPartitionRow, GroupRow
 from console.consumers.trend import LagHistory, Trend, trend_of
 from console.consumers.verdict import Company, Evidence, Verdict, company_of, is_late, judge
@@ -29,6 +30,9 @@ class GroupWatch:
         self._seen_at_ms = dict.fromkeys(known, clock_ms())
         self._places = PartitionWatch(gateway, clock_ms, known)
         self._histories: dict[str, LagHistory] = {}
+        self._rests = Rests()
+        self._views: dict[str, GroupView] = {}
+        self._ends_at_ms = 0
 
     @property
     def rows(self) -> Mapping[str, GroupRow]:
@@ -37,25 +41,55 @@ class GroupWatch:
     def look(self, topics: Mapping[str, TopicRow], ends_at_ms: int) -> dict[str, GroupRow]:
         """The rows of all groups. `topics` were read at `ends_at_ms`. Raises GatewayError if no broker answers."""
         view = self._gateway.groups.describe()
-        groups = [group for group in view.groups if len(group.group_id) <= GROUP_NAME_LENGTH_MAX]
-        self._take_commits()
-        partitions = {(topic.name, each.partition): each for topic in topics.values() for each in topic.partitions}
-        look = Look(partitions, ends_at_ms, self._now_ms())
-        self._places.take_ends(groups, look)
-        self._places.learn_unread(groups, look)
-        rows = {group.group_id: self._row(group, look) for group in groups}
-        self._keep_absent(rows, view.answered, look.at_ms)
-        self._forget_gone(rows)
-        self._rows = rows
+        groups = {group.group_id: group for group in view.groups if len(group.group_id) <= GROUP_NAME_LENGTH_MAX}
+        have_committed, at_ms = self._take_commits(), self._now_ms()
+        resting, woken = self._rests.look(groups.values(), topics, ends_at_ms, at_ms, have_committed)
+        for rest in woken:
+            self._places.take_ends_at_rest(rest.row, self._ends_at_ms)
+        awake = [group for name, group in groups.items() if name not in resting]
+        look = Look(_partitions_read(awake, topics), ends_at_ms, at_ms)
+        self._places.take_ends(awake, look)
+        if self._are_others(groups, awake):
+            self._places.forget_ends_but(groups.values())
+        self._places.learn_unread(awake, look)
+        rows = {
+            name: self._rested(resting[name], at_ms) if name in resting else self._row(group, look)
+            for name, group in groups.items()
+        }
+        self._begin_rests(awake, rows, look)
+        self._keep_absent(rows, view.answered, at_ms)
+        self._forget_gone(rows, resting)
+        self._rows, self._views, self._ends_at_ms = rows, groups, ends_at_ms
         return rows
 
-    def _take_commits(self) -> None:
+    def _take_commits(self) -> set[str]:
+        """The groups that have committed."""
         try:
             commits = self._gateway.groups.commits()
         except GatewayError as error:
             logger.debug("commits not read: %s", error)
-            return
+            return set()
         self._places.take_commits(commits, self._now_ms())
+        return {each.group_id for each in commits}
+
+    def _are_others(self, groups: Mapping[str, GroupView], awake: Iterable[GroupView]) -> bool:
+        """Groups, or places they have to do with, than at the last look."""
+        before = self._views
+        return before.keys() != groups.keys() or any(
+            partitions_of(before[group.group_id]) != partitions_of(group) for group in awake
+        )
+
+    def _rested(self, rest: Rest, at_ms: int) -> GroupRow:
+        self._histories[rest.row.name].observe(0, rest.appended, at_ms, rest.counted)
+        return rest.row
+
+    def _begin_rests(self, awake: Iterable[GroupView], rows: Mapping[str, GroupRow], look: Look) -> None:
+        for group in awake:
+            row, places = rows[group.group_id], sorted(partitions_of(group))
+            if may_rest(row, look.partitions) and self._places.have_rested(places):
+                appended = sum(each.next_offset or 0 for each in row.partitions)
+                if self._histories[row.name].is_still(0, appended):
+                    self._rests.begun(Rest(group, row, appended, _counted(places)))
 
     def _row(self, group: GroupView, look: Look) -> GroupRow:
         holders = {place: member.member_id for member in group.members for place in member.assigned}
@@ -80,7 +114,7 @@ class GroupWatch:
         unread = appended - sum(min(each.committed or 0, end) for _, each, end in counted)
         behind_ms = max((each.behind_ms for _, each, _ in counted if each.lag), default=0)
         history = self._histories.setdefault(group_id, LagHistory())
-        history.observe(unread, appended, at_ms, hash(tuple(place for place, *_ in counted)))
+        history.observe(unread, appended, at_ms, _counted(place for place, *_ in counted))
         return history.pace(unread, appended, at_ms, behind_ms)
 
     def _partition_rows(
@@ -110,11 +144,21 @@ class GroupWatch:
             elif at_ms - self._seen_at_ms.get(name, 0) < FORGET_AFTER_MS:
                 rows[name] = row
 
-    def _forget_gone(self, rows: Mapping[str, GroupRow]) -> None:
-        self._places.forget_all_but(rows)
+    def _forget_gone(self, rows: Mapping[str, GroupRow], resting: Container[str]) -> None:
+        self._places.forget_all_but(rows, resting)
         for memory in (self._histories, self._seen_at_ms):
             for gone in memory.keys() - rows.keys():
                 del memory[gone]
+
+
+def _partitions_read(groups: Iterable[GroupView], topics: Mapping[str, TopicRow]) -> dict[TopicPartition, PartitionRow]:
+    names = {topic for group in groups for topic, _ in partitions_of(group)} & topics.keys()
+    return {(name, each.partition): each for name in names for each in topics[name].partitions}
+
+
+def _counted(places: Iterable[TopicPartition]) -> int:
+    """Stands for the partitions that a history of a lag is of."""
+    return hash(tuple(places))
 
 
 def _still(before: tuple[GroupPartitionRow, ...], place: TopicPartition, evidence: Evidence) -> Verdict:
