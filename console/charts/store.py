@@ -21,11 +21,15 @@ class RowStore:
         self._ids: dict[Key, int] = {
             (kind, name): pk for pk, kind, name in Series.objects.values_list("pk", "kind", "name")
         }
+        #: By tier, when its newest row begins: a later one need not be looked for, of thousands of series.
+        self._newest_ms: dict[int, int] = dict(
+            SeriesRow.objects.order_by().values_list("tier").annotate(newest=Max("begins_ms"))
+        )
 
     def load(self, of_row: RowKey) -> Row | None:
         """As it was written before; None: it was not."""
         key, tier, begins_ms = of_row
-        if key not in self._ids:
+        if key not in self._ids or begins_ms > self._newest_ms.get(tier, 0):
             return None
         found = SeriesRow.objects.filter(series=self._ids[key], tier=tier, begins_ms=begins_ms)
         packed = found.values_list("values", flat=True).first()
@@ -34,6 +38,8 @@ class RowStore:
     def write(self, rows: Mapping[RowKey, Row]) -> None:
         """In place of what was written of them before."""
         self._number({key for key, _, _ in rows})
+        for _, tier, begins_ms in rows:
+            self._newest_ms[tier] = max(begins_ms, self._newest_ms.get(tier, 0))
         written = [
             SeriesRow(series_id=self._ids[key], tier=tier, begins_ms=begins_ms, values=row.pack())
             for (key, tier, begins_ms), row in rows.items()

@@ -84,6 +84,16 @@ def test_what_stands_still_is_written_once():
     assert world.rates("a") == [(float(number), 5.0) for number in range(100)]
 
 
+def test_a_row_later_than_any_that_was_written_is_not_looked_for(django_assert_num_queries):
+    world = World()
+    world.look(a=1.0)
+    world.write()
+    for store in (world.store, RowStore()):
+        assert store.load(((TOPIC, "a"), FINEST.number, START_MS)) is not None
+        with django_assert_num_queries(0):
+            assert store.load(((TOPIC, "a"), FINEST.number, START_MS + FINEST.row_ms)) is None
+
+
 def test_what_stood_still_for_longer_than_a_row_is_known_by_the_row_before():
     world = World()
     for _ in range(2 * FINEST.length + 10):
