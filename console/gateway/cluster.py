@@ -48,6 +48,7 @@ from console.gateway.record_views import BatchView, Headers, OffsetSpan, RecordS
 from console.gateway.records import KafkaRecordStream, produce
 from console.gateway.retention import ask_outlook, ask_retention, ask_segments
 from console.gateway.retention_views import CommittedView, PartitionRetention, RetentionView, SettingView
+from console.gateway.seen_topics import SeenTopics
 from console.gateway.topic_settings import TopicAdministration, own_settings
 from console.gateway.topic_watch import TopicWatch, WatchedSettings
 
@@ -84,7 +85,7 @@ class KafkaGateway:
         self._identify_after = 0.0
         self._silent_leaders: dict[int, float] = {}
         self._administration = TopicAdministration(client.admin, self._wait, request_timeout_seconds)
-        self._watch = TopicWatch(self._ask_watched)
+        self._watch, self._seen = TopicWatch(self._ask_watched), SeenTopics()
         self.brokers = KafkaBrokers(client, self._broker_addresses, membership, request_timeout_seconds)
         self.groups = KafkaGroups(client, self._wait, self._broker_addresses, request_timeout_seconds)
         self.moves = KafkaMoves(client, self.brokers, self._administration, request_timeout_seconds)
@@ -112,7 +113,8 @@ class KafkaGateway:
         self._learn_identities(topics)
         offsets = self._list_offsets(topics.values(), set(metadata.brokers))
         watched = self._watch.look(topics)
-        return [self._view(topics[name], offsets, watched.get(name)) for name in sorted(topics)]
+        views = (self._view(topics[name], offsets, watched.get(name)) for name in sorted(topics))
+        return [self._seen.as_seen(view) for view in views]
 
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         wanted = [TopicPartition(topic, partition) for topic, partition in partitions]

@@ -67,7 +67,7 @@ class PartitionView:
     next_offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class TopicView:
     """`topic_id` is empty on clusters that give topics no id. Partitions are sorted by number.
 
@@ -101,7 +101,8 @@ class ClusterGateway(Protocol):
     def describe_topics(self) -> list[TopicView]:
         """Every topic, sorted by name, with leaders, replicas, ISR and the offsets of partitions whose leader answers.
 
-        A broker that does not answer costs the offsets of its partitions, never the whole call.
+        A broker that does not answer costs the offsets of its partitions, never the whole call. A topic that reads as
+        when it was asked for before is the same object, if the caller has kept it; that is no promise.
         """
         ...
 
