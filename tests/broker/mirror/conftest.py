@@ -12,16 +12,19 @@ from broker.mirror.records import TOPIC
 from broker.mirror.task import MirrorTask, TaskSettings
 from tests.barnabas_cluster import await_true, running_cluster
 
+#: Records of 1970 and 2023 are written, and not to be gone when retention looks.
+_FOR_EVER = {"log.retention.ms": "-1"}
+
 
 @pytest.fixture(scope="package")
 def north(tmp_path_factory, zookeeper):
-    with running_cluster(tmp_path_factory.mktemp("north"), zookeeper=zookeeper) as running:
+    with running_cluster(tmp_path_factory.mktemp("north"), overrides=_FOR_EVER, zookeeper=zookeeper) as running:
         yield Side("north", running)
 
 
 @pytest.fixture(scope="package")
 def south(tmp_path_factory, zookeeper):
-    with running_cluster(tmp_path_factory.mktemp("south"), zookeeper=zookeeper) as running:
+    with running_cluster(tmp_path_factory.mktemp("south"), overrides=_FOR_EVER, zookeeper=zookeeper) as running:
         yield Side("south", running)
 
 
