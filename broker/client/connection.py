@@ -12,9 +12,10 @@ from itertools import count
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable, ClosedAtOnce, LoginRefused, NotTrusted
+from broker.client.wire import Room, Wire
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
 from broker.protocol.api_keys import OWN_APIS_FROM, ApiKey
-from broker.protocol.codec import decode, encode
+from broker.protocol.codec import decode, encode_pieces
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages import MESSAGES
@@ -106,6 +107,7 @@ class BrokerConnection:
         try:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._wrap(deadline)
+            self._wire = Wire(self._socket, is_plain=self._secured is None)
             if membership is not None:
                 self._log_in_as_member(membership, deadline)
             elif self._secured is not None and (login := self._secured.login()) is not None:
@@ -125,7 +127,7 @@ class BrokerConnection:
         if self._secured is None:
             return
         try:
-            self._wait_until(deadline)
+            self._socket.settimeout(max(deadline - time.monotonic(), 0.001))
             self._socket = self._secured.wrap(self._socket, self._where[0])
         except OSError as error:
             if why := self._secured.why(error):
@@ -200,10 +202,10 @@ class BrokerConnection:
         self._unanswered += 1
         return sent
 
-    def answer(self, sent: Sent, *, timeout_s: float | None = None) -> Message:
-        """Of the first request whose answer has not been taken. Raises as `ask`."""
+    def answer(self, sent: Sent, *, timeout_s: float | None = None, room: Room | None = None) -> Message:
+        """Of the first request whose answer has not been taken; its bytes may be in `room`. Raises as `ask`."""
         with self._told_of(sent.api):
-            answer = self._receive_answer(sent, time.monotonic() + (timeout_s or self.timeout_s))
+            answer = self._receive_answer(sent, time.monotonic() + (timeout_s or self.timeout_s), room)
         self._unanswered -= 1
         self._is_known = True
         return answer
@@ -301,20 +303,19 @@ class BrokerConnection:
     def _send(self, request: Message, version: int, deadline: float) -> Sent:
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         header = encode_request_header(RequestHeader(request.api, version, correlation_id, self._client_id))
-        body = encode(request, version)
-        self._wait_until(deadline)
-        size, at_s = len(header) + len(body), time.monotonic()
-        self._socket.sendall(size.to_bytes(SIZE_BYTES) + header + body)
+        body = encode_pieces(request, version)
+        size, at_s = len(header) + sum(map(len, body)), time.monotonic()
+        self._wire.send([size.to_bytes(SIZE_BYTES), header, *body], deadline)
         return Sent(request.api, version, correlation_id, SIZE_BYTES + size, at_s)
 
-    def _receive_answer(self, sent: Sent, deadline: float) -> Message:
-        announced = self._receive(SIZE_BYTES, deadline)
+    def _receive_answer(self, sent: Sent, deadline: float, room: Room | None = None) -> Message:
+        announced = bytes(self._wire.receive(SIZE_BYTES, deadline))
         if self._secured is None and announced.startswith(_TLS_ALERT):
             raise NotTrusted(f"the broker at {self.address} speaks TLS on that port; see security.protocol")
         size = int.from_bytes(announced, signed=True)
         if not 0 <= size <= RESPONSE_BYTES_MAX:
             raise ProtocolError(f"{self.address} announces an answer of {size} bytes; is it a Kafka broker?")
-        frame = memoryview(self._receive(size, deadline))
+        frame = self._wire.receive(size, deadline, room)
         answered_id, at = decode_response_header(sent.api, sent.version, frame)
         if answered_id != sent.correlation_id:
             raise ProtocolError(f"{self.address} answers request {answered_id} instead of {sent.correlation_id}")
@@ -325,23 +326,6 @@ class BrokerConnection:
             received = SIZE_BYTES + size
             self._meter.answered(self.address, sent.api, sent.size, received, seconds, is_error=is_error)
         return answer
-
-    def _receive(self, size: int, deadline: float) -> bytearray:
-        """Grows with what arrives, so an announcement alone takes no memory."""
-        received = bytearray()
-        while len(received) < size:
-            self._wait_until(deadline)
-            piece = self._socket.recv(min(size - len(received), 1 << 20))
-            if not piece:
-                raise ConnectionError("the connection was closed")
-            received += piece
-        return received
-
-    def _wait_until(self, deadline: float) -> None:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self._socket.settimeout(left)
 
 
 def _versions(answer: ApiVersionsResponse) -> dict[int, tuple[int, int]]:

@@ -51,13 +51,18 @@ def encode(message: Message, version: int) -> bytes:
     Raises ProtocolError if this version cannot express it: a field that does not exist in it holds a value, a number
     is out of range, a null is not allowed.
     """
+    return b"".join(encode_pieces(message, version))
+
+
+def encode_pieces(message: Message, version: int) -> list[Buffer]:
+    """What `encode` gives, piece by piece: byte fields of the message are not copied. Raises as `encode`."""
     pieces: list[Buffer] = []
     try:
         encoder_of(message.__class__, version)(message, pieces.append)
     except INEXPRESSIBLE as error:
         name = message.__class__.__name__
         raise ProtocolError(f"{name} version {version} cannot express the message: {error}") from error
-    return b"".join(pieces)
+    return pieces
 
 
 def decoder_of(
