@@ -28,6 +28,9 @@ from broker.records.record import decode_records
 _KEPT_BITS = COMPRESSION_BITS
 _AS_IT_IS_BITS = COMPRESSION_BITS | TRANSACTIONAL_BIT
 
+#: Of the mirror's own, to be stamped.
+Batch = bytearray | memoryview
+
 
 class Run(NamedTuple):
     """`size` records at consecutive offsets from `source` on in one cluster, and from `target` on in the other."""
@@ -40,7 +43,7 @@ class Run(NamedTuple):
 class Copy(NamedTuple):
     """A batch for the target, not stamped yet. `stretches` are (first source offset, count) of its records."""
 
-    batch: bytearray
+    batch: Batch
     stretches: tuple[tuple[int, int], ...]
     size: int
     #: Behind the batch in the source, whatever became of its last records there.
@@ -63,7 +66,7 @@ def copy_of(header: BatchHeader, batch: memoryview, position: int) -> Copy | Non
     Raises ApiError(CORRUPT_MESSAGE) for records that cannot be unpacked where they must be.
     """
     if header.base_offset >= position and _goes_as_it_is(header):
-        data = bytearray(batch)
+        data: Batch = batch
         stretches: tuple[tuple[int, int], ...] = ((header.base_offset, header.records_count),)
     else:
         records = [record for record in decode_records(batch) if record.offset >= position]
@@ -93,7 +96,7 @@ def _stretches(offsets: list[int]) -> list[tuple[int, int]]:
     return found
 
 
-def stamp(batch: bytearray, producer_id: int, epoch: int, sequence: int, *, is_transactional: bool) -> None:
+def stamp(batch: Batch, producer_id: int, epoch: int, sequence: int, *, is_transactional: bool) -> None:
     """Make the batch one of that producer, in place."""
     header = parse_batch_header(batch)
     attributes = header.attributes & _KEPT_BITS | (TRANSACTIONAL_BIT if is_transactional else 0)

@@ -18,7 +18,7 @@ from uuid import UUID
 from broker.common.errors import ApiError, BarnabasError
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
-from broker.mirror.batches import Copy, Run
+from broker.mirror.batches import Batch, Copy, Run
 from broker.mirror.ledger import LEDGER, Ledger
 from broker.mirror.producer import Written
 from broker.mirror.provenance import Clusters
@@ -51,7 +51,7 @@ class Producer(Protocol):
 
     @property
     def producer_id(self) -> int: ...
-    def write(self, batches: dict[TopicPartition, Sequence[bytearray]]) -> dict[TopicPartition, Written]: ...
+    def write(self, batches: dict[TopicPartition, Sequence[Batch]]) -> dict[TopicPartition, Written]: ...
     def commit(self) -> None: ...
     def abort(self) -> None: ...
 

@@ -20,7 +20,7 @@ from broker.client.transactions import (
 )
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.mirror.batches import stamp
+from broker.mirror.batches import Batch, stamp
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
@@ -57,7 +57,7 @@ class Written(NamedTuple):
 class _Queue:
     """What of one partition is not acknowledged, in order: number, bytes."""
 
-    def __init__(self, batches: Sequence[bytearray]):
+    def __init__(self, batches: Sequence[Batch]):
         self.left = list(enumerate(batches))
         self.offsets = [-1] * len(batches)
         self.refusal: ApiError | None = None
@@ -115,7 +115,7 @@ class BatchProducer:
         """Whether a transaction is open."""
         return bool(self._touched)
 
-    def write(self, batches: Mapping[TopicPartition, Sequence[bytearray]]) -> dict[TopicPartition, Written]:
+    def write(self, batches: Mapping[TopicPartition, Sequence[Batch]]) -> dict[TopicPartition, Written]:
         """Returns when each is acknowledged by all in-sync replicas, or refused for good.
 
         They are stamped in place. What may pass is waited for, until the mirror is to end. Raises Fenced, WriteStopped,
@@ -178,7 +178,7 @@ class BatchProducer:
                     raise
                 self._pause(error)
 
-    def _stamp(self, partition: TopicPartition, batch: bytearray) -> None:
+    def _stamp(self, partition: TopicPartition, batch: Batch) -> None:
         sequence = self._sequences.get(partition, 0)
         is_transactional = self._transactional_id is not None
         stamp(batch, self._who.producer_id, self._who.epoch, sequence, is_transactional=is_transactional)
@@ -235,7 +235,7 @@ class BatchProducer:
         return self._retriable(error)
 
     def _request(
-        self, left: Mapping[TopicPartition, Sequence[tuple[int, bytearray]]], numbers: Mapping[TopicPartition, int]
+        self, left: Mapping[TopicPartition, Sequence[tuple[int, Batch]]], numbers: Mapping[TopicPartition, int]
     ) -> ProduceRequest:
         topics: dict[str, list[PartitionProduceData]] = {}
         for partition, number in numbers.items():

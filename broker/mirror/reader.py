@@ -7,6 +7,7 @@ import queue
 import select
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -16,6 +17,7 @@ from broker.client.connection import BrokerConnection, Sent
 from broker.client.errors import BrokerUnreachable, told_code
 from broker.client.leaders import MOVED, Address, Leaders
 from broker.client.visible_batches import end_of, visible_batches
+from broker.client.wire import Room
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import IsolationLevel, TopicPartition
@@ -31,6 +33,8 @@ _FETCH_BYTES = 8 << 20
 _PARTITION_BYTES = 1 << 20
 #: Answers of a source that wait for the target.
 _AHEAD = 2
+#: That are kept while nothing is in them: no more are in use unless the source has many brokers.
+_ROOMS = _AHEAD + 3
 _PAUSE_S = 0.2
 _OTHER_TOPIC = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.INCONSISTENT_TOPIC_ID)
 #: Between answers of brokers that have nothing and do not wait as they were asked to.
@@ -89,7 +93,10 @@ class SourceReader:
         self._turns = 0
         self._lock = threading.Lock()
         self._stopping = threading.Event()
-        self._ready: queue.Queue[list[Read]] = queue.Queue(_AHEAD)
+        self._ready: queue.Queue[tuple[list[Read], list[Room]]] = queue.Queue(_AHEAD)
+        #: Where answers may go, and where those are that `next` gave last.
+        self._rooms: deque[Room] = deque(maxlen=_ROOMS)
+        self._in_use: list[Room] = []
         self._thread = threading.Thread(target=self._run, name="mirror-reader", daemon=True)
         #: Where partitions end for readers of committed records, as last told.
         self.ends: dict[TopicPartition, int] = {}
@@ -128,11 +135,14 @@ class SourceReader:
         self.seek(partition, _RESTS, None)
 
     def next(self, timeout_s: float) -> list[Read]:
-        """What came meanwhile; nothing after so long."""
+        """What came meanwhile; nothing after so long. What came before may be overwritten from now on."""
+        self._rooms.extend(self._in_use)
+        self._in_use = []
         try:
-            return self._ready.get(timeout=timeout_s)
+            read, self._in_use = self._ready.get(timeout=timeout_s)
         except queue.Empty:
             return []
+        return read
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -142,42 +152,51 @@ class SourceReader:
                 self._asked.clear()
                 try:
                     while not self._stopping.is_set():
-                        self._put(self._round(fetching))
+                        self._put(*self._round(fetching))
                 except (BarnabasError, OSError) as error:
                     self.trouble = str(error)
                     _log.warning("source not read for now", reason=str(error))
                     self._stopping.wait(_PAUSE_S)
 
-    def _put(self, read: list[Read]) -> None:
+    def _put(self, read: list[Read], rooms: list[Room]) -> None:
+        if not read:
+            self._rooms.extend(rooms)
         while read and not self._stopping.is_set():
             try:
-                self._ready.put(read, timeout=0.2)
+                self._ready.put((read, rooms), timeout=0.2)
                 return
             except queue.Full:
                 continue
 
-    def _round(self, fetching: Cluster) -> list[Read]:
-        """What the first leaders answer."""
+    def _round(self, fetching: Cluster) -> tuple[list[Read], list[Room]]:
+        """What the first leaders answer, and where it is."""
         self._ask_all(fetching)
         if not self._asked:
             self._stopping.wait(_PAUSE_S)
-            return []
+            return [], []
         by_number = {asked.connection.fileno(): address for address, asked in self._asked.items()}
         poll = select.poll()
         for number in by_number:
             poll.register(number, select.POLLIN)
         readable = [number for number, _ in poll.poll(_SELECT_MS)]
         found: list[Read] = []
-        for number in readable:
+        rooms = [self._room() for _ in readable]
+        for number, room in zip(readable, rooms, strict=True):
             address = by_number[number]
-            found += self._answered(fetching, address, self._asked.pop(address))
+            found += self._answered(fetching, address, self._asked.pop(address), room)
         for address in [each for each, asked in self._asked.items() if time.monotonic() > asked.until]:
             asked = self._asked.pop(address)
             late = BrokerUnreachable(f"{asked.connection.address} did not answer a fetch in {_ANSWER_S:g} s")
             self._lost(fetching, address, next(iter(asked.wanted)), late)
         if not found and len(readable) == len(by_number):
             self._stopping.wait(_IDLE_S)
-        return found
+        return found, rooms
+
+    def _room(self) -> Room:
+        try:
+            return self._rooms.popleft()
+        except IndexError:
+            return Room()
 
     def _ask_all(self, fetching: Cluster) -> None:
         with self._lock:
@@ -213,9 +232,9 @@ class SourceReader:
         self._turns += 1
         return {at: each[self._turns % len(each) :] + each[: self._turns % len(each)] for at, each in led.items()}
 
-    def _answered(self, fetching: Cluster, address: Address, asked: _Asked) -> list[Read]:
+    def _answered(self, fetching: Cluster, address: Address, asked: _Asked, room: Room) -> list[Read]:
         try:
-            answer: Any = asked.connection.answer(asked.sent)
+            answer: Any = asked.connection.answer(asked.sent, room=room)
         except BrokerUnreachable as error:
             self._lost(fetching, address, next(iter(asked.wanted)), error)
             return []
