@@ -30,9 +30,9 @@ _log = logger("broker.mirror")
 _FETCH_BY_NAME, _FETCH_BY_ID = 12, 13
 _FETCH_WAIT_MS = 500
 _FETCH_BYTES = 8 << 20
-_PARTITION_BYTES = 1 << 20
+_PARTITION_BYTES = 2 << 20
 #: Answers of a source that wait for the target.
-_AHEAD = 2
+_AHEAD = 1
 #: That are kept while nothing is in them: no more are in use unless the source has many brokers.
 _ROOMS = _AHEAD + 3
 _PAUSE_S = 0.2
