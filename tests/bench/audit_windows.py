@@ -11,6 +11,7 @@ read, the increments are counted, windows judged and rows made, the state is wri
 import argparse
 import statistics
 import time
+from collections.abc import Iterator
 
 from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
 from broker.audit.tally import WINDOW_MS, Tally
@@ -44,7 +45,8 @@ def _batch(states: dict[str, str], number: int, topics: int) -> float:
     """Processor seconds for one report of every source."""
     took = 0.0
     for topic in (f"topic-{each}" for each in range(topics)):
-        at_ms, records = _BEGIN_MS + number * REPORT_MS, _told(topic, number)
+        at_ms = _BEGIN_MS + number * REPORT_MS
+        records = [Read(0, place, each.to_bytes()) for place, each in enumerate(told(topic, number, at_ms))]
         began = time.process_time()
         windows = understood(topic, states[topic]) if topic in states else TopicWindows(topic)
         for _ in count(windows, records, at_ms, KEPT_MS):
@@ -54,20 +56,19 @@ def _batch(states: dict[str, str], number: int, topics: int) -> float:
     return took
 
 
-def _told(topic: str, number: int) -> list[Read]:
-    at_ms = _BEGIN_MS + number * REPORT_MS
+def told(topic: str, number: int, at_ms: int) -> Iterator[Increment]:
+    """The reports of all sources at that time; the first has number 0."""
     window, each = at_ms // WINDOW_MS * WINDOW_MS, RECORDS_PER_S * REPORT_MS // 1000 // PARTITIONS
-    first, records = number * each, []
+    first = number * each
     whole = {window: Tally(each, each * 1000, 0x1234_5678_9ABC_DEF0, first, first + each - 1)}
     part = {window: Tally(each // PRODUCERS, each * 250, 0x1234_5678_9ABC_DEF0, first, first + each - 1)}
     for partition in range(PARTITIONS):
         for source in range(PRODUCERS):
             chain = Chain(Tier.PRODUCED, f"producer-{source}", topic, partition)
-            records.append(Increment(chain, f"{source:032x}", number, at_ms, part, NO_RANGE, NO_RANGE))
+            yield Increment(chain, f"{source:032x}", number, at_ms, part, NO_RANGE, NO_RANGE)
         for tier, source in ((Tier.APPENDED, "counter"), *((Tier.CONSUMED, f"group-{at}") for at in range(GROUPS))):
             chain = Chain(tier, source, topic, partition)
-            records.append(Increment(chain, f"{partition:032x}", number, at_ms, whole, first, first + each))
-    return [Read(0, place, increment.to_bytes()) for place, increment in enumerate(records)]
+            yield Increment(chain, f"{partition:032x}", number, at_ms, whole, first, first + each)
 
 
 if __name__ == "__main__":

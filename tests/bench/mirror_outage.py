@@ -1,6 +1,6 @@
 """What an outage of the target costs a mirror: it waits, and afterwards is soon where the source is.
 
-python -m tests.bench.mirror_outage [--minutes 60] [--rate 5000] [--bytes 1000] [--at-least-once]
+python -m tests.bench.mirror_outage [--minutes 60] [--hurry 1] [--rate 5000] [--bytes 1000] [--at-least-once]
 
 Two clusters of one broker and Kafka's dedicated mirror as a process between them. While a producer goes on the target's
 broker is killed, away so long, and started again. Told are the mirror's memory, processor time and log meanwhile, how
@@ -49,18 +49,21 @@ def main() -> None:
         log = root / "mirror.log"
         words = "connect-mirror-maker", _mirror(root, north, south, exactly_once=not given.at_least_once)
         mirror = psutil.Process(stack.enter_context(begun(*words, log=log)).pid)
-        with writing(north, given.rate, given.bytes) as written:
+        pace = Pace(given.rate)
+        with writing(north, pace, given.bytes) as written:
             await_true(lambda: _has_copy(south), "the mirror has begun", 60)
             tail = Tail(south)
             tail.await_near()
-            _outage(south.brokers[0], mirror, log, given.minutes * 60)
-            _recovery(tail, mirror, south.brokers[0])
+            with pace.hurried(given.hurry):
+                _outage(south.brokers[0], mirror, log, given.minutes * 60 / given.hurry)
+            _recovery(tail, mirror, south.brokers[0], north.brokers[0])
         _judge(south, written, given.at_least_once)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=60, help="how long the target is away")
+    parser.add_argument("--hurry", type=float, default=1, help="how many times as fast all goes meanwhile")
     parser.add_argument("--rate", type=int, default=5_000, help="records a second")
     parser.add_argument("--bytes", type=int, default=1_000, help="of a record")
     parser.add_argument("--at-least-once", action="store_true", help="instead of exactly once")
@@ -90,14 +93,28 @@ def _has_copy(south: Cluster) -> bool:
     return COPY in topics and len(topics[COPY].partitions) == PARTITIONS
 
 
+class Pace:
+    """Records a second."""
+
+    def __init__(self, rate: float):
+        self.usual = self.rate = rate
+
+    @contextmanager
+    def hurried(self, times: float) -> Iterator[None]:
+        self.rate = self.usual * times
+        yield
+        self.rate = self.usual
+
+
 @contextmanager
-def writing(north: Cluster, rate: int, size: int) -> Iterator[list[int]]:
+def writing(north: Cluster, pace: Pace, size: int) -> Iterator[list[int]]:
     """Records that are numbered in each partition, from a thread; how many of each were acknowledged."""
     acknowledged = [0] * PARTITIONS
     stop = threading.Event()
+    batch = round(pace.usual * size * LINGER_MS / 1000 / PARTITIONS)
     producer = Producer(
         {"bootstrap.servers": north.bootstrap_servers, "enable.idempotence": True, "linger.ms": LINGER_MS,
-         "batch.size": 1_000_000, "queue.buffering.max.messages": 500_000, "log_level": 0}
+         "batch.size": batch, "queue.buffering.max.messages": 500_000, "log_level": 0}
     )  # fmt: skip
 
     def note(error, message):
@@ -105,13 +122,14 @@ def writing(north: Cluster, rate: int, size: int) -> Iterator[list[int]]:
         acknowledged[message.partition()] += 1
 
     def run():
-        begun_at, made, filler = time.monotonic(), 0, bytes(range(256)) * (size // 256 + 1)
+        at, due, made, filler = time.monotonic(), 0.0, 0, bytes(range(256)) * (size // 256 + 1)
         while not stop.wait(_BURST_S):
-            due = int((time.monotonic() - begun_at) * rate)
-            for number in range(made, due):
+            now = time.monotonic()
+            due, at = due + (now - at) * pace.rate, now
+            for number in range(made, int(due)):
                 value = (number // PARTITIONS).to_bytes(_NUMBER_BYTES) + filler[: size - _NUMBER_BYTES]
-                producer.produce(TOPIC, value, partition=number % PARTITIONS, on_delivery=note)
-            made = due
+                _produce(producer, value, partition=number % PARTITIONS, on_delivery=note)
+            made = int(due)
             producer.poll(0)
 
     thread = threading.Thread(target=run)
@@ -122,6 +140,15 @@ def writing(north: Cluster, rate: int, size: int) -> Iterator[list[int]]:
         stop.set()
         thread.join()
         assert producer.flush(60) == 0
+
+
+def _produce(producer: Producer, value: bytes, **named) -> None:
+    while True:
+        try:
+            producer.produce(TOPIC, value, **named)
+            return
+        except BufferError:
+            producer.poll(_BURST_S)
 
 
 class Tail:
@@ -181,19 +208,21 @@ def _outage(broker: BrokerProcess, mirror: psutil.Process, log: Path, seconds: f
     )
 
 
-def _recovery(tail: Tail, mirror: psutil.Process, broker: BrokerProcess) -> None:
+def _recovery(tail: Tail, mirror: psutil.Process, broker: BrokerProcess, source: BrokerProcess) -> None:
     began_at = time.monotonic()
     broker.start()
     broker.await_healthy()
-    serves_at, cpu, of_broker = time.monotonic(), _cpu_s(mirror), psutil.Process(broker.process.pid)
+    others = mirror, psutil.Process(source.process.pid)
+    serves_at, cpu = time.monotonic(), [_cpu_s(each) for each in others]
     while (lag := tail.lag_s()) >= 1:
         held = disk_bytes(broker) / 1e6
         _say(f"{time.monotonic() - serves_at:5.1f} s after it serves: {lag:.1f} s behind, {held:,.0f} MB there")
         time.sleep(0.5)
+    used = [_cpu_s(each) - before for each, before in zip(others, cpu, strict=True)]
     _say(
         f"the target serves after {serves_at - began_at:.1f} s, the copies are less than a second behind "
-        f"{time.monotonic() - serves_at:.1f} s later; CPU s: mirror {_cpu_s(mirror) - cpu:.1f}, target "
-        f"{_cpu_s(of_broker):.1f}"
+        f"{time.monotonic() - serves_at:.1f} s later; {disk_bytes(broker) / 1e6:,.0f} MB are there; CPU s: mirror "
+        f"{used[0]:.1f}, source {used[1]:.1f}, target {_cpu_s(psutil.Process(broker.process.pid)):.1f}"
     )
     lags, deadline = [], time.monotonic() + _WATCHED_S
     while time.monotonic() < deadline:

@@ -48,6 +48,11 @@ class Driver:
                 command, cwd=_ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
             )
 
+    def family(self) -> list[psutil.Process]:
+        """The job's process, and all it has started that live."""
+        own = psutil.Process(self._process.pid)
+        return [own, *own.children(recursive=True)]
+
     def batches_begun(self) -> int:
         """The number of the newest batch, -1 before the first."""
         assert self._process.poll() is None, f"driver ended: {self._log.read_text()[-3000:]}"
@@ -58,7 +63,7 @@ class Driver:
         """As `kill -9` of everything; no process of the job is left when this returns."""
         if self._process is None or self._process.poll() is not None:
             return
-        family = psutil.Process(self._process.pid).children(recursive=True)
+        family = self.family()[1:]
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         for member in family:
