@@ -68,7 +68,7 @@ def test_a_library_of_python_does_all_it_can(worker, cluster, lines):
     assert client.list_connectors(state="running") == ["library"]
     assert client.list_connector_topics("library") == {"library": {"topics": [config["topic"]]}}
     client.reset_connector_topics("library")
-    assert client.list_connector_topics("library") == {"library": {"topics": []}}
+    await_true(lambda: client.list_connector_topics("library") == {"library": {"topics": []}}, "none is remembered")
     assert client.list_connector_tasks("library")[0]["id"] == {"connector": "library", "task": 0}
     client.pause_all_connectors(pattern="lib")
     await_true(lambda: client.get_connector_status("library")["connector"]["state"] == "PAUSED", "paused")
@@ -81,7 +81,7 @@ def test_a_library_of_python_does_all_it_can(worker, cluster, lines):
     await_true(lambda: worker.restarted() == before + 3, "the connector and its task were")
     assert client.update_connector("library", config | {"tasks.max": "2"})["config"]["tasks.max"] == "2"
     client.delete_connector("library")
-    assert client.list_connectors() == []
+    assert "library" not in client.list_connectors()
 
 
 def test_a_command_line_does_the_same(worker, cluster, lines, tmp_path):
@@ -113,14 +113,14 @@ def test_another_library_does_all_it_can(worker, cluster, lines):
     connect = Cluster(Api(hostname="127.0.0.1", port=worker.port))
     assert connect.version
     assert connect.kafka_cluster
-    assert connect.connectors == {}
+    assert "another" not in connect.connectors
     connector = Connector(connect, "another")
     with pytest.raises(GenericNotFound):
         _ = connector.config
     config = source(lines, "other-clients-another")
     connector.config = config
     await_true(lambda: worker.is_running("another"), "it runs")
-    assert list(connect.connectors) == ["another"]
+    assert "another" in connect.connectors
     assert connector.exists()
     assert connector.connector_class == SOURCE
     assert connector.config == config | {"name": "another"}
@@ -138,4 +138,4 @@ def test_another_library_does_all_it_can(worker, cluster, lines):
     assert connect.root_logger["level"] == "DEBUG"
     connect.root_logger = "INFO"
     connector.delete()
-    assert connect.connectors == {}
+    assert "another" not in connect.connectors
