@@ -37,9 +37,12 @@ _CROWDED = {
     "other clusters": r"interop/|broker/connect/herder/|broker/probe/test_real_cluster\.py",
     "engines": r"broker/spark/|conformance/|console/(zookeeper/test_real_ensemble|acls/test_secured_cluster)\.py",
 }
+#: What has every file of the product read, once for all of them.
+_TOGETHER = "tests/tidy/"
 #: Of all others those that take longest, so that no worker begins with one when the others are through.
 _LONGEST = (
     "simulation/",
+    _TOGETHER.removeprefix("tests/"),
     "fuzz/",
     "broker/log/compaction/",
     "broker/server/test_loop_watch.py",
@@ -63,7 +66,8 @@ class ByFile(LoadScopeScheduling):
     """What is crowded goes to one worker whole; all else goes by file, whose tests share fixtures."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return _crowd_of(nodeid) or nodeid.partition("::")[0]
+        together = _TOGETHER if nodeid.startswith(_TOGETHER) else None
+        return together or _crowd_of(nodeid) or nodeid.partition("::")[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log) -> ByFile:

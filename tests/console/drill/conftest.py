@@ -74,9 +74,10 @@ class Stage:
         for _ in range(seconds):
             self.clock.advance(1_000)
             self.collect()
+            drill.refresh_from_db()
             if drill.is_open:
                 advance(drill)
-            drill.refresh_from_db()
+        drill.refresh_from_db()
         return drill
 
 
