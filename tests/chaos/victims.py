@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 
-SERVICES = ("redis", "worker", "web", "collector")
+SERVICES = ("redis", "fork-server", "worker", "web", "collector")
 
 
 @dataclass(frozen=True, slots=True)
