@@ -3,8 +3,10 @@
 import glob
 import os
 import shutil
+import signal
 import socket
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,26 +22,35 @@ def running_postgres(name: str) -> Iterator[str]:
     if not found or os.geteuid() != 0:
         pytest.skip("needs PostgreSQL's initdb, and root to become somebody else")
     binaries = os.path.dirname(found[-1])
-    home = f"/tmp/barnabas-{name}-{os.getpid()}"
-    os.mkdir(home)
+    # Not below TMPDIR: only its owner may pass through what mktemp made, and the path of a socket may be long there.
+    home = tempfile.mkdtemp(prefix=f"barnabas-{name}-", dir="/tmp")
     shutil.chown(home, "nobody")
+    nobody = {"user": "nobody", "group": "nogroup", "extra_groups": [], "cwd": "/"}
+    try:
+        made = subprocess.run(
+            [f"{binaries}/initdb", "-D", f"{home}/data", "-U", USER, "-A", "trust", "--no-sync"],
+            **nobody,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        assert made.returncode == 0, made.stderr
+        port = _free_port()
+        options = ["-k", home, "-p", str(port), "-h", "127.0.0.1", "-F"]
+        server = subprocess.Popen(
+            [f"{binaries}/postgres", "-D", f"{home}/data", *options], **nobody, stderr=subprocess.DEVNULL
+        )
+        try:
+            yield f"127.0.0.1:{port}/postgres"
+        finally:
+            # Its fast shutdown: SIGTERM would wait for clients to leave.
+            server.send_signal(signal.SIGINT)
+            server.wait(20)
+    finally:
+        shutil.rmtree(home)
+
+
+def _free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    as_nobody = ["runuser", "-u", "nobody", "--"]
-    subprocess.run(
-        [*as_nobody, f"{binaries}/initdb", "-D", f"{home}/data", "-U", USER, "-A", "trust", "--no-sync"],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        cwd="/",
-    )
-    options = ["-k", home, "-p", str(port), "-h", "127.0.0.1", "-F"]
-    server = subprocess.Popen(
-        [*as_nobody, f"{binaries}/postgres", "-D", f"{home}/data", *options], cwd="/", stderr=subprocess.DEVNULL
-    )
-    try:
-        yield f"127.0.0.1:{port}/postgres"
-    finally:
-        server.terminate()
-        server.wait(20)
-        shutil.rmtree(home, ignore_errors=True)
+        return free.getsockname()[1]
