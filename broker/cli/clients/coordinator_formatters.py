@@ -5,7 +5,7 @@ Names of Kafka up to 3.8 print what Scala's toString said; those of `org.apache.
 
 from collections.abc import Callable, Iterable
 
-from broker.cli.clients.record_formatters import ConsumedRecord, Formatter
+from broker.cli.clients.consumed import ConsumedRecord, Formatter
 from broker.cli.logs.coordinator_records import DELETE, Shown, offsets_record, transaction_record
 from broker.common.errors import InvariantViolation
 from broker.coordinator.group import records as group_records

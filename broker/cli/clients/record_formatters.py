@@ -1,8 +1,8 @@
 """What kafka-console-consumer makes of records, by the formatter that was named and its properties. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
 
+from broker.cli.clients.consumed import ConsumedRecord, Formatter
 from broker.cli.clients.deserializers import Deserializer, deserializer
 from broker.cli.frame.declaration import CommandError
 
@@ -11,22 +11,7 @@ _OLD_PACKAGE, _PACKAGE = "kafka.tools.", "org.apache.kafka.tools.consumer."
 DEFAULT_FORMATTER = _PACKAGE + "DefaultMessageFormatter"
 _TIMESTAMP_TYPES = ("NO_TIMESTAMP", "CreateTime:%d", "LogAppendTime:%d")
 
-
-class ConsumedRecord(Protocol):
-    """As confluent-kafka hands it over."""
-
-    def topic(self) -> str: ...
-    def partition(self) -> int: ...
-    def offset(self) -> int: ...
-    def timestamp(self) -> tuple[int, int]: ...
-    def headers(self) -> Sequence[tuple[str, bytes | None]] | None: ...
-    def key(self) -> bytes | None: ...
-    def value(self) -> bytes | None: ...
-
-
 Column = Callable[[ConsumedRecord], bytes]
-#: What is printed of some records. Raises CommandError for a record that cannot be shown.
-Formatter = Callable[[Sequence[ConsumedRecord]], bytes]
 
 
 def formatter(class_name: str, properties: Mapping[str, str]) -> tuple[Formatter, str]:
@@ -42,6 +27,7 @@ def formatter(class_name: str, properties: Mapping[str, str]) -> tuple[Formatter
     short = class_name.removeprefix(_PACKAGE)
     if short in _BY_CLASS:
         return _BY_CLASS[short](properties), warning
+    # Only here: it brings half the coordinator, and nearly nobody asks for it.
     from broker.cli.clients.coordinator_formatters import coordinator_formatter
 
     found = coordinator_formatter(class_name)

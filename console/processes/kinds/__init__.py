@@ -5,14 +5,12 @@ SIGKILL), `STOP_MEANS`, and the functions of `ProcessKind`. A new kind is a modu
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from console.processes.kinds import broker, connect, counter, mirror, probe, registry, second, stream, zookeeper
+from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import Launch, Spec
 from console.processes.truths import ClusterLook, ClusterTruth
-
-if TYPE_CHECKING:
-    from console.processes.models import ManagedProcess
 
 
 class ProcessKind(Protocol):
@@ -39,15 +37,15 @@ class ProcessKind(Protocol):
         """Before each start: what is this host's in those files, and may be another since they were written."""
         ...
 
-    def what_is_missing(self, process: "ManagedProcess", pid: int, now_s: float) -> str:
+    def what_is_missing(self, process: StartedProcess, pid: int, now_s: float) -> str:
         """What a living process lacks to count as running, in words; empty if nothing."""
         ...
 
-    def describe_answer(self, process: "ManagedProcess") -> str:
+    def describe_answer(self, process: StartedProcess) -> str:
         """What it was that answered when nothing was missing, in words."""
         ...
 
-    def cluster_truth(self, process: "ManagedProcess", look: ClusterLook) -> ClusterTruth:
+    def cluster_truth(self, process: StartedProcess, look: ClusterLook) -> ClusterTruth:
         """What the cluster says of it."""
         ...
 

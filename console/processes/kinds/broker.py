@@ -8,12 +8,12 @@ All other keys of the file are the operator's.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from console.common.secret_files import load_or_create_secret
 from console.gateway.server_properties import read_server_properties
+from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import (
     Launch,
     Spec,
@@ -32,9 +32,6 @@ from console.processes.properties_file import set_properties
 from console.processes.readiness import answer_of_ports, silence_of_ports
 from console.processes.secured import make_certificates, properties_to_remove, secured_properties
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
-
-if TYPE_CHECKING:
-    from console.processes.models import ManagedProcess
 
 NAME, LABEL, ORDER, GRACE_S = "broker", "broker", 10, 20
 STOP_MEANS = ""
@@ -145,19 +142,19 @@ def properties(spec: Spec) -> dict[str, str]:
     return owned
 
 
-def what_is_missing(process: "ManagedProcess", _pid: int, _now_s: float) -> str:
+def what_is_missing(process: StartedProcess, _pid: int, _now_s: float) -> str:
     return silence_of_ports(process.ports)
 
 
-def describe_answer(process: "ManagedProcess") -> str:
+def describe_answer(process: StartedProcess) -> str:
     return answer_of_ports(process.ports)
 
 
-def cluster_truth(process: "ManagedProcess", look: ClusterLook) -> ClusterTruth:
+def cluster_truth(process: StartedProcess, look: ClusterLook) -> ClusterTruth:
     """Registered or not, and how many of its replicas are in sync, as the collector last saw it."""
     if look.brokers_error or not look.is_fresh(look.brokers_at_ms):
         return ClusterTruth(Standing.UNKNOWN, look.brokers_error or "the collector has not looked of late")
-    broker_id = process.spec.get("broker_id")
+    broker_id = process.spec.get("broker_id", -1)
     broker = look.brokers.get(broker_id)
     if broker is None or not broker.is_registered:
         return ClusterTruth(Standing.ABSENT, "it is not registered in ZooKeeper", look.brokers_at_ms)

@@ -7,13 +7,13 @@ everybody for the password of `settings.CONNECT_LOGIN_FILE`, and connectors read
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from console.common.secret_files import load_or_create_secret
 from console.processes.job_users import SOURCES
 from console.processes.kinds.client_config import client_lines
+from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import (
     Launch,
     Spec,
@@ -27,9 +27,6 @@ from console.processes.kinds.spec import (
 from console.processes.properties_file import write_properties
 from console.processes.readiness import answer_of_ports, silence_of_http
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
-
-if TYPE_CHECKING:
-    from console.processes.models import ManagedProcess
 
 #: Its tasks commit what they have read.
 NAME, LABEL, ORDER, GRACE_S = "connect", "Connect worker", 20, 10
@@ -84,13 +81,13 @@ def refresh_files(spec: Spec) -> None:
     write_files(spec)
 
 
-def what_is_missing(process: "ManagedProcess", _pid: int, _now_s: float) -> str:
+def what_is_missing(process: StartedProcess, _pid: int, _now_s: float) -> str:
     return silence_of_http(process.ports)
 
 
-def describe_answer(process: "ManagedProcess") -> str:
+def describe_answer(process: StartedProcess) -> str:
     return answer_of_ports(process.ports)
 
 
-def cluster_truth(_process: "ManagedProcess", _look: ClusterLook) -> ClusterTruth:
+def cluster_truth(_process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
     return ClusterTruth(Standing.NONE, "it is a client: the cluster keeps no list of those")

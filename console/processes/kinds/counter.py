@@ -5,14 +5,11 @@ Spec: `directory` and `bootstrap_servers`. By which client configuration it reac
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from console.processes.job_users import client_config_of
+from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import Launch, Spec, read_directory, read_text, refuse_unknown
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
-
-if TYPE_CHECKING:
-    from console.processes.models import ManagedProcess
 
 NAME, LABEL, ORDER, GRACE_S = "counter", "audit counter", 26, 10
 STOP_MEANS = "Stops counting what is appended: windows wait meanwhile; started again, it goes on where it had got to."
@@ -41,13 +38,13 @@ def refresh_files(_spec: Spec) -> None:
     """There are none."""
 
 
-def what_is_missing(_process: "ManagedProcess", _pid: int, _now_s: float) -> str:
+def what_is_missing(_process: StartedProcess, _pid: int, _now_s: float) -> str:
     return ""
 
 
-def describe_answer(_process: "ManagedProcess") -> str:
+def describe_answer(_process: StartedProcess) -> str:
     return "it has no port; what it counts is on the page of completeness"
 
 
-def cluster_truth(_process: "ManagedProcess", _look: ClusterLook) -> ClusterTruth:
+def cluster_truth(_process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
     return ClusterTruth(Standing.NONE, "it is a client: the cluster keeps no list of those")

@@ -6,8 +6,8 @@ and `replication_factor`, as connect-mirror-maker has them) and `properties`, wh
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import (
     Launch,
     Spec,
@@ -20,9 +20,6 @@ from console.processes.kinds.spec import (
 )
 from console.processes.properties_file import write_properties
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
-
-if TYPE_CHECKING:
-    from console.processes.models import ManagedProcess
 
 NAME, LABEL, ORDER, GRACE_S = "mirror", "mirror", 25, 10
 STOP_MEANS = "Stops the mirror: nothing is copied meanwhile; started again, it goes on where it had got to."
@@ -81,13 +78,13 @@ def refresh_files(_spec: Spec) -> None:
     """Nothing in them may have changed."""
 
 
-def what_is_missing(_process: "ManagedProcess", _pid: int, _now_s: float) -> str:
+def what_is_missing(_process: StartedProcess, _pid: int, _now_s: float) -> str:
     return ""
 
 
-def describe_answer(_process: "ManagedProcess") -> str:
+def describe_answer(_process: StartedProcess) -> str:
     return "it has no port; what it copies is on the page of mirrors"
 
 
-def cluster_truth(_process: "ManagedProcess", _look: ClusterLook) -> ClusterTruth:
+def cluster_truth(_process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
     return ClusterTruth(Standing.NONE, "it is a client: the cluster keeps no list of those")

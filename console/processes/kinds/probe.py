@@ -6,17 +6,14 @@ written anew at each change.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from console.processes.job_users import PROBE
 from console.processes.kinds.client_config import tell_client_config
+from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import Launch, Spec, read_directory, read_pairs, read_port, refuse_unknown
 from console.processes.properties_file import write_properties
 from console.processes.readiness import answer_of_ports, silence_of_ports
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
-
-if TYPE_CHECKING:
-    from console.processes.models import ManagedProcess
 
 NAME, LABEL, ORDER, GRACE_S = "probe", "probe", 40, 10
 STOP_MEANS = "Stops the probe: what clients see of the cluster is not measured meanwhile; its page has a gap."
@@ -48,13 +45,13 @@ def refresh_files(spec: Spec) -> None:
     tell_client_config(_file(spec), PROBE)
 
 
-def what_is_missing(process: "ManagedProcess", _pid: int, _now_s: float) -> str:
+def what_is_missing(process: StartedProcess, _pid: int, _now_s: float) -> str:
     return silence_of_ports(process.ports)
 
 
-def describe_answer(process: "ManagedProcess") -> str:
+def describe_answer(process: StartedProcess) -> str:
     return answer_of_ports(process.ports)
 
 
-def cluster_truth(_process: "ManagedProcess", _look: ClusterLook) -> ClusterTruth:
+def cluster_truth(_process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
     return ClusterTruth(Standing.NONE, "it is a client: the cluster keeps no list of those")

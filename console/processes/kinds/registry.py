@@ -6,13 +6,13 @@ shows the password of `settings.REGISTRY_PASSWORD_FILE`.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from console.common.secret_files import load_or_create_secret
 from console.processes.job_users import REGISTRY
 from console.processes.kinds.client_config import client_lines
+from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import (
     Launch,
     Spec,
@@ -25,9 +25,6 @@ from console.processes.kinds.spec import (
 from console.processes.properties_file import write_properties
 from console.processes.readiness import answer_of_ports, silence_of_http
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
-
-if TYPE_CHECKING:
-    from console.processes.models import ManagedProcess
 
 NAME, LABEL, ORDER, GRACE_S = "registry", "schema registry", 15, 8
 STOP_MEANS = (
@@ -75,13 +72,13 @@ def refresh_files(spec: Spec) -> None:
     write_files(spec)
 
 
-def what_is_missing(process: "ManagedProcess", _pid: int, _now_s: float) -> str:
+def what_is_missing(process: StartedProcess, _pid: int, _now_s: float) -> str:
     return silence_of_http(process.ports)
 
 
-def describe_answer(process: "ManagedProcess") -> str:
+def describe_answer(process: StartedProcess) -> str:
     return answer_of_ports(process.ports)
 
 
-def cluster_truth(_process: "ManagedProcess", _look: ClusterLook) -> ClusterTruth:
+def cluster_truth(_process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
     return ClusterTruth(Standing.NONE, "it is a client: the cluster keeps no list of those")

@@ -5,15 +5,12 @@ Spec: `cluster`, what mirrors call it, and the fields of a broker's.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from console.processes.kinds import broker
+from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import Launch, Spec, check_name, read_text
 from console.processes.readiness import answer_of_ports, silence_of_ports
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
-
-if TYPE_CHECKING:
-    from console.processes.models import ManagedProcess
 
 NAME, LABEL, ORDER, GRACE_S = "second", "second cluster", 12, 20
 STOP_MEANS = (
@@ -43,13 +40,13 @@ def refresh_files(_spec: Spec) -> None:
     """Nothing in them may have changed."""
 
 
-def what_is_missing(process: "ManagedProcess", _pid: int, _now_s: float) -> str:
+def what_is_missing(process: StartedProcess, _pid: int, _now_s: float) -> str:
     return silence_of_ports(process.ports)
 
 
-def describe_answer(process: "ManagedProcess") -> str:
+def describe_answer(process: StartedProcess) -> str:
     return answer_of_ports(process.ports)
 
 
-def cluster_truth(process: "ManagedProcess", _look: ClusterLook) -> ClusterTruth:
+def cluster_truth(process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
     return ClusterTruth(Standing.NONE, f"it is a broker of another cluster, {process.spec.get('cluster')}")

@@ -7,19 +7,16 @@ and Spark's master. Settings of Spark itself are for that file, which a person w
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from console.processes.job_users import user_of_stream
 from console.processes.kinds.client_config import tell_client_config
+from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import Launch, Spec, SpecError, read_directory, read_pairs, refuse_unknown
 from console.processes.properties_file import set_properties
 from console.processes.readiness import read_progress, silence_of_job
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
-
-if TYPE_CHECKING:
-    from console.processes.models import ManagedProcess
 
 NAME, LABEL, ORDER, GRACE_S = "stream", "stream job", 30, 15
 STOP_MEANS = (
@@ -62,15 +59,15 @@ def refresh_files(spec: Spec) -> None:
     tell_client_config(_file(spec), user_of_stream(Path(spec["directory"])))
 
 
-def what_is_missing(process: "ManagedProcess", pid: int, now_s: float) -> str:
+def what_is_missing(process: StartedProcess, pid: int, now_s: float) -> str:
     return silence_of_job(read_progress(process.data_dir), pid, now_s)
 
 
-def describe_answer(_process: "ManagedProcess") -> str:
+def describe_answer(_process: StartedProcess) -> str:
     return "it has no port; its heartbeat is fresh"
 
 
-def cluster_truth(process: "ManagedProcess", _look: ClusterLook) -> ClusterTruth:
+def cluster_truth(process: StartedProcess, _look: ClusterLook) -> ClusterTruth:
     """A query is registered nowhere; what it last reported stands in for it."""
     progress = read_progress(process.data_dir)
     said = (

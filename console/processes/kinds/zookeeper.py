@@ -8,12 +8,12 @@ joins), `super_password_file` (of who may change the ensemble) and `settings` (k
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from console.common.secret_files import load_or_create_secret
 from console.gateway.zoo_settings import why_wrong
+from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import (
     Launch,
     Spec,
@@ -29,9 +29,6 @@ from console.processes.kinds.spec import (
 )
 from console.processes.readiness import answer_of_ports, silence_of_ports, zookeeper_serves
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
-
-if TYPE_CHECKING:
-    from console.processes.models import ManagedProcess
 
 NAME, LABEL, ORDER, GRACE_S = "zookeeper", "ZooKeeper", 0, 5
 STOP_MEANS = (
@@ -122,18 +119,18 @@ def refresh_files(_spec: Spec) -> None:
     """Nothing in them may have changed."""
 
 
-def what_is_missing(process: "ManagedProcess", _pid: int, _now_s: float) -> str:
+def what_is_missing(process: StartedProcess, _pid: int, _now_s: float) -> str:
     silence = silence_of_ports(process.ports)
     if silence:
         return silence
     return "" if zookeeper_serves(process.ports[0]) else "it does not serve requests: it has no quorum"
 
 
-def describe_answer(process: "ManagedProcess") -> str:
+def describe_answer(process: StartedProcess) -> str:
     return f"{answer_of_ports(process.ports)} and it serves requests"
 
 
-def cluster_truth(process: "ManagedProcess", look: ClusterLook) -> ClusterTruth:
+def cluster_truth(process: StartedProcess, look: ClusterLook) -> ClusterTruth:
     """By its own address in what the collector last asked of the ensemble."""
     ending = f":{process.ports[0]}" if process.ports else ""
     server = next((each for each in look.zookeeper if ending and each["address"].endswith(ending)), None)
