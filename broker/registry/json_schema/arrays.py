@@ -1,20 +1,16 @@
 """Arrays: one schema for all items, or one for each of the first ones and something for the rest."""
 
-from typing import TYPE_CHECKING
-
+from broker.registry.json_schema.comparison import Comparison
 from broker.registry.json_schema.model import Node
 from broker.registry.json_schema.openness import compare_rest, rest_of
 from broker.registry.json_schema.values import compare_bounds
-
-if TYPE_CHECKING:
-    from broker.registry.json_schema.comparison import Comparison
 
 _BOUNDS = {
     "maxItems": "MAX_ITEMS", "minItems": "MIN_ITEMS", "maxContains": "MAX_CONTAINS", "minContains": "MIN_CONTAINS",
 }  # fmt: skip
 
 
-def compare_arrays(comparison: "Comparison", original: Node, update: Node) -> None:
+def compare_arrays(comparison: Comparison, original: Node, update: Node) -> None:
     with comparison.at("items"):
         comparison.compare(_all_items(original), _all_items(update))
     _compare_tuples(comparison, original, update)
@@ -37,7 +33,7 @@ def _tuple(node: Node) -> list[Node]:
     return [node.child(each) for each in items] if isinstance(items, list) else []
 
 
-def _compare_tuples(comparison: "Comparison", original: Node, update: Node) -> None:
+def _compare_tuples(comparison: Comparison, original: Node, update: Node) -> None:
     olds, news = _tuple(original), _tuple(update)
     for index in range(max(len(olds), len(news))):
         with comparison.at("items", str(index)):
@@ -49,7 +45,7 @@ def _compare_tuples(comparison: "Comparison", original: Node, update: Node) -> N
                 comparison.compare(olds[index], news[index])
 
 
-def _removed(comparison: "Comparison", old: Node, update: Node) -> None:
+def _removed(comparison: Comparison, old: Node, update: Node) -> None:
     rest = rest_of(update, "Items")
     if rest is True:
         comparison.add("ITEM_REMOVED_FROM_OPEN_CONTENT_MODEL")
@@ -63,7 +59,7 @@ def _removed(comparison: "Comparison", old: Node, update: Node) -> None:
         comparison.add(f"{kind}_FROM_CLOSED_CONTENT_MODEL")
 
 
-def _added(comparison: "Comparison", original: Node, new: Node) -> None:
+def _added(comparison: Comparison, original: Node, new: Node) -> None:
     rest = rest_of(original, "Items")
     if rest is True:
         kind = "ITEM_WITH_EMPTY_SCHEMA_ADDED" if new.kind == "any" else "ITEM_ADDED"

@@ -2,18 +2,13 @@
 model anything may have been there before, of another type.
 """
 
-import re
-from typing import TYPE_CHECKING
-
+from broker.registry.json_schema.comparison import Comparison, Means
 from broker.registry.json_schema.model import Node
 from broker.registry.json_schema.openness import compare_rest, rest_of
 from broker.registry.json_schema.values import compare_bounds
 
-if TYPE_CHECKING:
-    from broker.registry.json_schema.comparison import Comparison
 
-
-def compare_objects(comparison: "Comparison", original: Node, update: Node) -> None:
+def compare_objects(comparison: Comparison, original: Node, update: Node) -> None:
     _compare_properties(comparison, original, update)
     compare_bounds(comparison, original, update, {"maxProperties": "MAX_PROPERTIES", "minProperties": "MIN_PROPERTIES"})
     compare_rest(comparison, original, update, "additionalProperties", "ADDITIONAL_PROPERTIES")
@@ -35,19 +30,16 @@ def is_open(node: Node) -> bool:
     return not node.said.get("patternProperties") and rest_of(node, "Properties") is True
 
 
-def _cover(node: Node, name: str) -> Node | None:
+def _cover(means: Means, node: Node, name: str) -> Node | None:
     """What holds for a property of this name that is not named: by a pattern, or as for all others."""
     for pattern, raw in (node.said.get("patternProperties") or {}).items():
-        try:
-            if re.search(pattern, name):
-                return node.child(raw)
-        except re.error:
-            continue
+        if means(pattern, name):
+            return node.child(raw)
     rest = rest_of(node, "Properties")
     return rest if isinstance(rest, Node) else None
 
 
-def _compare_properties(comparison: "Comparison", original: Node, update: Node) -> None:
+def _compare_properties(comparison: Comparison, original: Node, update: Node) -> None:
     olds, news = properties_of(original), properties_of(update)
     for name in sorted(olds.keys() | news.keys()):
         with comparison.at("properties", name):
@@ -59,10 +51,10 @@ def _compare_properties(comparison: "Comparison", original: Node, update: Node) 
                 comparison.compare(olds[name], news[name])
 
 
-def _removed(comparison: "Comparison", old: Node, update: Node, name: str) -> None:
+def _removed(comparison: Comparison, old: Node, update: Node, name: str) -> None:
     if is_open(update):
         comparison.add("PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL")
-    elif (cover := _cover(update, name)) is not None:
+    elif (cover := _cover(comparison.means, update, name)) is not None:
         found = comparison.compared(old, cover)
         comparison.take(found)
         verdict = "IS" if comparison.is_harmless(found) else "NOT"
@@ -73,11 +65,11 @@ def _removed(comparison: "Comparison", old: Node, update: Node, name: str) -> No
         comparison.add("PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL")
 
 
-def _added(comparison: "Comparison", original: Node, new: Node, name: str, *, is_required: bool) -> None:
+def _added(comparison: Comparison, original: Node, new: Node, name: str, *, is_required: bool) -> None:
     if is_open(original) and new.kind == "any":
         comparison.add("PROPERTY_WITH_EMPTY_SCHEMA_ADDED_TO_OPEN_CONTENT_MODEL")
         return
-    if not is_open(original) and (cover := _cover(original, name)) is not None:
+    if not is_open(original) and (cover := _cover(comparison.means, original, name)) is not None:
         found = comparison.compared(cover, new)
         comparison.take(found)
         verdict = "IS" if comparison.is_harmless(found) else "NOT"
@@ -87,7 +79,7 @@ def _added(comparison: "Comparison", original: Node, new: Node, name: str, *, is
     comparison.add(f"{kind}_ADDED_TO_{'OPEN' if is_open(original) else 'UNOPEN'}_CONTENT_MODEL")
 
 
-def _compare_required(comparison: "Comparison", original: Node, update: Node) -> None:
+def _compare_required(comparison: Comparison, original: Node, update: Node) -> None:
     """Of the properties both name; what becomes of others is said where they come and go."""
     news = properties_of(update)
     for name in sorted(properties_of(original).keys() & news.keys()):
@@ -97,7 +89,7 @@ def _compare_required(comparison: "Comparison", original: Node, update: Node) ->
             comparison.add(f"REQUIRED_ATTRIBUTE_{change}", f"required/{name}")
 
 
-def _dependencies(node: Node) -> tuple[dict[str, set[str]], dict[str, Node]]:
+def dependencies_of(node: Node) -> tuple[dict[str, set[str]], dict[str, Node]]:
     """By property: what else must be there, and what else must hold; of drafts before 2019-09 both are one keyword."""
     both = node.said.get("dependencies") or {}
     names = {name: set(each) for name, each in both.items() if isinstance(each, list)}
@@ -106,8 +98,8 @@ def _dependencies(node: Node) -> tuple[dict[str, set[str]], dict[str, Node]]:
     return names, schemas | {name: node.child(each) for name, each in (node.said.get("dependentSchemas") or {}).items()}
 
 
-def _compare_dependencies(comparison: "Comparison", original: Node, update: Node) -> None:
-    (old_names, old_schemas), (new_names, new_schemas) = _dependencies(original), _dependencies(update)
+def _compare_dependencies(comparison: Comparison, original: Node, update: Node) -> None:
+    (old_names, old_schemas), (new_names, new_schemas) = dependencies_of(original), dependencies_of(update)
     for name in sorted(old_names.keys() | new_names.keys()):
         old, new = old_names.get(name), new_names.get(name)
         if old == new:

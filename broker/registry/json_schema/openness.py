@@ -1,11 +1,9 @@
 """What an object or array may hold besides what is named: everything, nothing, or what a schema says."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from broker.registry.json_schema.comparison import Comparison
 from broker.registry.json_schema.model import Node
-
-if TYPE_CHECKING:
-    from broker.registry.json_schema.comparison import Comparison
 
 
 def said_rest(node: Node, keyword: str) -> Any:
@@ -20,8 +18,6 @@ def rest_of(node: Node, what: str) -> bool | Node:
     for keyword in (f"additional{what}", f"unevaluated{what}"):
         said = said_rest(node, keyword)
         if said is None or (keyword.startswith("additional") and said is True):
-            if said is True:
-                continue
             continue
         if isinstance(said, bool):
             return said
@@ -31,7 +27,7 @@ def rest_of(node: Node, what: str) -> bool | Node:
 
 
 def compare_rest(
-    comparison: "Comparison", original: Node, update: Node, keyword: str, name: str, *, is_schema_kept: bool = False
+    comparison: Comparison, original: Node, update: Node, keyword: str, name: str, *, is_schema_kept: bool = False
 ) -> None:
     """ADDED, when something is permitted where nothing was; REMOVED the other way; EXTENDED, NARROWED between a schema
     and everything.

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Any
 
 from jsonschema.exceptions import SchemaError
@@ -12,8 +13,11 @@ from referencing.jsonschema import DRAFT7, specification_with
 
 from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
 from broker.registry.errors import InvalidSchema
-from broker.registry.json_schema.comparison import COMPATIBLE, LENIENT, Difference, differences
+from broker.registry.json_schema.difference import COMPATIBLE, LENIENT, Difference
+from broker.registry.json_schema.differences import differences
 from broker.registry.json_schema.model import Model
+from broker.registry.json_schema.names import Names
+from broker.registry.json_schema.objects import dependencies_of, properties_of
 from broker.registry.schema import Named
 
 _SENTENCES = {
@@ -42,7 +46,8 @@ class JsonSchema:
 
     def incompatibilities(self, writer: "JsonSchema", *, lenient: bool) -> list[str]:
         harmless = LENIENT if lenient else COMPATIBLE
-        found = differences(writer.model.root, self.model.root, lenient=lenient)
+        with closing(Names()) as names:
+            found = differences(writer.model.root, self.model.root, names.has, lenient=lenient)
         return [_told(each) for each in found if each.type not in harmless]
 
     def formatted(self, format_name: str) -> str:
@@ -78,8 +83,6 @@ def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> JsonSchema:
 
 def _follow_all(schema: JsonSchema) -> None:
     """Every reference leads somewhere: those in places that nobody compares, too. Raises InvalidSchema."""
-    from broker.registry.json_schema.objects import _dependencies, properties_of
-
     waiting, seen = [schema.model.root], set()
     while waiting:
         node = waiting.pop()
@@ -90,7 +93,7 @@ def _follow_all(schema: JsonSchema) -> None:
         if node.model is None or node.kind not in ("object", "array"):
             continue
         waiting += properties_of(node).values() if node.kind == "object" else []
-        waiting += _dependencies(node)[1].values() if node.kind == "object" else []
+        waiting += dependencies_of(node)[1].values() if node.kind == "object" else []
         for keyword in ("patternProperties",):
             waiting += [node.child(each) for each in (node.said.get(keyword) or {}).values()]
         for keyword in ("additionalProperties", "items", "prefixItems", "additionalItems", "contains"):

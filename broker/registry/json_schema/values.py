@@ -1,15 +1,13 @@
 """Strings, numbers, enums and constants: bounds that may widen and values that may only become more."""
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from broker.registry.json_schema.comparison import Comparison
 from broker.registry.json_schema.model import Node
 
-if TYPE_CHECKING:
-    from broker.registry.json_schema.comparison import Comparison
 
-
-def compare_bounds(comparison: "Comparison", original: Node, update: Node, names: dict[str, str]) -> None:
+def compare_bounds(comparison: Comparison, original: Node, update: Node, names: dict[str, str]) -> None:
     """Of each keyword: added, removed, increased or decreased."""
     for keyword, name in names.items():
         old, new = _number(original.said.get(keyword)), _number(update.said.get(keyword))
@@ -26,7 +24,7 @@ def _number(value: Any) -> Decimal | None:
     return Decimal(str(value)) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def compare_strings(comparison: "Comparison", original: Node, update: Node) -> None:
+def compare_strings(comparison: Comparison, original: Node, update: Node) -> None:
     compare_bounds(comparison, original, update, {"maxLength": "MAX_LENGTH", "minLength": "MIN_LENGTH"})
     old, new = original.said.get("pattern"), update.said.get("pattern")
     if old != new:
@@ -34,7 +32,7 @@ def compare_strings(comparison: "Comparison", original: Node, update: Node) -> N
         comparison.add(f"PATTERN_{change}", "pattern")
 
 
-def compare_numbers(comparison: "Comparison", original: Node, update: Node) -> None:
+def compare_numbers(comparison: Comparison, original: Node, update: Node) -> None:
     names = {
         "maximum": "MAXIMUM", "minimum": "MINIMUM",
         "exclusiveMaximum": "EXCLUSIVE_MAXIMUM", "exclusiveMinimum": "EXCLUSIVE_MINIMUM",
@@ -49,7 +47,7 @@ def compare_numbers(comparison: "Comparison", original: Node, update: Node) -> N
         comparison.add("TYPE_EXTENDED" if original.is_integer else "TYPE_NARROWED")
 
 
-def _compare_multiples(comparison: "Comparison", old: Decimal | None, new: Decimal | None) -> None:
+def _compare_multiples(comparison: Comparison, old: Decimal | None, new: Decimal | None) -> None:
     if old == new:
         return
     if old is None or new is None:
@@ -61,7 +59,7 @@ def _compare_multiples(comparison: "Comparison", old: Decimal | None, new: Decim
     comparison.add(f"MULTIPLE_OF_{change}", "multipleOf")
 
 
-def compare_enums(comparison: "Comparison", original: Node, update: Node) -> None:
+def compare_enums(comparison: Comparison, original: Node, update: Node) -> None:
     old, new = original.said["enum"], update.said["enum"]
     added, removed = [each for each in new if each not in old], [each for each in old if each not in new]
     if added or removed:
@@ -69,6 +67,6 @@ def compare_enums(comparison: "Comparison", original: Node, update: Node) -> Non
         comparison.add(f"ENUM_ARRAY_{change}", "enum")
 
 
-def compare_consts(comparison: "Comparison", original: Node, update: Node) -> None:
+def compare_consts(comparison: Comparison, original: Node, update: Node) -> None:
     if original.said["const"] != update.said["const"]:
         comparison.add("ENUM_ARRAY_CHANGED", "const")

@@ -1,11 +1,14 @@
 """What each change of a JSON schema is called, and whether what was valid before still is: a row each."""
 
 import json
+from contextlib import closing
 
 import pytest
 
 from broker.registry.errors import InvalidSchema
-from broker.registry.json_schema.comparison import COMPATIBLE, differences
+from broker.registry.json_schema.difference import COMPATIBLE
+from broker.registry.json_schema.differences import differences
+from broker.registry.json_schema.names import Names
 from broker.registry.json_schema.schema import parse
 from broker.registry.schema import Content, Named
 
@@ -144,20 +147,25 @@ ROWS = [
 ]  # fmt: skip
 
 
+def found_between(before, after, **options):
+    with closing(Names()) as names:
+        return differences(root(before), root(after), names.has, **options)
+
+
 def root(said):
     return parse(json.dumps(said), (), is_new=True).model.root
 
 
 @pytest.mark.parametrize(("before", "after", "is_harmless", "name"), ROWS)
 def test_a_change_has_its_name_and_verdict(before, after, is_harmless, name):
-    found = differences(root(before), root(after))
+    found = found_between(before, after)
     assert (name is None and not found) or name in {each.type for each in found}, found
     assert all(each.type in COMPATIBLE for each in found) is is_harmless, found
 
 
 @pytest.mark.parametrize("said", [row[0] for row in ROWS])
 def test_what_stays_as_it_is_has_no_changes_that_harm(said):
-    assert all(each.type in COMPATIBLE for each in differences(root(said), root(said)))
+    assert all(each.type in COMPATIBLE for each in found_between(said, said))
 
 
 def test_lenient_lets_properties_come_and_go():
@@ -171,8 +179,8 @@ def test_a_schema_that_contains_itself_is_compared():
     def tree(value):
         return {"type": "object", "properties": {"value": value, "next": {"$ref": "#"}}, "additionalProperties": False}
 
-    assert all(each.type in COMPATIBLE for each in differences(root(tree(INT)), root(tree(NUMBER))))
-    assert not all(each.type in COMPATIBLE for each in differences(root(tree(NUMBER)), root(tree(INT))))
+    assert all(each.type in COMPATIBLE for each in found_between(tree(INT), tree(NUMBER)))
+    assert not all(each.type in COMPATIBLE for each in found_between(tree(NUMBER), tree(INT)))
 
 
 def test_references_are_looked_into():
@@ -210,7 +218,7 @@ def test_a_schema_made_to_take_for_ever_is_refused():
 
     one, other = deep(4, 1), deep(4, 3)
     with pytest.raises(InvalidSchema, match="too long"):
-        differences(root(one), root(other))
+        found_between(one, other)
 
 
 def test_order_of_members_counts_until_it_is_normalized():
@@ -218,3 +226,29 @@ def test_order_of_members_counts_until_it_is_normalized():
     parsed = [parse(each, (), is_new=True) for each in (one, other)]
     assert parsed[0].canonical != parsed[1].canonical
     assert parsed[0].normalized() == parsed[1].normalized()
+
+
+EVIL, NAME = "^(a+)+$", "a" * 60 + "!"
+
+
+def test_a_pattern_that_would_match_for_years_is_refused():
+    after = {"type": "object", "patternProperties": {EVIL: TEXT}, "additionalProperties": False}
+    with pytest.raises(InvalidSchema, match="too many ways to match"):
+        found_between(thing(closed=True, **{NAME: TEXT}), after)
+
+
+def test_all_patterns_of_a_comparison_have_their_seconds_together():
+    with closing(Names(seconds=5.0)) as names:
+        assert names.has("^a+$", "aaa")
+        assert not names.has("^a+$", "b")
+    with closing(Names(seconds=0.05)) as names:
+        for name in (NAME, "b"):
+            with pytest.raises(InvalidSchema, match="too many ways to match"):
+                names.has(EVIL, name)
+
+
+@pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "(" * 5_000 + ")" * 5_000])
+def test_a_pattern_that_cannot_be_read_means_no_name_and_the_next_is_asked(pattern):
+    with closing(Names()) as names:
+        assert not names.has(pattern, "a\nb")
+        assert names.has("^a$|b$", "a\nb")

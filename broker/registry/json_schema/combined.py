@@ -1,0 +1,86 @@
+"""Schemas made of others: one of them, any, all, or not this one."""
+
+from broker.registry.json_schema.comparison import Comparison
+from broker.registry.json_schema.difference import Difference
+from broker.registry.json_schema.model import ALL, ANY, Node
+
+
+def compare_negations(comparison: Comparison, original: Node, update: Node) -> None:
+    """What is excluded may become less: compared the other way round."""
+    with comparison.at("not"):
+        found = comparison.compared(update.subs[0], original.subs[0])
+        comparison.add("NOT_TYPE_NARROWED" if comparison.is_harmless(found) else "NOT_TYPE_EXTENDED")
+
+
+def compare_combined(comparison: Comparison, original: Node, update: Node) -> None:
+    olds, news = _distinct(original.subs), _distinct(update.subs)
+    if not _compare_criteria(comparison, original, update):
+        return
+    if len(olds) < len(news):
+        comparison.add("PRODUCT_TYPE_EXTENDED" if update.criterion == ALL else "SUM_TYPE_EXTENDED")
+    elif len(olds) > len(news):
+        comparison.add("PRODUCT_TYPE_NARROWED" if original.criterion == ALL else "SUM_TYPE_NARROWED")
+    fits: list[dict[int, list[Difference]]] = []
+    for index, old in enumerate(olds):
+        with comparison.at(original.criterion, str(index)):
+            pairs = {at: comparison.compared(old, new) for at, new in enumerate(news)}
+            fits.append({at: found for at, found in pairs.items() if comparison.is_harmless(found)})
+    matched = _matching([set(each) for each in fits])
+    if len(matched) < min(len(olds), len(news)):
+        comparison.add("COMBINED_TYPE_SUBSCHEMAS_CHANGED")
+    for old_at, new_at in matched.items():
+        comparison.take(fits[old_at][new_at])
+
+
+def _compare_criteria(comparison: Comparison, original: Node, update: Node) -> bool:
+    """False if nothing more is to be compared."""
+    if original.criterion == update.criterion:
+        return True
+    if (
+        update.criterion == ANY
+        or (len(original.subs) == 1 == len(update.subs))
+        or (len(update.subs) == 1 and original.criterion == ALL)
+        or (len(original.subs) == 1 and update.criterion != ALL)
+    ):
+        comparison.add("COMBINED_TYPE_EXTENDED")
+        return True
+    comparison.add("COMBINED_TYPE_CHANGED")
+    return False
+
+
+def _distinct(nodes: list[Node]) -> list[Node]:
+    found: list[Node] = []
+    for node in nodes:
+        if not any(
+            node.kind == each.kind
+            and node.is_integer == each.is_integer
+            and node.said == each.said
+            and node.criterion == each.criterion
+            and _same_subs(node, each)
+            for each in found
+        ):
+            found.append(node)
+    return found
+
+
+def _same_subs(one: Node, other: Node) -> bool:
+    return len(one.subs) == len(other.subs) and all(
+        mine.kind == its.kind and mine.said == its.said for mine, its in zip(one.subs, other.subs, strict=True)
+    )
+
+
+def _matching(choices: list[set[int]]) -> dict[int, int]:
+    """As many pairs as can be, each side used once (augmenting paths)."""
+    taken: dict[int, int] = {}
+
+    def find(old: int, tried: set[int]) -> bool:
+        for new in sorted(choices[old] - tried):
+            tried.add(new)
+            if new not in taken or find(taken[new], tried):
+                taken[new] = old
+                return True
+        return False
+
+    for old in range(len(choices)):
+        find(old, set())
+    return {old: new for new, old in sorted(taken.items(), key=lambda each: each[1])}
