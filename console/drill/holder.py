@@ -83,14 +83,21 @@ def _is_over(target: int, seconds: float) -> bool:
 
 
 def _guard(target: int, seconds: float) -> int:
-    """A child that continues the process when we are gone, however that came; its pid."""
+    """A child that continues the process when we are gone, however that came; its pid.
+
+    It is in a session of its own when this returns: before that, what kills ours would kill it, too.
+    """
     ours, theirs = os.pipe()
+    told, tells = os.pipe()
     child = os.fork()
     if child:
         os.close(ours)
+        os.close(tells)
+        os.read(told, 1)
         return child
     try:
         os.setsid()
+        os.close(tells)
         os.close(theirs)
         select.select([ours], [], [], seconds + _GRACE_S)
         send(target, signal.SIGCONT)

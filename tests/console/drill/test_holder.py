@@ -87,6 +87,22 @@ def test_a_whole_session_that_is_killed_lets_it_go(target, tmp_path):
     await_true(lambda: not is_stopped(target), "it goes on")
 
 
+def test_nobody_is_held_before_the_child_is_out_of_reach_of_what_kills_the_session(target, monkeypatch):
+    leave = os.setsid
+
+    def leave_late() -> None:
+        time.sleep(0.3)
+        leave()
+
+    monkeypatch.setattr(holder.os, "setsid", leave_late)
+    child = holder._guard(os.pidfd_open(target.pid), 60)
+    try:
+        assert os.getsid(child) == child
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
 def test_a_slow_one_runs_a_part_of_the_time_and_is_never_left_stopped(target, hold):
     began = hold(2, runs_ms=20)
     seen = set()
