@@ -11,10 +11,11 @@ from console.drill import hold
 from console.drill.compare import Probed, compare
 from console.drill.decide import Decision, Do, Facts, Phase, decide
 from console.drill.faults import Fault
+from console.drill.groups import looked_on, read_stories, went_on
 from console.drill.guarding import why_worse
 from console.drill.models import Drill
 from console.drill.probed import probed_of
-from console.drill.queries import is_counted, outlook, sample_now
+from console.drill.queries import group_looks, is_counted, outlook, sample_now
 from console.drill.samples import SAMPLES_MAX, Sample, is_whole, measure
 from console.operations.queries import operation_under_way
 from console.operations.rows import settle
@@ -101,6 +102,7 @@ def _values(
         "phase": decision.phase.value,
         "state": _STATES.get(decision.do, drill.state),
     }
+    values |= _groups(drill, samples)
     if decision.phase != drill.phase:
         values["phase_ms"] = at_ms
     if decision.do is Do.BEGIN:
@@ -112,6 +114,17 @@ def _values(
     if decision.do in _STATES and drill.fault_ms is not None:
         values |= _comparison(drill, samples)
     return values
+
+
+def _groups(drill: Drill, samples: list[Sample]) -> dict[str, object]:
+    looks, stories, at_ms = group_looks(), read_stories(drill.groups), samples[-1].at_ms
+    if drill.fault_ms is None:
+        after = looked_on(stories, looks, at_ms)
+    else:
+        passed_ms = max(0, at_ms - samples[-2].at_ms) if len(samples) > 1 else 0
+        after = went_on(stories, looks, at_ms, passed_ms)
+    unwatched = sum(each.name not in after for each in looks)
+    return {"groups": {name: each.as_json() for name, each in after.items()}, "unwatched": unwatched}
 
 
 def _comparison(drill: Drill, samples: list[Sample]) -> dict[str, object]:

@@ -9,6 +9,7 @@ from console.drill.compare import Row
 from console.drill.decide import Phase
 from console.drill.expect import Expected, read_expected
 from console.drill.faults import WORDS, Fault
+from console.drill.groups import GroupLine, affected, read_stories, summary
 from console.drill.samples import Sample, read_samples
 from console.operations.models import Operation, one_open
 from console.processes.os_process import Identity
@@ -50,6 +51,9 @@ class Drill(Operation):
     holder_token = models.CharField(max_length=40, blank=True)
     expected = models.JSONField(default=dict)
     samples = models.JSONField(default=list)
+    #: Of each watched consumer group what came to it; and how many others there were.
+    groups = models.JSONField(default=dict)
+    unwatched = models.IntegerField(default=0)
     #: Rows of the comparison; empty before its end.
     rows = models.JSONField(default=list)
 
@@ -89,6 +93,15 @@ class Drill(Operation):
     @property
     def table(self) -> list[Row]:
         return [Row(**each) for each in self.rows]
+
+    @property
+    def group_lines(self) -> list[GroupLine]:
+        """Before the fault nothing has come to anybody."""
+        return affected(read_stories(self.groups)) if self.fault_ms else []
+
+    @property
+    def group_summary(self) -> str:
+        return summary(read_stories(self.groups), self.unwatched)
 
     @property
     def worse_count(self) -> int:

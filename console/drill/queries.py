@@ -1,5 +1,7 @@
 """What a drill is decided on, out of what the collector and the reconcile wrote; and whom it may be about."""
 
+import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -11,8 +13,10 @@ from console.clusters.models import Broker, Partition, Topic
 from console.clusters.queries import cluster_state
 from console.common.clock import now_ms
 from console.common.current_cluster import is_main
+from console.consumers.models import ConsumerGroup
 from console.drill.expect import Expected, of_broker, of_server
 from console.drill.faults import Fault, Whom
+from console.drill.groups import GroupLook
 from console.drill.guarding import Start, why_not
 from console.drill.models import Drill
 from console.drill.samples import Sample
@@ -104,6 +108,21 @@ def sample_now(drill: Drill) -> Sample:
         zookeeper=sum(not each["error"] for each in state.zookeeper),
     )
     return _with_probe(sample)
+
+
+def group_looks() -> list[GroupLook]:
+    """Those that somebody reads with first: of more groups than are watched they are the ones that notice anything."""
+    columns = ("name", "lag", "behind_since_ms", "state", "coordinator", "members", "is_silent")
+    rows = ConsumerGroup.objects.order_by("-member_count", "name").values_list(*columns)
+    return [
+        GroupLook(name, lag or 0, since_ms if lag else None, state, coordinator, _who(members), is_silent)
+        for name, lag, since_ms, state, coordinator, members, is_silent in rows
+    ]
+
+
+def _who(members: list[list[object]]) -> int:
+    """The same for the same members with as many partitions, in whichever process this is."""
+    return zlib.crc32(json.dumps(sorted([each[0], each[-1]] for each in members)).encode())
 
 
 def is_counted(drill: Drill) -> bool:

@@ -1,5 +1,7 @@
 """The drills there were, the plan of one, and its report, which is live while it goes on."""
 
+from collections.abc import Iterator
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -68,8 +70,7 @@ def _plan(request: HttpRequest, form: DrillForm, context: dict[str, object]) -> 
 def report(request: HttpRequest, number: int) -> HttpResponse:
     drill = access_drill(request.user, number)
     if wants_csv(request):
-        rows = ((each.what, each.expected, each.measured, each.verdict) for each in drill.table)
-        return csv_response(request, f"drill-{number}", ROW_TITLES, rows)
+        return csv_response(request, f"drill-{number}", ROW_TITLES, _rows(drill))
     return render(request, "drill/report.html", {"operation": drill, **drill.shown})
 
 
@@ -78,6 +79,13 @@ def stop(request: HttpRequest, number: int) -> HttpResponse:
     """The brake: for everybody who operates the cluster, also in read-only mode."""
     do_stop(request.user, access_drill(request.user, number, Right.OPERATE))
     return HttpResponse("") if request.htmx else redirect("drill", number)
+
+
+def _rows(drill: Drill) -> Iterator[tuple[object, ...]]:
+    for each in drill.table:
+        yield (each.what, each.expected, each.measured, each.verdict)
+    for line in drill.group_lines:
+        yield (f"Consumer group {line.name}", "", line.sentence, "measured")
 
 
 def _cells(drill: Drill) -> tuple[object, ...]:

@@ -2,9 +2,13 @@
 
 import os
 import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psutil
 import pytest
+from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
@@ -55,16 +59,44 @@ def begin(page, product, seconds: int, fault: str = "pause") -> psutil.Process:
 PID = "from console.processes.models import ManagedProcess as M; print(M.objects.get(name='{name}').pid)"
 
 
+@contextmanager
+def reading(product, topic: str, group: str) -> Iterator[None]:
+    """Somebody writes to all of it, and somebody reads it, all the time."""
+    over = threading.Event()
+    producer = Producer({**product.client, "linger.ms": 50})
+    consumer = Consumer({**product.client, "group.id": group, "auto.commit.interval.ms": 500})
+    consumer.subscribe([topic])
+
+    def go_on() -> None:
+        while not over.is_set():
+            producer.produce(topic, b"x", partition=-1)
+            producer.poll(0)
+            consumer.poll(0.05)
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    try:
+        await_true(consumer.assignment, f"{group} reads")
+        yield
+    finally:
+        over.set()
+        thread.join()
+        consumer.close()
+        producer.flush(10)
+
+
 def test_a_paused_controller_is_continued_and_the_report_says_that_it_came_as_expected(window, playground, chromium):
     admin = AdminClient(playground.client)
     admin.create_topics([NewTopic("journey.drill", 6, 3)])["journey.drill"].result(30)
     is_well(window, playground)
-    broker = begin(window, playground, 20)
-    expect(window.locator("[data-cell=state]")).to_have_text("done", timeout=OVER_MS)
+    with reading(playground, "journey.drill", "journey.drilled"):
+        broker = begin(window, playground, 20)
+        expect(window.locator("[data-cell=state]")).to_have_text("done", timeout=OVER_MS)
     assert broker.status() != psutil.STATUS_STOPPED
     table = window.locator("#comparison")
     expect(table).to_contain_text("Acknowledged records lost")
-    print(table.inner_text())
+    expect(window.locator("#drill-groups a", has_text="journey.drilled")).to_be_visible()
+    print(table.inner_text(), window.locator("#drill-groups").inner_text())
     asked = "/drills/+begin/?fault=pause&whom=controller&seconds=20"
     take_pictures(chromium, playground, "drill", {"report": "/drills/1/", "list": "/drills/", "begin": asked})
     expect(window.get_by_text("as expected", exact=True).first).to_be_visible()

@@ -76,6 +76,36 @@ def test_a_broker_is_paused_continued_and_what_came_of_it_is_a_report(stage, ask
     assert set(done) == {("begin drill", "broker-2"), ("finish drill", "broker-2")}
 
 
+def test_the_report_names_the_groups_it_was_felt_by_and_counts_the_others(stage, ask):
+    """Who reads all is as before; the reader of orders-1 stands still until it comes back as somebody else."""
+    groups = stage.cluster.groups
+    for name, partition in (("billing", 1), ("audit", 0)):
+        groups.join(name, f"{name}-1", ("orders", partition))
+        groups.commit(name, "orders", partition, 0)
+    stage.collect()
+    drill = begun(ask)
+    stage.beats(11, drill)
+    assert drill.phase == "fault"
+    assert drill.group_lines == []
+    for _ in range(10):
+        stage.cluster.append("orders", 1, 5)
+        stage.beats(1, drill)
+    groups.leave("billing", "billing-1")
+    groups.join("billing", "billing-2", ("orders", 1))
+    groups.commit("billing", "orders", 1, 50)
+    stage.beats(25, drill)
+    assert drill.state == "done"
+    assert drill.group_summary == "1 fell behind, 1 rebalanced, 1 as before"
+    (line,) = drill.group_lines
+    assert (line.name, line.shared, line.is_still_late) == ("billing", "once", False)
+    assert line.late.startswith("50 records more than before")
+    page = ask.get(f"/drills/{drill.pk}/").content.decode()
+    assert 'href="/consumers/billing/"' in page
+    assert 'href="/consumers/audit/"' not in page
+    file = b"".join(ask.get(f"/drills/{drill.pk}/?format=csv").streaming_content).decode()
+    assert "Consumer group billing,,fell behind: 50 records more than before" in file.replace('"', "")
+
+
 def in_fault(stage, drill) -> Drill:
     stage.beats(11, drill)
     assert drill.phase == "fault"
