@@ -167,8 +167,10 @@ def summary(stories: Stories, unwatched: int) -> str:
     behind = sum(each.fell_behind for each in stories.values())
     shared = sum(each.rebalanced for each in stories.values())
     quiet = sum(each.did_nothing for each in stories.values())
-    told = ((behind, "fell behind"), (shared, "rebalanced"), (quiet, "as before"), (unwatched, "not watched"))
-    return ", ".join(f"{grouped(number)} {words}" for number, words in told if number or words != "not watched")
+    moved = sum(each.moved for each in stories.values())
+    told = [(behind, "fell behind"), (shared, "rebalanced"), (moved, "with another coordinator"), (quiet, "as before")]
+    rest = [(unwatched, "not watched")] if unwatched else []
+    return ", ".join(f"{grouped(number)} {words}" for number, words in told + rest)
 
 
 def _late(story: GroupStory) -> str:

@@ -95,7 +95,7 @@ def test_the_report_names_the_groups_it_was_felt_by_and_counts_the_others(stage,
     groups.commit("billing", "orders", 1, 50)
     stage.beats(25, drill)
     assert drill.state == "done"
-    assert drill.group_summary == "1 fell behind, 1 rebalanced, 1 as before"
+    assert drill.group_summary == "1 fell behind, 1 rebalanced, 0 with another coordinator, 1 as before"
     (line,) = drill.group_lines
     assert (line.name, line.shared, line.is_still_late) == ("billing", "once", False)
     assert line.late.startswith("50 records more than before")

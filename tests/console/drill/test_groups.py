@@ -36,7 +36,7 @@ def test_who_has_more_unread_than_before_for_longer_fell_behind_by_how_much_and_
     (line,) = affected(stories)
     assert line.late == "85 records more than before, the oldest 9 s old, for 4 s"
     assert (line.shared, line.is_still_late) == ("", False)
-    assert summary(stories, 0) == "1 fell behind, 0 rebalanced, 0 as before"
+    assert summary(stories, 0) == "1 fell behind, 0 rebalanced, 0 with another coordinator, 0 as before"
 
 
 def test_who_has_not_caught_up_by_its_end_is_said_to_be_behind_still():
@@ -58,7 +58,7 @@ def test_who_has_not_caught_up_by_its_end_is_said_to_be_behind_still():
 def test_what_is_ordinary_is_nothing(before, after):
     stories = told(before, after)
     assert affected(stories) == []
-    assert summary(stories, 3) == "0 fell behind, 0 rebalanced, 1 as before, 3 not watched"
+    assert summary(stories, 3) == "0 fell behind, 0 rebalanced, 0 with another coordinator, 1 as before, 3 not watched"
 
 
 def test_who_was_stuck_before_is_not_the_drills():
@@ -84,8 +84,10 @@ def test_members_that_are_others_shared_though_nobody_saw_it_and_twice_is_twice(
 
 def test_another_coordinator_and_seconds_of_silence_are_said():
     silent = {"is_silent": True}
-    (line,) = affected(told([(0, 0)], [silent, silent, {"coordinator": 3}]))
+    stories = told([(0, 0)], [silent, silent, {"coordinator": 3}])
+    (line,) = affected(stories)
     assert (line.late, line.shared) == ("", "")
+    assert summary(stories, 0).startswith("0 fell behind, 0 rebalanced, 1 with another coordinator, 0")
     assert line.also == "broker 3 coordinates it now, nobody told of it for 2 s"
 
 
