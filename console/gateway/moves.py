@@ -63,6 +63,8 @@ class KafkaMoves:
             )
             for topic in answer.topics
             for each in topic.partitions
+            # Brokers by other hands tell of every partition there is.
+            if each.adding_replicas or each.removing_replicas
         }
 
     def alter(self, targets: Mapping[TopicPartition, tuple[int, ...] | None]) -> dict[TopicPartition, str]:
