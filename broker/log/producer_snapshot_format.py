@@ -15,8 +15,7 @@ import struct
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from crc32c import crc32c
-
+from broker.common.plain_crc32c import crc32c
 from broker.common.types import new_tuple
 
 _VERSION = 1

@@ -6,10 +6,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from urllib.parse import parse_qs, urlsplit
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
-
 from broker.common.errors import NotNowError
+from broker.common.plain_prometheus import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
 
 #: For a caller to ask, and to take the answer.
 _TIMEOUT_S = 2.0

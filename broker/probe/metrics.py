@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
-
+from broker.common.plain_prometheus import Collector, CounterMetricFamily, GaugeMetricFamily, Metric
 from broker.common.sketch import Sketch
 from broker.probe.desk import Desk
 from broker.probe.tally import MIRROR

@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from crc32c import crc32c
-
+from broker.common.plain_crc32c import crc32c
 from broker.records.batch import (
     CHECKED_FROM,
     COMPRESSION_BITS,

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from prometheus_client.core import CounterMetricFamily, Metric
-
+from broker.common.plain_prometheus import CounterMetricFamily, Metric
 from broker.runtime.security.authorizer_log import AuthorizerLog
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-
+from broker.common.plain_prometheus import CounterMetricFamily, GaugeMetricFamily, Metric
 from broker.server.waiting_room import WaitingRoom
 
 _PREFIX = "barnabas_broker_"

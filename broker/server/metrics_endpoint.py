@@ -8,10 +8,8 @@ import asyncio
 from collections.abc import Callable
 from errno import EADDRINUSE
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
-
 from broker.common.logs import logger
+from broker.common.plain_prometheus import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
 from broker.net.port_holder import port_holder
 
 _log = logger(__name__)

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-
+from broker.common.plain_prometheus import CounterMetricFamily, GaugeMetricFamily, Metric
 from broker.runtime.security.quotas import Quotas
 
 _PREFIX = "barnabas_broker_quota_"

@@ -18,3 +18,11 @@ def test_a_broker_loads_no_spark_and_no_django():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_a_broker_loads_nothing_that_speaks_http_or_mail():
+    """Three brokers would have each of them three times."""
+    heavy = "{'email', 'html', 'http.client', 'http.server', 'importlib.metadata', 'urllib.request', 'zipfile'}"
+    code = f"import sys, broker.cli.server; print(*{heavy} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

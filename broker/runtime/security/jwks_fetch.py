@@ -5,10 +5,10 @@ within a time and a size.
 """
 
 import asyncio
-import http.client
 import io
 import os
 import stat
+from http import HTTPStatus
 from pathlib import Path
 from ssl import SSLContext, create_default_context
 from typing import NamedTuple
@@ -64,13 +64,13 @@ async def fetch(place: Place, context: SSLContext | None) -> bytes:
         async with asyncio.timeout(KEY_SET_TIMEOUT_S):
             if not place.host:
                 return await asyncio.to_thread(_read_file, Path(place.path))
-            return await asyncio.to_thread(_body, await _ask(place, context))
+            return await asyncio.to_thread(_body, place, await _ask(place, context))
     except TimeoutError:
         raise KeySetOutOfReach(f"{place} did not answer within {KEY_SET_TIMEOUT_S:g} s") from None
     except OSError as error:
         raise KeySetOutOfReach(f"{place}: {error.strerror or type(error).__name__}") from error
-    except (http.client.HTTPException, ValueError) as error:
-        raise KeySetOutOfReach(f"{place} does not speak HTTP: {type(error).__name__}") from error
+    except ValueError as error:
+        raise _no_http(place, error) from error
 
 
 def _read_file(path: Path) -> bytes:
@@ -100,13 +100,22 @@ async def _ask(place: Place, context: SSLContext | None) -> bytes:
         writer.transport.abort()
 
 
-def _body(answer: bytes) -> bytes:
-    """On a thread: an answer may come in very many chunks."""
-    response = http.client.HTTPResponse(_Answer(answer))  # type: ignore[arg-type]
-    response.begin()
-    if response.status != http.HTTPStatus.OK:
-        raise KeySetOutOfReach(f"the server answers {response.status}")
-    return response.read()
+def _body(place: Place, answer: bytes) -> bytes:
+    """On a thread: an answer may come in very many chunks. Only who asks a server imports what reads answers."""
+    from http.client import HTTPException, HTTPResponse
+
+    try:
+        response = HTTPResponse(_Answer(answer))  # type: ignore[arg-type]
+        response.begin()
+        if response.status != HTTPStatus.OK:
+            raise KeySetOutOfReach(f"the server answers {response.status}")
+        return response.read()
+    except HTTPException as error:
+        raise _no_http(place, error) from error
+
+
+def _no_http(place: Place, error: Exception) -> KeySetOutOfReach:
+    return KeySetOutOfReach(f"{place} does not speak HTTP: {type(error).__name__}")
 
 
 def _bounded(data: bytes | bytearray) -> bytes | bytearray:

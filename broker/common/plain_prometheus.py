@@ -1,0 +1,42 @@
+"""prometheus_client without the HTTP servers and clients it brings along, which no process of ours uses.
+
+That is 1 MB in each of them. Its classes that derive from those are made of nothing meanwhile.
+"""
+
+import sys
+from types import ModuleType
+
+_LEFT_OUT = ("http.server", "socketserver", "urllib.request", "wsgiref.simple_server")
+
+
+class _Nothing(ModuleType):
+    def __getattr__(self, name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+_replaced = [name for name in _LEFT_OUT if name not in sys.modules]
+if "prometheus_client" not in sys.modules:
+    sys.modules.update({name: _Nothing(name) for name in _replaced})
+try:
+    from prometheus_client import CollectorRegistry, generate_latest
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+    from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+    from prometheus_client.process_collector import ProcessCollector
+    from prometheus_client.registry import Collector
+finally:
+    for name in _replaced:
+        if isinstance(sys.modules.get(name), _Nothing):
+            del sys.modules[name]
+
+__all__ = [
+    "CONTENT_TYPE_PLAIN_0_0_4",
+    "Collector",
+    "CollectorRegistry",
+    "CounterMetricFamily",
+    "GaugeMetricFamily",
+    "Metric",
+    "ProcessCollector",
+    "generate_latest",
+]
