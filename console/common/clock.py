@@ -1,14 +1,25 @@
 """Wall time in milliseconds, as every stored moment of the console is kept."""
 
 import time
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive
 
+#: The last of the year 9999, where calendars end.
+LAST_MS = 253_402_300_799_999
+
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def utc(at_ms: int) -> datetime | None:
+    """None for a time that no calendar has: a producer may give its records any number of 64 bits."""
+    try:
+        return datetime.fromtimestamp(at_ms / 1_000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 def moment_of(text: str) -> datetime | None:
@@ -17,4 +28,9 @@ def moment_of(text: str) -> datetime | None:
         moment = parse_datetime(text[:40])
     except ValueError:
         return None
-    return None if moment is None or is_naive(moment) else moment
+    if moment is None or is_naive(moment):
+        return None
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return None  # a first or last day of the calendar that is beyond it in UTC

@@ -1,12 +1,12 @@
 """Numbers and moments as an operator reads them."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from console.common.clock import now_ms
+from console.common.clock import now_ms, utc
 
 register = template.Library()
 
@@ -137,8 +137,14 @@ def moment(at: int | datetime) -> SafeString | str:
     """A moment in UTC, the one zone of all pages. Takes ms since the epoch or a datetime."""
     if not at:
         return UNKNOWN
-    when = at if isinstance(at, datetime) else datetime.fromtimestamp(at / 1000, UTC)
+    when = at if isinstance(at, datetime) else utc(at)
+    if when is None:
+        return _beyond(at)
     return format_html('<time datetime="{}">{}</time>', when.isoformat(), when.strftime("%Y-%m-%d %H:%M:%S UTC"))
+
+
+def _beyond(at_ms: int | datetime) -> str:
+    return f"{at_ms} ms since 1970"
 
 
 @register.filter
@@ -150,13 +156,18 @@ def minute(at: datetime) -> str:
 @register.filter
 def day(at_ms: int) -> str:
     """In UTC."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d")
+    return _written(at_ms, "%Y-%m-%d")
+
+
+def _written(at_ms: int, form: str) -> str:
+    when = utc(at_ms)
+    return _beyond(at_ms) if when is None else when.strftime(form)
 
 
 @register.filter
 def hour(at_ms: int) -> str:
     """In UTC: the hour that begins then."""
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return _written(at_ms, "%Y-%m-%d %H:%M UTC")
 
 
 @register.filter
@@ -164,22 +175,23 @@ def short_moment(at_ms: int) -> SafeString | str:
     """As `moment`, for a narrow column: the time of day, or the day if it is not today (in UTC)."""
     if not at_ms:
         return UNKNOWN
-    when = datetime.fromtimestamp(at_ms / 1000, UTC)
-    is_today = when.date() == datetime.fromtimestamp(now_ms() / 1000, UTC).date()
-    text = when.strftime("%H:%M:%S UTC" if is_today else "%Y-%m-%d")
+    when = utc(at_ms)
+    if when is None:
+        return _beyond(at_ms)
+    text = when.strftime("%H:%M:%S UTC" if day(at_ms) == day(now_ms()) else "%Y-%m-%d")
     return format_html('<time datetime="{}">{}</time>', when.isoformat(), text)
 
 
 @register.filter
 def utc_time(at_ms: int) -> str:
     """For the tip over a chart, where no element can stand."""
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%H:%M UTC}"
+    return _written(at_ms, "%H:%M UTC")
 
 
 @register.filter
 def utc_minute(at_ms: int) -> str:
     """As `utc_time`, of any day."""
-    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M UTC}"
+    return _written(at_ms, "%Y-%m-%d %H:%M UTC")
 
 
 @register.filter

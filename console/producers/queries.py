@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from console.clusters.models import Partition, Topic
-from console.common.clock import now_ms
+from console.common.clock import now_ms, utc
 from console.gateway.interface import ClusterGateway
 from console.gateway.producer_views import ProducerView
 from console.producers.standing import OpenTransaction, open_transactions
@@ -75,7 +74,7 @@ def export_rows(writers: Writers, *, shows_ids: bool) -> Iterator[tuple[object, 
             each.producer_id,
             each.epoch,
             each.last_sequence,
-            datetime.fromtimestamp(each.last_at_ms / 1_000, UTC) if each.last_at_ms else None,
+            utc(each.last_at_ms) or each.last_at_ms if each.last_at_ms else None,
             each.coordinator_epoch,
             each.open_from,
             found.standing if found else "",

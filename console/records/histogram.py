@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from console.common.clock import LAST_MS
 from console.gateway.interface import ClusterGateway
 from console.gateway.record_views import OffsetSpan
 
@@ -19,7 +20,7 @@ _STEPS_MS = (
     *(each * _SECOND for each in (1, 2, 5, 10, 15, 30)),
     *(each * _MINUTE for each in (1, 2, 5, 10, 15, 30)),
     *(each * _HOUR for each in (1, 2, 3, 6, 12)),
-    *(each * _DAY for each in (1, 2, 7, 14, 28, 91, 182, 364, 1_820, 18_200)),
+    *(each * _DAY for each in (1, 2, 7, 14, 28, 91, 182, 364, 1_820, 18_200, 50_000)),
 )
 
 
@@ -48,11 +49,14 @@ class Histogram:
 
 
 def edges(oldest_ms: int, newest_ms: int) -> list[int]:
-    """Moments between which bars stand: whole seconds, minutes, hours or days, the last after the newest."""
-    longest = _STEPS_MS[-1]
-    step = next((each for each in _STEPS_MS if (newest_ms - oldest_ms) / each < BARS_MAX - 1), longest)
-    first = max(oldest_ms, newest_ms - longest * (BARS_MAX - 1)) // step * step
-    return list(range(first, newest_ms + step + 1, step))
+    """Moments between which bars stand: whole seconds, minutes, hours or days, the last after the newest.
+
+    The calendar's end is theirs, too: a producer may give a record any number as its time.
+    """
+    oldest_ms, newest_ms = max(0, min(oldest_ms, LAST_MS)), min(newest_ms, LAST_MS)
+    step = next(each for each in _STEPS_MS if (newest_ms - oldest_ms) / each < BARS_MAX - 1)
+    moments = range(oldest_ms // step * step, newest_ms + step + 1, step)
+    return [min(each, LAST_MS) for each in moments]
 
 
 def counted(

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
 from itertools import islice
 
+from console.common.clock import utc
 from console.gateway.record_views import RecordView
 from console.records.columns import Column, cell_at, offered_paths, parse_document
 from console.records.decoders import Found, RecordDecoder
@@ -104,7 +105,7 @@ def record_rows(topic: str, records: Iterable[RecordView], query: RecordQuery) -
     decoder = RecordDecoder(topic)
     for each in records:
         shown = ShownRecord(each, query.shown_as, 64 * 1024, decoder, query.columns)
-        at = None if each.at_ms is None else datetime.fromtimestamp(each.at_ms / 1000, UTC)
+        at = None if each.at_ms is None else utc(each.at_ms) or each.at_ms
         key = None if each.key is None else shown.key.text if each.key else ""
         value = None if each.value is None else shown.value.text if each.value else ""
         headers = [f"{name}={text.text}" for name, text in shown.headers]
@@ -122,8 +123,8 @@ class DrawnBar:
         return 100 - self.height
 
     @property
-    def begins(self) -> datetime:
-        return datetime.fromtimestamp(self.bar.from_ms / 1000, UTC)
+    def begins(self) -> datetime | None:
+        return utc(self.bar.from_ms)
 
 
 def drawn(histogram: Histogram) -> list[DrawnBar]:

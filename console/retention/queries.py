@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.core.paginator import Page, Paginator
 from django.db.models import F, QuerySet
@@ -12,6 +12,7 @@ from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import BrokerReport, Directory
 from console.clusters.access import topics_within
 from console.clusters.models import Topic
+from console.common.clock import utc
 from console.retention.growth import full_in_ms
 from console.retention.models import DiskGrowth, TopicOutlook
 
@@ -154,5 +155,5 @@ def export_rows(topics: Iterable[Topic], reach: Reach) -> Iterator[tuple[object,
         )
 
 
-def _moment(at_ms: int | None) -> datetime | None:
-    return datetime.fromtimestamp(at_ms / 1_000, UTC) if at_ms else None
+def _moment(at_ms: int | None) -> datetime | int | None:
+    return utc(at_ms) or at_ms if at_ms else None

@@ -1,6 +1,6 @@
 """The segments of one partition. It asks the partition's leader while it is drawn, as the retention tab does."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from console.access.rights import Right
 from console.clusters.access import access_topic
-from console.common.clock import now_ms
+from console.common.clock import now_ms, utc
 from console.common.csv_table import csv_response, wants_csv
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
@@ -67,5 +67,5 @@ def _row(each: SegmentOutlook) -> tuple[object, ...]:
     )
 
 
-def _moment(at_ms: int | None) -> datetime | None:
-    return datetime.fromtimestamp(min(at_ms, 253_402_300_799_000) / 1_000, UTC) if at_ms else None
+def _moment(at_ms: int | None) -> datetime | int | None:
+    return utc(at_ms) or at_ms if at_ms else None

@@ -1,11 +1,11 @@
 """Topics and partitions as rows of a file."""
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from itertools import chain, islice
 
 from console.access.reach import Reach
 from console.clusters.models import Partition, Topic
+from console.common.clock import utc
 from console.topics.queries import with_groups
 
 #: Groups are counted for so many topics at one time.
@@ -63,7 +63,7 @@ def topic_rows(topics: Iterable[Topic], reach: Reach) -> Iterator[tuple[object, 
             topic.records_per_second,
             topic.read_per_second,
             topic.size_bytes,
-            datetime.fromtimestamp(topic.last_record_at_ms / 1000, UTC) if topic.last_record_at_ms else None,
+            utc(topic.last_record_at_ms) or topic.last_record_at_ms if topic.last_record_at_ms else None,
             topic.group_count,
             topic.lag,
             topic.retention_ms,

@@ -2,7 +2,18 @@ from datetime import UTC, datetime
 
 import pytest
 
-from console.common.figures import age, duration, facts, grouped, limit_in_words, moment, rate, size
+from console.common.figures import (
+    age,
+    duration,
+    facts,
+    grouped,
+    limit_in_words,
+    moment,
+    rate,
+    short_moment,
+    size,
+    utc_minute,
+)
 from console.common.sparkline import spark_points, sparkline
 from console.gateway.retention_views import SettingView
 
@@ -41,6 +52,12 @@ def test_age_counts_seconds_and_never_is_negative(monkeypatch):
     monkeypatch.setattr("console.common.figures.now_ms", lambda: 10_000)
 
     assert (age(0), age(7_500), age(11_000)) == ("no data yet", "2 s old", "0 s old")
+
+
+@pytest.mark.parametrize("show", [moment, short_moment, utc_minute])
+def test_a_time_that_no_calendar_has_is_told_as_it_is(show):
+    assert show(2**62) == "4611686018427387904 ms since 1970"
+    assert "9999-12-31" in show(253_402_300_799_999)
 
 
 def test_a_moment_carries_its_zone():

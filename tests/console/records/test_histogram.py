@@ -5,6 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from console.common.clock import LAST_MS
 from console.gateway.record_views import OffsetSpan
 from console.records.histogram import BARS_MAX, counted, edges, read_histogram
 
@@ -21,7 +22,10 @@ def test_bars_are_few_and_cover_every_time(oldest, length):
 
 
 def test_times_that_are_nonsense_make_no_endless_bars():
-    assert len(edges(0, 2**62)) <= BARS_MAX + 2
+    moments = edges(0, 2**62)
+    assert len(moments) <= BARS_MAX + 2
+    assert (moments[0], moments[-1]) == (0, LAST_MS)
+    assert edges(2**62, 2**62)[-1] == LAST_MS
 
 
 @given(st.lists(st.lists(st.integers(0, 100_000), min_size=1, max_size=50), min_size=1, max_size=4))

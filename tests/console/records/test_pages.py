@@ -193,3 +193,20 @@ def test_a_page_of_the_newest_that_broke_off_leads_to_no_older_one(cluster, topi
     assert (page.stop, page.cursor) == ("byte budget used", "")
     oldest = read_page(cluster, "orders", 2, RecordQuery(place="oldest", limit=25))
     assert oldest.cursor
+
+
+@pytest.mark.parametrize("at_ms", [253_433_836_800_000, 2**62])
+def test_a_record_of_a_time_that_no_calendar_has_is_shown_with_the_others(ask, cluster, clock, at_ms):
+    """A producer may write any number of 64 bits, and one such record must not hide the topic's others."""
+    now_ms = clock.now_ms()
+    clock.advance(at_ms - now_ms)
+    cluster.produce_record("orders", 0, b"key", b"of no time")
+    clock.advance(now_ms - at_ms)
+    assert f"{at_ms} ms since 1970" in ask().content.decode()
+    assert f"{at_ms} ms since 1970" in ask("0/60/").content.decode()
+    assert f',"{at_ms}","key","of no time",' in b"".join(ask("?format=csv")).decode()
+    assert "offsets by time" in ask("histogram/").content.decode()
+
+
+def test_the_first_day_of_the_calendar_in_a_zone_before_utc_is_no_moment(ask):
+    assert ask("?place=time&moment=0001-01-01T00:00:00%2B14:00").status_code == 200

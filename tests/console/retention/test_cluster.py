@@ -153,3 +153,9 @@ def test_without_topics_and_disks_the_page_says_what_to_do(cluster, collect, vie
     assert "nothing to keep or delete" in page(client_of, viewer)
     assert "No broker has told about its disks yet." in page(client_of, viewer)
     assert "Create one" in page(client_of, operator)
+
+
+def test_a_record_of_a_time_that_no_calendar_has_hides_no_topic(viewer, client_of):
+    TopicOutlook.objects.filter(topic__name="orders").update(oldest_at_ms=2**62)
+    assert names(page(client_of, viewer)) == ["orders", "payments"]
+    assert str(2**62) in b"".join(client_of(viewer).get("/retention/?format=csv")).decode()
