@@ -97,22 +97,28 @@ class ZooKeeperEnsemble:
 @contextlib.contextmanager
 def running_ensemble(directory: Path, count: int) -> Iterator[ZooKeeperEnsemble]:
     """Yields `count` servers that have elected a leader; stops them at the end."""
-    ports = free_ports(3 * count)
-    addresses = [ServerAddress("127.0.0.1", *ports[3 * index : 3 * index + 3]) for index in range(count)]
-    lines = "".join(f"server.{number}={address}\n" for number, address in enumerate(addresses, 1))
     with contextlib.ExitStack() as stack:
         servers = []
-        for number, address in enumerate(addresses, 1):
-            home = directory / str(number)
-            (home / "data").mkdir(parents=True)
-            (home / "data" / "myid").write_text(f"{number}\n")
-            (home / "zoo.cfg").write_text(_zoo_cfg() + lines)
-            server = start_zookeeper(home, address.ports, number=number)
+        for number, address in enumerate(prepare_ensemble(directory, count), 1):
+            server = start_zookeeper(directory / str(number), address.ports, number=number)
             stack.callback(server.stop)
             servers.append(server)
         for server in servers:
             await_zookeeper(server)
         yield ZooKeeperEnsemble(servers)
+
+
+def prepare_ensemble(directory: Path, count: int) -> list[ServerAddress]:
+    """The files of `count` servers in `directory`/1 and so on, on free ports; where each of them will listen."""
+    ports = free_ports(3 * count)
+    addresses = [ServerAddress("127.0.0.1", *ports[3 * index : 3 * index + 3]) for index in range(count)]
+    lines = "".join(f"server.{number}={address}\n" for number, address in enumerate(addresses, 1))
+    for number in range(1, count + 1):
+        home = directory / str(number)
+        (home / "data").mkdir(parents=True)
+        (home / "data" / "myid").write_text(f"{number}\n")
+        (home / "zoo.cfg").write_text(_zoo_cfg() + lines)
+    return addresses
 
 
 def _zoo_cfg() -> str:
