@@ -47,7 +47,8 @@ def _rows(expected: Expected, measured: Measured, probed: Probed | None, of_brok
         ok = measured.zookeeper_left >= expected.zookeeper_left
         left = f"{expected.zookeeper_left} at least", str(measured.zookeeper_left)
         yield Row("ZooKeeper servers that served", *left, OK if ok else WORSE)
-        yield _within("Moves of the controller", (0, 0), measured.controller_moves)
+        yield _seconds("ZooKeeper without a quorum, for", expected.quorumless_s, measured.quorumless_s)
+        yield _within("Moves of the controller", expected.controller_moves, measured.controller_moves)
     yield _seconds("Partitions without a leader, for", expected.leaderless_s, measured.leaderless_s)
     yield _seconds(
         "Partitions short of replicas in sync, for", expected.under_replicated_s, measured.under_replicated_s

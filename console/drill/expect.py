@@ -21,7 +21,8 @@ CATCH_UP_S = 90
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
     """Each pair is from and to. `unanswered_s`: how long its leaders do not answer; `below`: partitions under their
-    minimum meanwhile; `notices`: whether the cluster misses it at all."""
+    minimum meanwhile; `notices`: whether the cluster misses it at all; `quorumless_s`: how long no ZooKeeper server
+    serves."""
 
     notices: bool
     leaders_moved: tuple[int, int] = (0, 0)
@@ -33,6 +34,7 @@ class Expected:
     groups: int = 0
     back_s: float = CATCH_UP_S
     zookeeper_left: int = 0
+    quorumless_s: tuple[float, float] = (0, 0)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -67,5 +69,18 @@ def of_broker(fault: Fault, seconds: int, absence: Absence, session_s: float, la
 
 
 def of_server(fault: Fault, seconds: int, absence: ServerAbsence) -> Expected:
-    """One ZooKeeper server of several: brokers go on with the others, and no session ends."""
-    return Expected(notices=fault is not Fault.SLOW, zookeeper_left=absence.left, unanswered_s=(0, ELECTION_S))
+    """One ZooKeeper server of several: brokers go on with the others, and no session ends.
+
+    Without their leader the others serve nobody until they have elected one, and a broker that finds nobody for so long
+    may have to begin another session, as if it had been away.
+    """
+    elect_s, catch_up_s = (ELECTION_S, CATCH_UP_S) if absence.is_leader else (0, 0)
+    return Expected(
+        notices=fault is not Fault.SLOW,
+        zookeeper_left=absence.left,
+        unanswered_s=(0, ELECTION_S + elect_s),
+        quorumless_s=(0, elect_s),
+        controller_moves=(0, int(absence.is_leader)),
+        leaderless_s=(0, elect_s),
+        under_replicated_s=(0, elect_s + catch_up_s),
+    )

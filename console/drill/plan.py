@@ -48,7 +48,13 @@ def _expected(expected: Expected) -> Iterable[str]:
             f"Expected: up to {moved} moved to other brokers, after at most {expected.unanswered_s[1]:.0f} s without "
             f"an answer; in sync again within {expected.back_s:.0f} s of its return."
         )
-    if expected.controller_moves[1]:
+    if expected.quorumless_s[1]:
+        most = f"{expected.quorumless_s[1]:.0f} s"
+        yield (
+            f"Expected: ZooKeeper's other servers elect a leader; until then, for at most {most}, none serves. Brokers "
+            "may have to begin another session, and another one may become controller."
+        )
+    elif expected.controller_moves[1]:
         yield "Expected: another broker becomes controller."
     if expected.groups:
         yield f"{count_of(expected.groups, 'consumer group')} coordinated by it wait for another coordinator."

@@ -56,7 +56,9 @@ class Measured:
     #: From the moment everything was put back until every replica was in sync again; None: it was not.
     back_s: float | None
     lost: int | None
+    #: The fewest servers of a quorum, and for how long there was none.
     zookeeper_left: int
+    quorumless_s: float
 
 
 def measure(samples: Sequence[Sample], fault_ms: int, back_ms: int | None, target: int | None) -> Measured:
@@ -78,7 +80,8 @@ def measure(samples: Sequence[Sample], fault_ms: int, back_ms: int | None, targe
         unanswered_s=_seconds(after, lambda each: bool(each.failing)) if known else None,
         back_s=_back_s(after, back_ms, target),
         lost=max(told) - (first.lost or 0 if first else 0) if told else None,
-        zookeeper_left=min((each.zookeeper for each in after), default=0),
+        zookeeper_left=min((each.zookeeper for each in after if each.zookeeper), default=0),
+        quorumless_s=_seconds(after, lambda each: not each.zookeeper),
     )
 
 

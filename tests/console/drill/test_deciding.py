@@ -171,6 +171,45 @@ def test_a_zookeeper_server_that_takes_another_along_ends_it():
     )
 
 
+SERVER = ServerAbsence(
+    voters=3, left=2, is_member=True, is_leader=True, had_quorum=True, is_doubtful=False, now_ms=0, seen_at_ms=0
+)
+
+
+def test_while_the_others_elect_a_leader_nobody_serves_and_that_is_expected_of_a_leader_alone():
+    leader, follower = (of_server(Fault.KILL, 20, replace(SERVER, is_leader=each)) for each in (True, False))
+    electing = [sample(each, zookeeper=0) for each in (1, 3, 5)]
+    assert why_worse(leader, electing, sample(0), None) == ""
+    assert "0 ZooKeeper servers left, 2 expected" in why_worse(follower, electing[:1], sample(0), None)
+    too_long = [sample(each, zookeeper=0) for each in range(1, 13)]
+    assert "0 ZooKeeper servers left, 2 expected" in why_worse(leader, too_long, sample(0), None)
+    again = [*electing, sample(6, zookeeper=2), sample(8, zookeeper=0), sample(12, zookeeper=0)]
+    assert why_worse(leader, again, sample(0), None) == ""
+
+
+def test_a_broker_that_finds_nobody_while_they_elect_may_begin_another_session():
+    moved = measure([sample(0), sample(8, controller_id=3)], 5_000, 7_000, None)
+    for is_leader, verdict in ((True, "as expected"), (False, "worse")):
+        rows = compare(of_server(Fault.PAUSE, 20, replace(SERVER, is_leader=is_leader)), moved, None, of_broker=False)
+        assert {each.what: each.verdict for each in rows}["Moves of the controller"] == verdict
+
+
+def test_an_election_is_a_line_of_the_report_and_no_server_that_was_lost():
+    story = [sample(0), sample(6, zookeeper=0), sample(8, zookeeper=2), sample(26), sample(30)]
+    measured = measure(story, 5_000, 25_000, None)
+    assert (measured.zookeeper_left, measured.quorumless_s) == (2, 2.0)
+    expected = of_server(Fault.KILL, 20, SERVER)
+    rows = {each.what: each.verdict for each in compare(expected, measured, None, of_broker=False)}
+    assert rows["ZooKeeper servers that served"] == "as expected"
+    assert rows["ZooKeeper without a quorum, for"] == "as expected"
+    follower = of_server(Fault.KILL, 20, replace(SERVER, is_leader=False))
+    rows = {each.what: each.verdict for each in compare(follower, measured, None, of_broker=False)}
+    assert rows["ZooKeeper without a quorum, for"] == "as expected"
+    longer = measure([*story, sample(32, zookeeper=0), sample(36)], 5_000, 25_000, None)
+    rows = {each.what: each.verdict for each in compare(follower, longer, None, of_broker=False)}
+    assert rows["ZooKeeper without a quorum, for"] == "worse"
+
+
 STORY = [
     sample(0),
     sample(5),
