@@ -37,6 +37,7 @@ from console.credentials.collect import CredentialCollector
 from console.footprint.ticks import tick_and_tell
 from console.gateway.broker_views import ReplicaSizes
 from console.gateway.connect import mirror_gateways
+from console.gateway.identity import refuse_other
 from console.gateway.interface import ClusterGateway
 from console.gateway.zookeeper import ZooKeeperView
 from console.healing.collect import INTERVAL_SECONDS as HEALING_INTERVAL_SECONDS
@@ -148,8 +149,8 @@ class Collector:
 
     def collect_cluster(self) -> None:
         view = self._gateway.describe_cluster()
-        at_ms = self._now_ms()
-        before = self._brokers if view.cluster_id == self._cluster_id else {}
+        refuse_other(self._cluster_id, view.cluster_id)
+        at_ms, before = self._now_ms(), self._brokers
         gone = before.keys() - {each.id for each in view.brokers}
         removed = removed_brokers() if gone else set()
         after = broker_rows(view.brokers, before, self._holding_replicas, at_ms, removed)

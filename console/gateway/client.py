@@ -7,7 +7,7 @@ in it goes into clients and nowhere else.
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ from broker.client.security.properties import PLAINTEXT, ClientSecurity
 from broker.common.errors import BarnabasError
 from broker.protocol.messages.metadata import MetadataRequest
 from broker.security.membership import Membership
-from console.gateway.errors import REFUSED, UNUSABLE, ClientRefusedError, GatewayError
+from console.gateway.errors import REFUSED, UNUSABLE, ClientRefusedError, GatewayError, error_from_kafka
+from console.gateway.identity import refuse_other
 from console.gateway.kept_connections import KeptConnections, LendingCluster, Lent
 from console.gateway.own_requests import own_requests, statistics
 
@@ -32,6 +33,11 @@ from console.gateway.own_requests import own_requests, statistics
 _ASK_WHY_EVERY_S = 10.0
 #: A broker lets those wait whose logins failed, and librdkafka's have.
 _WHY_TIMEOUT_S = 8.0
+#: Who was the one that is meant is so for this long: a cluster is not rebuilt in less.
+_SURE_FOR_S = 1.0
+_IDENTIFY_TIMEOUT_S = 2.0
+#: No topic can have this name: asking for it brings the brokers without the list of topics.
+NO_TOPIC = "+"
 _ADMIN = {
     "client.id": "barnabas-console",
     "reconnect.backoff.ms": 100,
@@ -44,8 +50,19 @@ _ADMIN = {
 class ClusterClient:
     """Threads may share it. Whatever is wrong with the file is a ClientRefusedError, in one sentence."""
 
-    def __init__(self, bootstrap_servers: str, config_file: str = "", *, is_required: bool = True):
-        """A file that is not required may be missing: connections are plain then."""
+    def __init__(
+        self,
+        bootstrap_servers: str,
+        config_file: str = "",
+        *,
+        is_required: bool = True,
+        meant: Callable[[], str] = lambda: "",
+    ):
+        """A file that is not required may be missing: connections are plain then.
+
+        `meant`: the id of the cluster that has to answer, empty while that may be any. Once it is known it stays.
+        """
+        self._meant, self._meant_id, self._sure_until = meant, "", 0.0
         self.bootstrap_servers = bootstrap_servers
         self._file = config_file
         self._is_required = is_required
@@ -68,17 +85,42 @@ class ClusterClient:
             return self._read_again()
 
     def settings(self, more: Mapping[str, Any]) -> dict[str, Any]:
-        """For a client of confluent-kafka; it holds secrets."""
+        """For a client of confluent-kafka; it holds secrets. Raises OtherClusterError."""
+        self._be_sure()
+        return self._settings(more)
+
+    def _settings(self, more: Mapping[str, Any]) -> dict[str, Any]:
         try:
             return {"bootstrap.servers": self.bootstrap_servers, **more, **librdkafka_settings(self.security())}
         except ClientConfigError as error:
             raise self._unusable(error) from error
 
     def admin(self) -> AdminClient:
-        """The same until the file is another."""
+        """The same until the file is another. Raises OtherClusterError."""
+        self._be_sure()
+        return self._any_admin()
+
+    def metadata(self, topic: str | None, timeout_seconds: float) -> Any:
+        """Of the cluster that is meant. Raises OtherClusterError, KafkaException."""
+        found = self._any_admin().list_topics(topic=topic, timeout=timeout_seconds)
+        if not self._meant_id:
+            self._meant_id = self._meant()
+        refuse_other(self._meant_id, found.cluster_id or "")
+        self._sure_until = time.monotonic() + _SURE_FOR_S
+        return found
+
+    def _be_sure(self) -> None:
+        if time.monotonic() < self._sure_until or not (self._meant_id or self._meant()):
+            return
+        try:
+            self.metadata(NO_TOPIC, _IDENTIFY_TIMEOUT_S)
+        except KafkaException as error:
+            raise error_from_kafka(error.args[0]) from error
+
+    def _any_admin(self) -> AdminClient:
         security = self.security()
         is_new = self._admin is None or self._admin[0] != security
-        settings = self.settings(_ADMIN | self._bound() | statistics()) if is_new else {}
+        settings = self._settings(_ADMIN | self._bound() | statistics()) if is_new else {}
         with self._lock:
             if self._admin is None or (settings and self._admin[0] != security):
                 self._admin = security, self._made(settings)
@@ -102,11 +144,13 @@ class ClusterClient:
         return {"max.in.flight.requests.per.connection": most} if most else {}
 
     def cluster(self, timeout_seconds: float) -> Cluster:
+        self._be_sure()
         servers = parse_bootstrap_servers(self.bootstrap_servers)
         return LendingCluster(servers, self._kept, self.security(), timeout_seconds)
 
     def connection(self, host: str, port: int, timeout_seconds: float, membership: Membership | None = None) -> Lent:
         """With a `membership` for who will ask by it. Raises BarnabasError, as BrokerConnection does."""
+        self._be_sure()
         return self._kept.lend(host, port, timeout_seconds, self.security(), membership)
 
     def _connect(self, host: str, port: int, timeout_s: float, security: ClientSecurity) -> BrokerConnection:

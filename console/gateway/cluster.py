@@ -34,7 +34,7 @@ from confluent_kafka.admin import (
 from console.gateway.acls import KafkaAcls
 from console.gateway.batches import ask_batches
 from console.gateway.brokers import KafkaBrokers
-from console.gateway.client import ClusterClient
+from console.gateway.client import NO_TOPIC, ClusterClient
 from console.gateway.credentials import KafkaCredentials
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
 from console.gateway.groups import KafkaGroups
@@ -63,8 +63,6 @@ TOPICS_PER_DESCRIBE_REQUEST = 200
 SILENT_LEADER_PAUSE_SECONDS = 5.0
 #: Likewise for topic ids, which the library asks of the controller: there may be none for a moment.
 IDENTIFY_PAUSE_SECONDS = 10.0
-#: No topic can have this name: asking for it brings the brokers without the list of topics.
-NO_TOPIC = "+"
 
 
 class KafkaGateway:
@@ -229,7 +227,7 @@ class KafkaGateway:
     def _metadata(self, topic: str | None = None) -> ClusterMetadata:
         """Answered by any live broker, also while there is no controller."""
         try:
-            return self._client.admin().list_topics(topic=topic, timeout=self._timeout)
+            return self._client.metadata(topic, self._timeout)
         except KafkaException as error:
             raise self._why_not(error_from_kafka(error.args[0])) from error
 

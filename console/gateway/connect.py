@@ -8,6 +8,7 @@ from django.utils.module_loading import import_string
 
 from console.common.current_cluster import bound, current_cluster, here, is_main
 from console.gateway.errors import GatewayError
+from console.gateway.identity import remembered
 from console.gateway.interface import ClusterGateway
 from console.gateway.zookeeper_views import NoSuchZnodeError, ZooKeeperGateway
 
@@ -35,7 +36,9 @@ def kafka_gateway() -> ClusterGateway:
     from console.gateway.cluster import KafkaGateway
     from console.gateway.membership import ConsoleMembership
 
-    client = ClusterClient(here.BOOTSTRAP_SERVERS, here.CLIENT_CONFIG, is_required=here.CLIENT_CONFIG_IS_NAMED)
+    client = ClusterClient(
+        here.BOOTSTRAP_SERVERS, here.CLIENT_CONFIG, is_required=here.CLIENT_CONFIG_IS_NAMED, meant=bound(remembered)
+    )
     return KafkaGateway(
         client, ConsoleMembership(bound(zookeeper_gateway) if here.ZOOKEEPER or is_main() else _no_zookeeper)
     )

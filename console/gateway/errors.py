@@ -16,10 +16,16 @@ class ClusterUnreachableError(GatewayError):
 #: How the sentences begin of a console that is not let in; waiting does not mend it.
 REFUSED = "The cluster does not let the console in:"
 UNUSABLE = "The console's client configuration cannot be used:"
+#: And of another cluster at the address of the one that is meant.
+OTHER = "Another cluster answers:"
 
 
 class ClientRefusedError(ClusterUnreachableError):
     """The cluster does not take the console for somebody it knows, or the console the cluster for the one it means."""
+
+
+class OtherClusterError(ClusterUnreachableError):
+    """Nothing is asked of it, and nothing done to it."""
 
 
 def is_refusal(sentence: str) -> bool:

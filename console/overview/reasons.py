@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from console.gateway.errors import OTHER
 from console.overview.client_reasons import group_reason, group_reasons
 from console.overview.completeness_reasons import completeness_reasons, late_reasons
 from console.overview.connector_reasons import connector_reasons, silence_reasons
@@ -78,6 +79,8 @@ def _where_it_runs(reason: Reason) -> Reason:
 
 
 def _brokers_silent(facts: Facts) -> tuple[str, Action]:
+    if facts.brokers_error.startswith(OTHER):
+        return facts.brokers_error, Action("Point the console at its cluster again, or start afresh")
     if facts.is_refused:
         return facts.brokers_error, Action("Mend the client configuration: it is read again by itself")
     return f"The brokers cannot be asked: {facts.brokers_error}", Action(

@@ -5,10 +5,11 @@ import threading
 
 import pytest
 
-from console.clusters.models import Broker, Partition, Topic
+from console.clusters.models import Broker, ClusterState, Partition, Topic
 from console.clusters.queries import cluster_state
 from console.collector.collector import Collector, Tier, run_collector
 from console.gateway.fake import RECORD_BYTES, FakeGateway
+from console.history.models import Change
 from console.live import groups
 from console.live.attention import Attention
 from console.overview.queries import overview_facts
@@ -240,15 +241,27 @@ def test_a_new_collector_goes_on_from_the_stored_rows(cluster, collect, zookeepe
     assert list(Topic.objects.values()) == before
 
 
-def test_another_cluster_at_the_same_address_misses_no_broker_of_the_old_one(cluster, collect, zookeeper, clock):
+@pytest.mark.parametrize(("told", "says"), [("another", "its id is another"), ("", "it tells no id")])
+def test_another_cluster_at_the_same_address_is_refused_and_no_row_of_the_old_one_is_touched(
+    told, says, cluster, collect, zookeeper, clock
+):
     cluster.create_topic("orders", 3, 1)
     collect()
-    another = Collector(FakeGateway(1, "another-cluster"), lambda: zookeeper, clock.now_ms)
-    another.collect_topics()
-    another.collect_cluster()
+    brokers, changes = list(Broker.objects.values()), Change.objects.count()
+    another = Collector(FakeGateway(1, told), lambda: zookeeper, clock.now_ms)
+    Tier("brokers", 1, another.collect_cluster, another.cluster_failed).run_once()
 
-    assert list(Broker.objects.values_list("broker_id", "is_registered")) == [(1, True)]
-    assert not Topic.objects.exists()
+    state = ClusterState.objects.get()
+    assert state.brokers_error.startswith(f"Another cluster answers: {says}, and what is kept here is of fake-cluster.")
+    assert state.brokers_error.endswith("python -m console start_afresh main")
+    assert (state.cluster_id, state.brokers_at_ms > 0) == ("fake-cluster", True)
+    assert (list(Broker.objects.values()), Change.objects.count()) == (brokers, changes)
+
+
+def test_a_cluster_that_never_told_an_id_is_compared_with_nothing(collect, zookeeper, clock):
+    Collector(FakeGateway(1, ""), lambda: zookeeper, clock.now_ms).collect_cluster()
+    Collector(FakeGateway(1, "told-at-last"), lambda: zookeeper, clock.now_ms).collect_cluster()
+    assert ClusterState.objects.get().cluster_id == "told-at-last"
 
 
 class CountingCollector:
