@@ -46,6 +46,10 @@ class FakeMoves:
             for each in topic.partitions
         }
 
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        wanted = set(topics)
+        return {each.name: each.topic_id for each in self._cluster.describe_topics() if each.name in wanted}
+
     def under_way(self) -> dict[TopicPartition, MoveView]:
         self._cluster.alive_brokers()
         return dict(self._moves)

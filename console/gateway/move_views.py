@@ -47,6 +47,10 @@ class MoveGateway(Protocol):
         """
         ...
 
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        """What tells each of `topics` from one of the same name made later; without those that have none."""
+        ...
+
     def under_way(self) -> dict[TopicPartition, MoveView]:
         """Every partition on the move, whoever asked for it."""
         ...

@@ -53,6 +53,15 @@ class KafkaMoves:
                             found[topic.name, each.partition_index] = tuple(each.replica_nodes)
         return found
 
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        names, found = sorted(set(topics)), {}
+        with self._cluster() as cluster:
+            for at in range(0, len(names), TOPICS_PER_REQUEST):
+                for topic in cluster.describe_topics(names[at : at + TOPICS_PER_REQUEST]).topics:
+                    if not topic.error_code and topic.topic_id.int:
+                        found[topic.name] = str(topic.topic_id)
+        return found
+
     def under_way(self) -> dict[TopicPartition, MoveView]:
         request = ListPartitionReassignmentsRequest(timeout_ms=int(self._timeout * 1_000), topics=None)
         with self._cluster() as cluster:

@@ -21,7 +21,7 @@ from console.placement.sentences import count_of
 from console.plans.gate import the_gate
 from console.plans.plan import NotConfirmedError
 from console.staged_moves.actions import do_batch
-from console.staged_moves.decide import Decision, Do, Facts, may_begin, next_batch
+from console.staged_moves.decide import Decision, Do, Facts, may_begin, next_batch, remade
 from console.staged_moves.models import StagedMove
 from console.staged_moves.queries import batch_of
 
@@ -87,6 +87,9 @@ def _forbids(operation: StagedMove) -> str:
 def _asked(operation: StagedMove) -> Decision:
     """Raises GatewayError, NotConfirmedError."""
     wanted = flat(operation.wanted)
+    ids = cluster_gateway().moves.topic_ids(operation.topics)
+    if others := remade(operation.topic_ids, ids):
+        return Decision(Do.REFUSE, others)
     present = cluster_gateway().moves.assignments(operation.topics)
     decision = next_batch(flat(operation.former), wanted, present, operation.batch_size)
     if decision.do is not Do.BEGIN:

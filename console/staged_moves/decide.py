@@ -4,6 +4,7 @@ A partition that is neither on the brokers it was on when all of this was planne
 somebody else meanwhile: the world is another, and nobody has agreed to what would be done to it now.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -82,6 +83,20 @@ def next_batch(former: Targets, wanted: Targets, present: Targets, size: int) ->
         )
     batch = dict(list(left.items())[:size])
     return Decision(Do.BEGIN, batch=batch, left=len(left))
+
+
+def remade(then: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Why nothing begins if topics were deleted and made anew since it was planned; empty: none was.
+
+    One whose id is not told is compared with nothing: that it is gone is seen by its partitions.
+    """
+    others = [topic for topic, its_id in sorted(then.items()) if now.get(topic, its_id) != its_id]
+    if not others:
+        return ""
+    named = ", ".join(others[:_NAMED_MAX])
+    more = f" and {len(others) - _NAMED_MAX:,} more" if len(others) > _NAMED_MAX else ""
+    was = "was" if len(others) == 1 else "were"
+    return f"{named}{more} {was} deleted and made anew since this was planned."
 
 
 def _named(places: list[tuple[str, int]]) -> str:

@@ -26,6 +26,8 @@ class StagedMove(Operation):
     object_name = models.CharField(max_length=255)
     former = models.JSONField()
     wanted = models.JSONField()
+    #: topic → its id when it was planned, where the cluster gives them one.
+    topic_ids = models.JSONField(default=dict)
     partition_count = models.IntegerField()
     #: Partitions that have not arrived, as of the last batch.
     left = models.IntegerField()

@@ -41,7 +41,14 @@ def stage(request: HttpRequest) -> HttpResponse:
         if _ask(request, context) and is_confirmed(request):
             form = context["form"].cleaned_data
             confirmation = Confirmation.parse(request.POST)
-            arguments = context["plan"], context["found"], form["size"], form["begins"], confirmation
+            arguments = (
+                context["plan"],
+                context["found"],
+                context["topic_ids"],
+                form["size"],
+                form["begins"],
+                confirmation,
+            )
             made = do_stage(request.user, *arguments)
             if made is not None:
                 messages.success(request, f"It {'is planned' if form['begins'] else 'begins'}, as move {made.pk}.")
@@ -67,7 +74,8 @@ def _ask(request: HttpRequest, context: dict[str, Any]) -> bool:
     size, begins = form.cleaned_data["size"], form.cleaned_data["begins"]
     against = obstacle_of(begins, timezone.now(), targets, spoken_for(), StagedMove.open_ones().count())
     action = ACTIONS.get(context["kind"], ACTIONS[""])
-    plan = context["plan"] = staged_plan(found, action, size, begins, here.BOOTSTRAP_SERVERS, against)
+    ids = context["topic_ids"] = cluster_gateway().moves.topic_ids(found.topics)
+    plan = context["plan"] = staged_plan(found, action, size, begins, here.BOOTSTRAP_SERVERS, ids, against)
     names = ("moves", "kind", "throttle", "size", "begins")
     context |= {
         "fields": [(name, form.data.get(name, "")) for name in names],

@@ -139,6 +139,12 @@ def test_calling_off_what_does_not_move_is_refused(stage, topic):
     assert stage.gateway.moves.alter({(topic, 0): None}).keys() == {(topic, 0)}
 
 
+def test_ids_tell_a_topic_from_no_topic(stage, topic):
+    told = stage.gateway.moves.topic_ids([topic, "no-such-topic"])
+    assert told.keys() == {topic}
+    assert told[topic]
+
+
 def test_assignments_of_an_unknown_topic_are_left_out(stage, topic):
     assert stage.gateway.moves.assignments([topic, "no-such-topic"]).keys() == {(topic, 0)}
 

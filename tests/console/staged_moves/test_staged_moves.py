@@ -169,6 +169,30 @@ def test_a_topic_deleted_between_two_batches_pauses_it(cluster, operator, client
     assert paused.sentence.startswith("Paused: orders-0, orders-1, orders-2 and 2 more are not there any more")
 
 
+def test_a_topic_made_anew_on_the_same_brokers_is_not_moved(cluster, operator, client_of):
+    stage(client_of(operator), cluster)
+    was = cluster.moves.assignments(["orders"])
+    cluster.delete_topic("orders")
+    cluster.create_topic("orders", 5, 2)
+    for (name, partition), replicas in was.items():
+        cluster.place_replicas(name, partition, replicas)
+    over = step()
+    assert (over.state, under_way(cluster)) == ("called off", [])
+    assert over.sentence == ("Refused, and nothing was moved: orders was deleted and made anew since this was planned.")
+
+
+def test_a_topic_made_anew_between_plan_and_confirmation_is_another_plan(cluster, operator, client_of):
+    client, sent = client_of(operator), form_for(cluster)
+    shown = client.post(ADDRESS, sent)
+    was = cluster.moves.assignments(["orders"])
+    cluster.delete_topic("orders")
+    cluster.create_topic("orders", 5, 2)
+    for (name, partition), replicas in was.items():
+        cluster.place_replicas(name, partition, replicas)
+    assert client.post(ADDRESS, sent | {"digest": digest_in(shown)}).status_code == 409
+    assert not StagedMove.objects.exists()
+
+
 def test_paused_no_batch_begins_and_resumed_it_goes_on(cluster, operator, client_of, watch):
     client = client_of(operator)
     stage(client, cluster)
