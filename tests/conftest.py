@@ -63,6 +63,16 @@ def zookeeper(tmp_path_factory):
         yield server
 
 
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory, worker_id):
+    """The console's tables are made once a run, not once a worker."""
+    from tests.migrated_once import migrated_once  # reads Django's settings
+
+    own = tmp_path_factory.getbasetemp()
+    with migrated_once((own if worker_id == "master" else own.parent) / "migrated.sqlite3"):
+        yield
+
+
 class ByFile(LoadScopeScheduling):
     """What is crowded goes to one worker whole; all else goes by file, whose tests share fixtures."""
 
