@@ -84,6 +84,7 @@ def test_pages_of_brokers_fit_both_widths_in_both_themes(chromium, product):
         "brokers": "/brokers/",
         "broker": "/brokers/1/",
         "broker-partitions": "/brokers/1/partitions/",
+        "broker-directories": "/brokers/1/directories/",
         "broker-settings": "/brokers/1/settings/?only=changed",
         "broker-plan": f"/brokers/1/settings/?search=cleaner&setting={SETTING}&value=16000&scope=all",
     }
