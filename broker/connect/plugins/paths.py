@@ -20,6 +20,11 @@ def allow(roots: list[str] | None) -> None:
     _roots = None if roots is None else tuple(Path(root).resolve() for root in roots)
 
 
+def is_held() -> bool:
+    """Whether connectors may not read and write everywhere."""
+    return _roots is not None
+
+
 def checked_path(name: str, text: str) -> Path:
     """The absolute path, links followed, so that none leads out. Raises ConfigError for the key `name`."""
     try:

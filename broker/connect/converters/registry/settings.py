@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, DataError, Importance, Password
 from broker.connect.api.config import between, not_empty
 from broker.connect.api.plugin import Props
+from broker.connect.plugins.paths import is_allowed_path
 
 _TRUST = "schema.registry.ssl.truststore.location"
 _LOGIN = "basic.auth.user.info"
@@ -87,7 +88,8 @@ CONFIG = ConfigDef(
     ConfigKey("normalize.schemas", ConfigType.BOOLEAN, False, _L, "Whether the registry normalises what it is sent."),
     ConfigKey("schemas.cache.config", ConfigType.INT, 1000, _L, "How many schemas are kept.", between(1, 100_000)),
     ConfigKey(_LOGIN, ConfigType.PASSWORD, None, _M, "user:password of the registry.", _is_login),
-    ConfigKey(_TRUST, ConfigType.STRING, None, _M, "PEM of the authorities its certificate may be of."),
+    ConfigKey(_TRUST, ConfigType.STRING, None, _M, "PEM of the authorities its certificate may be of.",
+              is_allowed_path),
     ConfigKey("max.retries", ConfigType.INT, 3, _L, "Of a request that was not answered.", between(0, 100)),
     ConfigKey("retries.wait.ms", ConfigType.INT, 1000, _L, "Before the first; then twice.", between(1, 60_000)),
     ConfigKey("retries.max.wait.ms", ConfigType.INT, 20_000, _L, "The longest.", between(1, 600_000)),

@@ -7,6 +7,7 @@ from broker.connect.api import schema as types
 from broker.connect.api.schema import DATE, DECIMAL, TIME, TIMESTAMP
 from broker.connect.converters.logical import scale_of
 from broker.connect.plugins.paths import checked_path
+from broker.connect.plugins.sql.options import check_options
 
 if TYPE_CHECKING:
     import sqlalchemy
@@ -32,6 +33,8 @@ def parse_url(name: str, text: str) -> "sqlalchemy.URL":
         if not url.database or url.database == ":memory:" or url.query:
             raise ConfigError(name, f"Invalid value for configuration {name}: sqlite:/// and a file")
         checked_path(name, url.database)
+    else:
+        check_options(name, url.database or "", url.query)
     return url.set(drivername=_DRIVERS[url.drivername])
 
 
