@@ -2,7 +2,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
@@ -45,8 +45,18 @@ class Side:
         new = NewTopic(
             topic, partitions, self._replicas, config={key.replace("_", "."): value for key, value in config.items()}
         )
-        self.admin.create_topics([new])[topic].result(20)
+        await_true(lambda: self._is_made(new), f"{topic} is made", 20)
         await_true(lambda: self._is_led(topic, partitions), f"{topic} is led")
+
+    def _is_made(self, new):
+        """False if who was asked is the controller no more, or not yet: clients ask again then."""
+        try:
+            self.admin.create_topics([new])[new.topic].result(20)
+        except KafkaException as refused:
+            if refused.args[0].code() != KafkaError.NOT_CONTROLLER:
+                raise
+            return False
+        return True
 
     def _is_led(self, topic, partitions):
         described = self.admin.list_topics(timeout=10).topics.get(topic)
