@@ -103,7 +103,8 @@ def test_a_producer_rides_out_a_kill_and_writes_nothing_twice(cluster, name):
         else:
             errors.append(error)
 
-    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "enable.idempotence": True, "linger.ms": 1})
+    quiet = {"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0}
+    producer = Producer({**quiet, "enable.idempotence": True, "linger.ms": 1})
     for number in range(2_000):
         if number == 1_000:
             cluster.broker(1).kill()
