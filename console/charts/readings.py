@@ -27,7 +27,7 @@ def readings(now_ms: int, sources: Sequence[Source] = ()) -> Iterator[Reading]:
     for seen_ms, found in (
         (state.topics_at_ms, (_cluster(state), *_topics())),
         (state.brokers_at_ms, _brokers()),
-        (state.groups_at_ms, _groups()),
+        (state.groups_at_ms, _groups(now_ms)),
         (state.zookeeper_at_ms, _servers(state)),
         (state.processes_at_ms, _processes()),
         *(source(state) for source in sources),
@@ -73,10 +73,11 @@ def _brokers() -> Iterator[Reading]:
                 yield Reading(API, f"{report.broker_id}/{each['api']}", values)
 
 
-def _groups() -> Iterator[Reading]:
-    for group in ConsumerGroup.objects.only("name", "lag", "behind_since_ms", "arriving_per_second", "member_count"):
-        values = (group.lag, group.behind_ms, group.arriving_per_second, group.member_count)
-        yield Reading(GROUP, group.name, values)
+def _groups(now_ms: int) -> Iterator[Reading]:
+    columns = ("name", "lag", "behind_since_ms", "arriving_per_second", "member_count")
+    for name, lag, since_ms, *values in ConsumerGroup.objects.order_by().values_list(*columns).iterator():
+        behind_ms = None if since_ms is None else max(0, now_ms - since_ms)
+        yield Reading(GROUP, name, (lag, behind_ms, *values))
 
 
 def _servers(state: ClusterState) -> Iterator[Reading]:

@@ -9,6 +9,7 @@ from console.charts.models import Series, SeriesRow
 from console.charts.recorder import Key, RowKey
 from console.charts.tiers import TIERS, Row
 from console.common.databases import cluster_atomic
+from console.common.many_rows import put_rows
 
 #: Rows of one statement: SQLite takes no more than 32,766 values.
 _ROWS_PER_STATEMENT = 2_000
@@ -40,18 +41,9 @@ class RowStore:
         self._number({key for key, _, _ in rows})
         for _, tier, begins_ms in rows:
             self._newest_ms[tier] = max(begins_ms, self._newest_ms.get(tier, 0))
-        written = [
-            SeriesRow(series_id=self._ids[key], tier=tier, begins_ms=begins_ms, values=row.pack())
-            for (key, tier, begins_ms), row in rows.items()
-        ]
+        written = ((self._ids[key], tier, begins_ms, row.pack()) for (key, tier, begins_ms), row in rows.items())
         with cluster_atomic():
-            SeriesRow.objects.bulk_create(
-                written,
-                batch_size=_ROWS_PER_STATEMENT,
-                update_conflicts=True,
-                unique_fields=["series", "tier", "begins_ms"],
-                update_fields=["values"],
-            )
+            put_rows(SeriesRow, ["series", "tier", "begins_ms"], ["values"], written)
 
     def forget_old(self, at_ms: int) -> None:
         """What is older than its tier keeps, but the last before that: what stood still since is known by it."""

@@ -6,7 +6,7 @@ from console.alerts.conditions import conditions
 from console.alerts.rules import parse_rules
 from console.alerts.sources import SOURCES
 from console.charts.collect import ChartCollector
-from console.charts.measures import NAME_LENGTH_MAX
+from console.charts.measures import GROUP, NAME_LENGTH_MAX
 from console.charts.readings import readings
 from console.charts.tiers import FINEST
 from console.clusters import store
@@ -130,3 +130,16 @@ def test_an_alert_may_be_raised_on_each(features, measure, limit, sentence, link
     )
     bad = [each for each in conditions(rules, readings(now_ms(), SOURCES), Health(Level.OK, ()), {}) if each.is_bad]
     assert [(each.sentence, each.link) for each in bad] == [(sentence, link)]
+
+
+@pytest.mark.django_db
+def test_how_long_a_group_is_behind_is_counted_to_the_moment_of_the_look():
+    figures = {"state": "Stable", "coordinator": 1, "verdict": "ok", "member_count": 2}
+    ConsumerGroup.objects.create(name="behind", lag=7, behind_since_ms=4_000, arriving_per_second=1.5, **figures)
+    ConsumerGroup.objects.create(name="there", lag=0, **figures)
+    store.ensure_state()
+    store.update_state(groups_at_ms=9_000)
+
+    found = {each.name: each.values for each in readings(10_000) if each.kind == GROUP}
+
+    assert found == {"behind": (7, 6_000, 1.5, 2), "there": (0, None, None, 2)}

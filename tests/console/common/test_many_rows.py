@@ -2,6 +2,7 @@
 
 import pytest
 
+from console.charts.models import Series, SeriesRow
 from console.clusters.models import Partition, Topic
 from console.common.many_rows import put_rows, update_rows
 
@@ -45,6 +46,14 @@ def test_truth_is_read_as_truth():
 
     row = Topic.objects.get()
     assert (row.is_internal, row.topic_id, row.record_count, row.cleanup_policy) == (True, "id", 5, "delete")
+
+
+def test_bytes_are_read_as_bytes():
+    series = Series.objects.create(kind="topic", name="orders")
+    for packed in (b"\x00\xff", b"\x01'"):
+        put_rows(SeriesRow, ["series", "tier", "begins_ms"], ["values"], [(series.pk, 0, 5, packed)])
+
+    assert bytes(SeriesRow.objects.get().values) == b"\x01'"
 
 
 def test_nothing_is_written_of_nothing():
