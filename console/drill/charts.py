@@ -1,16 +1,12 @@
 """A drill's seconds as lines."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 from console.charts.drawing import DrawnPanel, Mark
 from console.charts.panels import Panel
 from console.charts.time_chart import WIDTH, Series, TimeChart, time_chart
 from console.common.figures import grouped
 from console.drill.samples import Sample
-
-if TYPE_CHECKING:
-    from console.drill.models import Drill
 
 _LINES: Sequence[tuple[str, str, dict[str, Callable[[Sample], int]]]] = (
     (
@@ -26,34 +22,25 @@ _LINES: Sequence[tuple[str, str, dict[str, Callable[[Sample], int]]]] = (
 )
 
 
-def charts_of(drill: "Drill") -> list[DrawnPanel]:
-    seen = drill.seen
+def charts_of(
+    seen: Sequence[Sample], fault_ms: int | None, back_ms: int | None, *, of_broker: bool
+) -> list[DrawnPanel]:
+    """None before there are two looks; what a broker leads only where the drill is one of a broker."""
     if len(seen) < 2:
         return []
     span_ms = max(60_000, seen[-1].at_ms - seen[0].at_ms)
-    return [
-        _drawn(
-            drill,
-            title,
-            note,
-            {name: [(each.at_ms, float(read(each))) for each in seen] for name, read in lines.items()},
-            span_ms,
-        )
-        for title, note, lines in _LINES
-        if drill.broker_id is not None or "leads" not in title
-    ]
+    moments = ((fault_ms, "the fault begins", "warning"), (back_ms, "put back", "ok"))
+    panels = []
+    for title, note, lines in _LINES if of_broker else _LINES[:1]:
+        drawn = [
+            Series(name, [(each.at_ms, float(read(each))) for each in seen], holds=True) for name, read in lines.items()
+        ]
+        chart = time_chart(drawn, span_ms, seen[-1].at_ms, _say)
+        panels.append(DrawnPanel(Panel(title, note, _say, ()), chart, tuple(_marks(chart, moments))))
+    return panels
 
 
-def _drawn(
-    drill: "Drill", title: str, note: str, lines: dict[str, list[tuple[int, float]]], span_ms: int
-) -> DrawnPanel:
-    last_ms = next(iter(lines.values()))[-1][0]
-    chart = time_chart([Series(name, points, holds=True) for name, points in lines.items()], span_ms, last_ms, _say)
-    return DrawnPanel(Panel(title, note, _say, ()), chart, tuple(_marks(drill, chart)))
-
-
-def _marks(drill: "Drill", chart: TimeChart) -> list[Mark]:
-    moments = ((drill.fault_ms, "the fault begins", "warning"), (drill.back_ms, "put back", "ok"))
+def _marks(chart: TimeChart, moments: Iterable[tuple[int | None, str, str]]) -> list[Mark]:
     return [
         Mark(round(WIDTH * (at_ms - chart.from_ms) / (chart.to_ms - chart.from_ms), 1), at_ms, sentence, tone)
         for at_ms, sentence, tone in moments

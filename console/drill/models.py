@@ -126,4 +126,5 @@ class Drill(Operation):
 
     @property
     def shown(self) -> dict[str, Any]:
-        return {"charts": charts_of(self)}
+        charts = charts_of(self.seen, self.fault_ms, self.back_ms, of_broker=self.broker_id is not None)
+        return {"charts": charts}
