@@ -189,7 +189,9 @@ def console(tmp_path_factory):
         offsets = [{"partition": {"filename": "/lines.txt" * 20}, "offset": {"position": 5}}]
         connect.answers["GET", "/connectors/lines/offsets"] = (200, {"offsets": offsets})
         named = {"DJANGO_SETTINGS_MODULE": "tests.browser.settings", "BARNABAS_CONNECT": connect.address}
-        with web_process(tmp_path_factory.mktemp("pages"), WORLD, **named) as port:
+        # Paths are shown, too.
+        place = tmp_path_factory.mktemp("pages_below_a_directory_whose_name_is_wider_than_a_phone")
+        with web_process(place, WORLD, **named) as port:
             yield f"http://127.0.0.1:{port}"
 
 
