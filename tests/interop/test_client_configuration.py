@@ -61,14 +61,20 @@ def test_commands_make_fill_read_and_reset(cluster, file, name):
     assert name in ran("kafka-topics", *at, "--command-config", file, "--list").split()
 
 
-def gateway_of(cluster, file: str, timeout_s: float = 10.0) -> KafkaGateway:
-    membership = ConsoleMembership(lambda: KazooGateway(cluster.zookeeper.connect))
+@pytest.fixture
+def membership(cluster):
+    znodes = KazooGateway(cluster.zookeeper.connect)
+    yield ConsoleMembership(lambda: znodes)
+    znodes.close()
+
+
+def gateway_of(cluster, membership: ConsoleMembership, file: str, timeout_s: float = 10.0) -> KafkaGateway:
     client = ClusterClient(cluster.bootstrap_servers, file, is_required=False)
     return KafkaGateway(client, membership, request_timeout_seconds=timeout_s)
 
 
-def test_the_console_does_all_it_does_elsewhere(cluster, file, name):
-    gateway = gateway_of(cluster, file)
+def test_the_console_does_all_it_does_elsewhere(cluster, membership, file, name):
+    gateway = gateway_of(cluster, membership, file)
     gateway.create_topic(name, 2, 2)
     assert {each.id for each in gateway.describe_cluster().brokers} == {1, 2}
     assert gateway.produce_record(name, 1, b"k", b"v") == (1, 0)
@@ -92,18 +98,17 @@ def _read(stream) -> list:
 
 
 @pytest.mark.parametrize("password", ["", "guess"])
-def test_a_console_that_is_not_let_in_is_told_why(cluster, tmp_path, password):
+def test_a_console_that_is_not_let_in_is_told_why(cluster, membership, tmp_path, password):
     path = tmp_path / "client.properties"
     if password:
         said = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.username=ann\n"
         written(path, said + f"sasl.password={password}\n")
     with pytest.raises(ClientRefusedError, match="does not let the console in") as refused:
-        gateway_of(cluster, str(path), 2.0).describe_cluster()
+        gateway_of(cluster, membership, str(path), 2.0).describe_cluster()
     assert "guess" not in str(refused.value)
 
 
-def test_a_user_asks_as_a_member_on_a_connection_of_its_own(cluster, file, name):
-    membership = ConsoleMembership(lambda: KazooGateway(cluster.zookeeper.connect))
+def test_a_user_asks_as_a_member_on_a_connection_of_its_own(cluster, membership, file, name):
     ran("kafka-topics", "--bootstrap-server", cluster.bootstrap_servers, "--command-config", file,
         "--create", "--topic", name)  # fmt: skip
     servers, security = parse_bootstrap_servers(cluster.bootstrap_servers), read_own_security(file)

@@ -60,7 +60,8 @@ def browser(cluster, settings, tmp_path):
     """An administrator's, at a console that logs in as the user console."""
     said = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\n"
     file = written(tmp_path / "client.properties", f"{said}sasl.username=console\nsasl.password={_OWN}\n")
-    membership = ConsoleMembership(lambda: KazooGateway(cluster.zookeeper.connect))
+    znodes = KazooGateway(cluster.zookeeper.connect)
+    membership = ConsoleMembership(lambda: znodes)
     settings.CLUSTER_GATEWAY = KafkaGateway(ClusterClient(cluster.bootstrap_servers, file), membership)
     settings.BOOTSTRAP_SERVERS = cluster.bootstrap_servers
     settings.AUDIT_END_FILE, settings.REQUEST_LOG_FILE = tmp_path / "audit-end", tmp_path / "access.log"
@@ -69,6 +70,7 @@ def browser(cluster, settings, tmp_path):
     browser.force_login(User.objects.create_superuser("admin"))
     yield browser
     settings.CLUSTER_GATEWAY.close()
+    znodes.close()
 
 
 @pytest.fixture
