@@ -88,7 +88,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log) -> ByFile:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    return min(_WORKERS_MAX, (os.cpu_count() or 1) + 2)
+    return min(_WORKERS_MAX, (os.cpu_count() or 1) + 3)
 
 
 def pytest_collection(session: pytest.Session) -> None:
