@@ -4,12 +4,14 @@ Parameters are what the page's form asks for, by the same names. A plan is shown
 posted to with a form, and confirmed by posting to that page or to another.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 #: A value, or several of one name.
 Parameters = Mapping[str, str | list[str]]
 Pairs = list[tuple[str, str]]
+_HALF_OF_A_CHARACTER = re.compile(r"[\ud800-\udfff]")
 
 
 class BadParameter(Exception):
@@ -375,13 +377,16 @@ def action_named(name: str) -> Action:
 
 
 def texts(parameters: Mapping[str, object]) -> dict[str, str | list[str]]:
-    """Numbers, texts and switches, or lists of them, as a form has them."""
+    """Numbers, texts and switches, or lists of them, as a form has them. Raises BadParameter."""
     return {
-        name: [_text(each) for each in value] if isinstance(value, list) else _text(value)
+        _text(name): [_text(each) for each in value] if isinstance(value, list) else _text(value)
         for name, value in parameters.items()
     }
 
 
 def _text(value: object) -> str:
-    """A box is ticked by `on`."""
-    return ("on" if value else "") if isinstance(value, bool) else str(value)
+    """A box is ticked by `on`. JSON can write halves of characters, which no form can send."""
+    text = ("on" if value else "") if isinstance(value, bool) else str(value)
+    if _HALF_OF_A_CHARACTER.search(text):
+        raise BadParameter("Half of a character (a lone surrogate) stands in this.")
+    return text

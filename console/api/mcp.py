@@ -77,13 +77,14 @@ def _read(token: ApiToken, given: Mapping[str, Any]) -> object:
     read = _table(given.get("table"))
     if read.scope not in token.scopes:
         raise PermissionDenied(f"The token {token.name} does not open this: it needs the scope {read.scope}.")
-    values = {name: given[name] for name in read.parameters if name in given}
+    values = texts({name: given[name] for name in read.parameters if name in given})
     if missing := [name for name in read.parameters if name not in given]:
         raise BadParameter(f"{read.path} needs {missing[0]}.")
     filters = texts(_object(given, "filters"))
     pairs = [(name, each) for name, value in filters.items() for each in ([value] if isinstance(value, str) else value)]
     take, skip = (_number(given, name, usual) for name, usual in (("take", 100), ("skip", 0)))
-    return tables.rows(token.user, read, values, pairs, min(max(take, 1), _ROWS_MAX), max(skip, 0))
+    take, skip = min(max(take, 1), _ROWS_MAX), min(max(skip, 0), tables.SKIP_MAX)
+    return tables.rows(token.user, read, values, pairs, take, skip)
 
 
 def _actions(_token: ApiToken, _given: Mapping[str, Any]) -> object:
@@ -121,7 +122,7 @@ TOOLS = {
                 "broker_id": {"type": "integer"},
                 "filters": {"type": "object", "description": "of the page, such as search"},
                 "take": {"type": "integer", "minimum": 1, "maximum": _ROWS_MAX},
-                "skip": {"type": "integer", "minimum": 0},
+                "skip": {"type": "integer", "minimum": 0, "maximum": tables.SKIP_MAX},
             },
             ("table",),
             _read,

@@ -72,7 +72,7 @@ class Rows(Schema):
 
 
 _Take = Annotated[int, Query(ge=1, le=tables.ROWS_MAX)]
-_Skip = Annotated[int, Query(ge=0)]
+_Skip = Annotated[int, Query(ge=0, le=tables.SKIP_MAX)]
 
 
 def _reader(read: Read) -> Callable[..., dict[str, Any]]:

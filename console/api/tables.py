@@ -15,6 +15,8 @@ from console.api.reads import Read
 from console.common.csv_table import Table
 
 ROWS_MAX, ROWS_USUAL = 10_000, 500
+#: No table is longer.
+SKIP_MAX = 1_000_000_000
 
 
 def rows(

@@ -59,6 +59,10 @@ def test_it_has_plans_made_and_is_told_no_digest(program, operator, there):
     assert plan["apply_with"] == "barnabas api apply delete-topic name=orders"
 
 
+def test_behind_the_longest_of_tables_nothing_comes(program, viewer, there):
+    assert Assistant(program, viewer).call("read", table="topics", skip=10**30)["rows"] == []
+
+
 def test_nothing_it_can_call_changes_anything(program, administrator, there):
     assistant = Assistant(program, administrator, ("read", "records", "plan", "apply"))
     tools = assistant.ask("tools/list")["result"]["tools"]
@@ -120,6 +124,8 @@ def test_messages_of_nonsense_are_answered_as_such(program, viewer, body):
         {"table": "nothing"},
         {"table": "topics", "take": "many"},
         {"table": "topics", "skip": True},
+        {"table": "topics", "filters": {"search": "\ud800"}},
+        {"table": "topics/{name}/partitions", "name": "\ud800"},
         {},
     ],
 )

@@ -34,6 +34,12 @@ def test_a_topic_is_planned_and_then_created(program, operator, there):
     assert (event.actor_name, event.object_name, event.result) == (operator.username, "clicks", "done")
 
 
+@pytest.mark.parametrize("parameters", [{"name": "\ud800"}, {"name": ["\ud800"]}, {"configs\udfff": "1"}])
+def test_half_of_a_character_is_refused_in_words(program, operator, there, parameters):
+    answer = program(operator).plan("delete-topic", **parameters)
+    assert (answer.status_code, "Half of a character" in answer.json()["detail"]) == (422, True)
+
+
 def test_what_cannot_be_undone_needs_its_name(program, operator, there):
     asked = program(operator)
     plan = asked.plan("delete-topic", name="orders").json()

@@ -39,6 +39,7 @@ def test_rows_are_taken_in_parts(program, viewer, cluster, collect):
     assert ([row["partition"] for row in last["rows"]], last["more"]) == ([4], False)
     assert asked.get("topics", take=0).status_code == 422
     assert asked.get("topics", take=10_001).status_code == 422
+    assert asked.get("topics", skip=2**63 - 1).status_code == 422
 
 
 def test_filters_of_the_page_are_parameters(program, viewer, cluster, collect):
