@@ -1,16 +1,17 @@
-"""REST that no page of somebody else's changes anything by.
+"""REST that no page of somebody else's changes or reads anything by.
 
 A browser on a host where REST is open sends it what any page it shows wants sent, a form or a text, without asking
 first; and says in `Origin` whose page that is. Programs say no `Origin`. Who owns a name can have it stand for this
-host as soon as the page is there (DNS rebinding): a page of our own address is ours, one of the same name is not.
+host as soon as the page is there (DNS rebinding): a page of our own address is ours, one of the same name is not,
+and what is asked by a name that is none of ours is not even read (`own_names.py`).
 """
 
 from collections.abc import Collection
-from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from broker.common.own_names import OwnNames, host_of, is_address
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _REFUSAL = {"error_code": 403, "message": "Pages of other origins change nothing here."}
@@ -40,13 +41,19 @@ class NoForeignPages:
         place = origin.partition("://")[2]
         if not place or place != said.get(b"host"):
             return True
-        return not (self._is_locked or _is_address(place))
+        return not (self._is_locked or is_address(host_of(place)))
 
 
-def _is_address(place: str) -> bool:
-    """Which nobody can have stand for another host, as a name."""
-    try:
-        host = urlsplit(f"//{place}").hostname or ""
-        return host == "localhost" or bool(ip_address(host))
-    except ValueError:
-        return False
+class OnlyOwnNames:
+    """403 for what is asked by another name."""
+
+    def __init__(self, app: ASGIApp, names: OwnNames):
+        self._app, self._names = app, names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = scope["headers"] if scope["type"] == "http" else ()
+        why = self._names.refusal(value.decode("latin-1") for name, value in headers if name == b"host")
+        if why:
+            await JSONResponse({"error_code": 403, "message": why}, 403)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)

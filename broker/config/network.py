@@ -72,3 +72,6 @@ class NetworkSettings:
     metrics_listener = setting(
         parse_host_port, HostPort("", 0), "host:port of /metrics and /healthz; unset: not served."
     )
+    metrics_allowed_hosts = setting(
+        parse_list, (), "By which further host names they are asked; * is all. Addresses and configured names are."
+    )

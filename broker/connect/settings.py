@@ -46,6 +46,12 @@ _EVERY_WORKER = (
     Key("access.control.allow.origin", parse_list, (), "Whose pages browsers let ask REST; * is everybody's."),
     Key("access.control.allow.methods", parse_list, (), "And by which methods; else GET, POST and HEAD."),
     Key("response.http.headers.config", str, "", "Headers of every answer: set, add, setDate or addDate, name: value."),
+    Key(
+        "rest.allowed.hosts",
+        parse_list,
+        (),
+        "By which further host names REST without a login is asked; * is all. Addresses and configured names are.",
+    ),
     Key("rest.advertised.host.name", str, "", "Under which host other workers find this one."),
     Key("rest.advertised.port", parse_int, 0, "And under which port."),
     Key("authentication.method", str, "NONE", "BASIC asks for a name and password.", choices=("NONE", "BASIC")),

@@ -10,7 +10,7 @@ from typing import Any
 
 from broker.common.errors import StartupError
 from broker.common.topic_names import is_topic_name
-from broker.config.definition import REQUIRED, ConfigError, Key, parse_int, read_values
+from broker.config.definition import REQUIRED, ConfigError, Key, parse_int, parse_list, read_values
 from broker.config.properties import parse_properties
 
 KEYS = (
@@ -26,6 +26,7 @@ KEYS = (
     Key("mirror.client.config", str, "", "As client.config, of that cluster."),
     Key("mirror.topic", str, "", "What the mirror is called there; empty: as the topic."),
     Key("listener", str, "127.0.0.1:9191", "Where /metrics, /status and /healthz are served."),
+    Key("allowed.hosts", parse_list, (), "By which further host names; * is all. Addresses and the listener's are."),
 )
 
 

@@ -7,6 +7,7 @@ from threading import Thread
 from urllib.parse import parse_qs, urlsplit
 
 from broker.common.errors import NotNowError
+from broker.common.own_names import OwnNames
 from broker.common.plain_prometheus import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
 
 #: For a caller to ask, and to take the answer.
@@ -17,9 +18,16 @@ Status = Callable[[int], dict[str, object]]
 class Endpoint:
     """Serves from `start` until `stop`. `status` is given the moment since which minutes are wanted."""
 
-    def __init__(self, where: tuple[str, int], registry: CollectorRegistry, status: Status, health: Callable[[], str]):
+    def __init__(
+        self,
+        where: tuple[str, int],
+        registry: CollectorRegistry,
+        status: Status,
+        health: Callable[[], str],
+        names: OwnNames,
+    ):
         """Raises NotNowError when the port is taken."""
-        told = {"registry": registry, "status": staticmethod(status), "health": staticmethod(health)}
+        told = {"registry": registry, "status": staticmethod(status), "health": staticmethod(health), "names": names}
         handler = type("Handler", (_Handler,), told)
         try:
             self._server = HTTPServer(where, handler)
@@ -45,10 +53,13 @@ class _Handler(BaseHTTPRequestHandler):
     registry: CollectorRegistry
     status: Status
     health: Callable[[], str]
+    names: OwnNames
 
     def do_GET(self) -> None:
         asked = urlsplit(self.path)
-        if asked.path == "/metrics":
+        if why := self.names.refusal(self.headers.get_all("Host", [])):
+            self._answer(403, "text/plain", f"{why}\n".encode())
+        elif asked.path == "/metrics":
             self._answer(200, CONTENT_TYPE_PLAIN_0_0_4, generate_latest(self.registry))
         elif asked.path == "/status":
             since = parse_qs(asked.query).get("since", ["0"])[0]

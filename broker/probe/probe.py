@@ -9,6 +9,7 @@ from broker.client.security.file import read_own_security
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, StartupError
 from broker.common.logs import logger
+from broker.common.own_names import OwnNames
 from broker.common.plain_prometheus import CollectorRegistry, ProcessCollector
 from broker.probe.book import Book
 from broker.probe.config import ProbeConfig
@@ -49,7 +50,8 @@ class Probe:
         registry = CollectorRegistry()
         registry.register(ProbeMetrics(self.desk))
         ProcessCollector(registry=registry)
-        self.endpoint = Endpoint(config.where, registry, self.status, self.health)
+        names = OwnNames("allowed.hosts", config.allowed_hosts, config.where[:1])
+        self.endpoint = Endpoint(config.where, registry, self.status, self.health, names)
 
     def run(self, stop: Event) -> None:
         """Until `stop` is set."""

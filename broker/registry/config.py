@@ -11,6 +11,7 @@ from broker.client.security.file import client_properties, exposure
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import HEEDED, read_security
 from broker.common.errors import StartupError
+from broker.common.own_names import OwnNames
 from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
 from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
 from broker.config.zookeeper import zookeeper_tls
@@ -34,6 +35,8 @@ KEYS = (
     Key("ssl.client.authentication", str, "NONE", "Whether clients of https show a certificate.",
         choices=("NONE", "REQUESTED", "REQUIRED")),
     Key("host.name", str, "", "The name under which other registries reach this one; else the listener's host."),
+    Key("rest.allowed.hosts", parse_list, (), "By which further host names a registry without a login is asked; * is "
+        "all. Addresses and configured names are."),
     Key("kafkastore.bootstrap.servers", parse_list, REQUIRED, "Some brokers, host:port or PLAINTEXT://host:port."),
     Key("kafkastore.topic", str, "_schemas", "The topic that keeps everything."),
     Key("kafkastore.topic.replication.factor", parse_int, 3, "Replicas of the topic if it is made.", at_least=1),
@@ -80,6 +83,12 @@ class RegistryConfig:
     def advertised(self) -> tuple[str, int, str]:
         """Host, port, scheme."""
         return self.values["host_name"] or self.among.reached_at, self.among.port, self.among.scheme
+
+    @property
+    def names(self) -> OwnNames:
+        """By which one is asked that asks for no login."""
+        own = (self.values["host_name"], *(each.host for each in self.listeners))
+        return OwnNames("rest.allowed.hosts", self.values["rest_allowed_hosts"], own)
 
 
 def read_config_file(path: str, overrides: Mapping[str, str]) -> RegistryConfig:

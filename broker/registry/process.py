@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 from broker.client.logins import Logins, read_logins
 from broker.client.rest_listeners import Listener, Tls
 from broker.common.errors import NotNowError
+from broker.common.foreign_pages import OnlyOwnNames
 from broker.common.http_server import RestingServer
 from broker.common.logs import logger
 from broker.config.zookeeper import zookeeper_tls
@@ -74,7 +75,11 @@ async def _read_all(registry: Registry) -> None:
 
 async def _serve(registry: Registry, logins: Logins | None, sockets: list[socket.socket]) -> None:
     config, app = registry.config, make_app(registry, logins)
-    servers = [_server(app, config.tls if each.scheme == "https" else None) for each in config.listeners]
+    # A password, or a certificate that stands for the name, keeps pages of foreign names out already.
+    plain = app if logins else OnlyOwnNames(app, config.names)
+    servers = [
+        _server(app, config.tls) if each.scheme == "https" else _server(plain, None) for each in config.listeners
+    ]
 
     def end() -> None:
         for each in servers:

@@ -16,6 +16,7 @@ from pathlib import Path
 from broker.common.clock import Clock, SystemClock
 from broker.common.errors import NotNowError, StartupError
 from broker.common.logs import logger
+from broker.common.own_names import OwnNames
 from broker.config.broker import BrokerConfig
 from broker.config.zookeeper import zookeeper_tls
 from broker.handlers.handler import Services
@@ -63,7 +64,7 @@ class Broker:
         self._turns = Turns()
         #: The last log directory has failed: nothing can be served any more.
         self.failed = asyncio.Event()
-        self._endpoint = MetricsEndpoint(self._registry, self._health)
+        self._endpoint = MetricsEndpoint(self._registry, self._health, _names(config))
         self._exits = Exits()
         self._parts: Parts | None = None
         self._is_stopping = False
@@ -221,6 +222,13 @@ async def _close_logs(logs: LogManager) -> None:
 
 def _new_nonce() -> str:
     return os.urandom(NONCE_BYTES).hex()
+
+
+def _names(config: BrokerConfig) -> OwnNames:
+    """By which metrics are asked."""
+    listeners = (*config.listeners, *(config.advertised_listeners or ()))
+    hosts = (config.metrics_listener.host, *(each.host for each in listeners))
+    return OwnNames("metrics.allowed.hosts", config.metrics_allowed_hosts, hosts)
 
 
 def _zookeeper_session(config: BrokerConfig) -> ZooKeeperSession:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from errno import EADDRINUSE
 
 from broker.common.logs import logger
+from broker.common.own_names import OwnNames
 from broker.common.plain_prometheus import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
 from broker.net.port_holder import port_holder
 
@@ -21,9 +22,10 @@ _TRY_AGAIN_S = 5.0
 class MetricsEndpoint:
     """Serves until `stop`. `health()` returns what is wrong, an empty string when nothing is."""
 
-    def __init__(self, registry: CollectorRegistry, health: Callable[[], str]):
+    def __init__(self, registry: CollectorRegistry, health: Callable[[], str], names: OwnNames):
         self._registry = registry
         self._health = health
+        self._names = names
         self._server: asyncio.Server | None = None
         self._trying: asyncio.Task[None] | None = None
 
@@ -63,7 +65,9 @@ class MetricsEndpoint:
         try:
             async with asyncio.timeout(_TIMEOUT_S):
                 head = await reader.readuntil(b"\r\n\r\n")
-                writer.write(self._answer(head.split(b"\r\n", 1)[0].split(b" ")))
+                request_line, *lines = head.split(b"\r\n")
+                why = self._names.refusal(_hosts(lines))
+                writer.write(_refused(why) if why else self._answer(request_line.split(b" ")))
                 await writer.drain()
         except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
             pass  # whoever asks badly or goes away gets nothing
@@ -80,8 +84,17 @@ class MetricsEndpoint:
         return _response(404, "text/plain", b"only GET /metrics and GET /healthz\n")
 
 
+def _hosts(lines: list[bytes]) -> list[str]:
+    named = (line.partition(b":") for line in lines)
+    return [value.strip().decode("latin-1") for name, _, value in named if name.strip().lower() == b"host"]
+
+
+def _refused(why: str) -> bytes:
+    return _response(403, "text/plain", f"{why}\n".encode())
+
+
 def _response(status: int, content_type: str, body: bytes) -> bytes:
-    reason = {200: "OK", 404: "Not Found", 503: "Service Unavailable"}[status]
+    reason = {200: "OK", 403: "Forbidden", 404: "Not Found", 503: "Service Unavailable"}[status]
     head = (
         f"HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n"
         "Connection: close\r\n\r\n"

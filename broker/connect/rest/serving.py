@@ -14,8 +14,9 @@ from broker.client.logins import Logins
 from broker.client.rest_listeners import Listener, Tls, reached_by_others, read_listeners, read_tls
 from broker.client.security.errors import ClientConfigError
 from broker.common.errors import StartupError
-from broker.common.foreign_pages import NoForeignPages
+from broker.common.foreign_pages import NoForeignPages, OnlyOwnNames
 from broker.common.http_server import RestingServer
+from broker.common.own_names import OwnNames, host_of
 from broker.config.properties import unescaped
 from broker.connect.rest.app import Rest
 from broker.connect.rest.headers import HeaderRule, WithHeaders, read_rules
@@ -40,6 +41,8 @@ class RestSettings:
     origins: tuple[str, ...]
     methods: tuple[str, ...]
     headers: tuple[HeaderRule, ...]
+    #: By which REST is asked that asks for no login.
+    names: OwnNames
 
     @property
     def client_tls(self) -> ssl.SSLContext | None:
@@ -62,7 +65,17 @@ def read_rest(settings: Settings) -> RestSettings:
         settings.access_control_allow_origin,
         settings.access_control_allow_methods or _METHODS,
         read_rules(settings.response_http_headers_config),
+        _names(settings, (*listeners, *(admin or ()))),
     )
+
+
+def _names(settings: Settings, listeners: tuple[Listener, ...]) -> OwnNames:
+    """Whose pages are let in may be asked for by their own names, too."""
+    origins = settings.access_control_allow_origin
+    pages = (host_of(each.partition("://")[2]) for each in origins)
+    own = (settings.rest_advertised_host_name, *pages, *(each.host for each in listeners))
+    everybody = ("*",) if "*" in origins else ()
+    return OwnNames("rest.allowed.hosts", (*settings.rest_allowed_hosts, *everybody), own)
 
 
 def _tls(props: Mapping[str, str]) -> Tls:
@@ -110,7 +123,7 @@ class serving:
         main = _guarded(rest.app(has_admin=said.admin is None), said, logins)
         admin = _guarded(rest.admin_app(), said, logins)
         self._served = [
-            (_server(app, said.tls if listener.scheme == "https" else None), taken)
+            (_server_of(listener, app, said, logins), taken)
             for app, places in ((main, sockets.main), (admin, sockets.admin))
             for listener, taken in places
         ]
@@ -145,6 +158,13 @@ def _guarded(app: ASGIApp, rest: RestSettings, logins: Logins | None) -> ASGIApp
             allow_headers=("Authorization", "X-Requested-With"),
         )
     return WithHeaders(app, rest.headers) if rest.headers else app
+
+
+def _server_of(where: Listener, app: ASGIApp, rest: RestSettings, logins: Logins | None) -> RestingServer:
+    """A password, or a certificate that stands for the name, keeps pages of foreign names out already."""
+    if where.scheme == "https":
+        return _server(app, rest.tls)
+    return _server(app if logins else OnlyOwnNames(app, rest.names), None)
 
 
 def _server(app: ASGIApp, tls: Tls | None) -> RestingServer:

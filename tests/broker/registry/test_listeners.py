@@ -27,6 +27,13 @@ def test_the_first_listener_is_what_other_registries_ask_unless_a_scheme_is_said
     assert read_config(BASE).advertised == ("127.0.0.1", 8081, "http")
 
 
+def test_it_is_asked_by_every_name_that_is_configured():
+    said = {"listeners": "http://plain.example:1", "host.name": "told.example", "rest.allowed.hosts": "more.example"}
+    names = read_config(BASE | said).names
+    assert [names.refusal([host]) for host in ("plain.example", "told.example:1", "more.example")] == [""] * 3
+    assert "rest.allowed.hosts" in names.refusal(["evil.example"])
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [

@@ -6,6 +6,7 @@ import socket
 import pytest
 from structlog.testing import capture_logs
 
+from broker.common.own_names import OwnNames
 from broker.server import metrics_endpoint
 from broker.server.controller_metrics import ControllerMetrics
 from broker.server.metrics import new_registry
@@ -13,9 +14,9 @@ from broker.server.metrics_endpoint import MetricsEndpoint
 from tests.eventually import eventually
 
 
-async def asked(port: int, path: str) -> bytes:
+async def asked(port: int, path: str, *lines: str) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"GET {path} HTTP/1.1\r\n\r\n".encode())
+    writer.write("\r\n".join((f"GET {path} HTTP/1.1", *lines, "", "")).encode())
     answer = await reader.read()
     writer.close()
     return answer
@@ -24,7 +25,7 @@ async def asked(port: int, path: str) -> bytes:
 @pytest.fixture
 async def endpoint(monkeypatch):
     monkeypatch.setattr(metrics_endpoint, "_TRY_AGAIN_S", 0.01)
-    endpoint = MetricsEndpoint(new_registry(), lambda: "")
+    endpoint = MetricsEndpoint(new_registry(), lambda: "", OwnNames("metrics.allowed.hosts", (), ("broker-1",)))
     yield endpoint
     await endpoint.stop()
 
@@ -46,6 +47,16 @@ async def test_whoever_stops_while_it_is_tried_tries_no_more(endpoint):
         await endpoint.stop()
         await asyncio.gather(endpoint._trying, return_exceptions=True)
         assert endpoint._trying.cancelled()
+
+
+async def test_metrics_are_asked_by_addresses_and_own_names_only(endpoint):
+    await endpoint.start("127.0.0.1", 0)
+    port = endpoint._server.sockets[0].getsockname()[1]
+    for host in (f"127.0.0.1:{port}", f"broker-1:{port}"):
+        assert b" 200 OK" in await asked(port, "/metrics", f"Host: {host}")
+    refused = await asked(port, "/metrics", f"hOsT:evil.example:{port}")
+    assert b" 403 " in refused
+    assert b"metrics.allowed.hosts" in refused
 
 
 def test_unclean_elections_are_counted_by_the_controller():

@@ -32,6 +32,21 @@ def test_without_a_word_it_is_http_on_this_host_with_loggers_and_nothing_for_bro
     assert rest(admin_listeners="").admin == ()
 
 
+def test_it_is_asked_by_every_name_that_is_configured():
+    said = {
+        "listeners": "http://plain.example:1",
+        "admin.listeners": "http://admin.example:2",
+        "rest.advertised.host.name": "told.example",
+        "rest.allowed.hosts": "more.example",
+        "access.control.allow.origin": "http://page.example:8083",
+    }
+    names = rest(**said).names
+    hosts = ("plain.example", "admin.example", "told.example", "more.example", "page.example")
+    assert [names.refusal([f"{host}:8083"]) for host in hosts] == [""] * 5
+    assert "rest.allowed.hosts" in names.refusal(["evil.example:8083"])
+    assert rest(access_control_allow_origin="*").names.refusal(["evil.example"]) == ""
+
+
 def test_workers_ask_one_another_by_http_unless_https_is_all_there_is_or_said():
     both = {"listeners": "https://0.0.0.0:8443,http://127.0.0.1:8083"} | store()
     assert rest(**both).advertised.scheme == "http"
