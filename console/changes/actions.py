@@ -44,7 +44,8 @@ def do_approve(actor: User, change: ProposedChange, digest: str, emergency: str 
             change.outcome = (" ".join(outcome.told) if outcome.is_done else outcome.why)[:2_000]
             change.decided_by = actor.get_username() if outcome.is_done else ""
             change.decided_at = timezone.now() if outcome.is_done else None
-            change.save(update_fields=["state", "outcome", "decided_by", "decided_at"])
+            change.form = [] if outcome.is_done else change.form
+            change.save(update_fields=["state", "outcome", "decided_by", "decided_at", "form"])
             _record(actor, action, change, "done" if outcome.is_done else "refused", change.outcome)
             tell()
     return outcome
@@ -64,7 +65,7 @@ def expire_old() -> None:
     late = ProposedChange.objects.filter(state=State.WAITING, expires_at__lte=timezone.now())
     for change in late.defer("form"):
         with cluster_atomic():
-            if ProposedChange.objects.filter(pk=change.pk, state=State.WAITING).update(state=State.EXPIRED):
+            if ProposedChange.objects.filter(pk=change.pk, state=State.WAITING).update(state=State.EXPIRED, form=[]):
                 _record(
                     None, EXPIRE, change, "done", f"Nobody decided it until {change.expires_at:%Y-%m-%d %H:%M} UTC."
                 )
@@ -99,6 +100,8 @@ def _move(change: ProposedChange, states: Collection[str], to: str, actor: User,
     """Raises NotDecidedError if somebody was quicker."""
     now = timezone.now()
     values = {"state": to, "decided_at": now, "decided_by": actor.get_username(), "outcome": why[:2_000]}
+    if to not in _NOT_OVER:
+        values["form"] = []
     chosen = ProposedChange.objects.filter(pk=change.pk, state__in=states)
     if str(State.DOING) in states:
         lately = ProposedChange.objects.filter(pk=change.pk, state=State.DOING, decided_at__gt=now - DOING_MAX)

@@ -57,6 +57,7 @@ class ProposedChange(models.Model):
     about = models.JSONField(default=list)
     path = models.CharField(max_length=4_096)
     query = models.JSONField(default=list)
+    #: Sealed (`kept_form.py`) while it waits; empty when it is over.
     form = models.JSONField(default=list)
     #: Of the plan as it was proposed, the digest that is nobody's.
     content = models.CharField(max_length=64)

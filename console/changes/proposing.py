@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from console.audit.record import record_event
 from console.changes.announce import tell
+from console.changes.kept_form import sealed
 from console.changes.models import (
     ABOUT_MAX,
     FORM_LENGTH_MAX,
@@ -65,7 +66,7 @@ def propose(actor: User, posted: Posted) -> Kept:
             about=list(names_of(plan)),
             path=posted.path,
             query=list(posted.query),
-            form=[pair for pair in posted.form if pair[0] != "reason_to_change"],
+            form=sealed(tuple(pair for pair in posted.form if pair[0] != "reason_to_change")),
             content=digest_of(plan, None),
             lines=[[each.name, _text(each.old), _text(each.new)] for each in plan.lines[:LINES_KEPT]],
         )

@@ -11,6 +11,7 @@ from django.http import Http404
 from django.urls import Resolver404
 
 from console.api import door
+from console.changes.kept_form import UnreadableError, opened
 from console.changes.models import ProposedChange
 from console.gateway.errors import GatewayError
 from console.plans.digest import digest_of
@@ -18,6 +19,9 @@ from console.plans.plan import Plan
 from console.plans.posted import Mode, Posted
 
 GONE = "Who proposed it has no account any more that could have it done."
+UNREADABLE = (
+    "The console's key has changed since: what was typed cannot be read any more. Withdraw it and propose it again."
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,10 @@ def look(change: ProposedChange, person: User | None) -> Look:
     """The plan for how it is now, as `person` would have it made."""
     if person is None or not person.is_active:
         return Look(None, GONE)
-    posted = _posted(change, Mode.LOOK)
+    try:
+        posted = _posted(change, Mode.LOOK)
+    except UnreadableError:
+        return Look(None, UNREADABLE)
     why = _asked(person, posted).why
     return Look(posted.plan, "" if posted.plan else why)
 
@@ -57,14 +64,18 @@ def carry_out(change: ProposedChange, approver: User, digest: str, note: str, em
     person = change.actor
     if person is None or not person.is_active:
         return Outcome(False, GONE)
-    posted = _posted(change, Mode.APPROVED)
+    try:
+        posted = _posted(change, Mode.APPROVED)
+    except UnreadableError:
+        return Outcome(False, UNREADABLE)
     posted.approver, posted.digest, posted.note, posted.emergency = approver, digest, note, emergency
     return _asked(person, posted)
 
 
 def _posted(change: ProposedChange, mode: Mode) -> Posted:
-    query, form = (tuple((str(name), str(value)) for name, value in each) for each in (change.query, change.form))
-    return Posted(change.path, query, form, mode=mode)
+    """Raises UnreadableError."""
+    query = tuple((str(name), str(value)) for name, value in change.query)
+    return Posted(change.path, query, opened(change.form), mode=mode)
 
 
 def _asked(person: User, posted: Posted) -> Outcome:

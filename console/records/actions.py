@@ -3,7 +3,7 @@
 Who reads records of which topic is counted there too.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from console.audit.record import record_event
 from console.audit.tally import count_event
@@ -13,9 +13,17 @@ from console.gateway.errors import GatewayError, RefusedError
 from console.gateway.record_views import Headers
 from console.plans.apply import ask_rules, carry_out
 from console.plans.plan import Confirmation, Line, Plan
+from console.records.copying import print_of
 
 ACTION = "produce record"
 READ = "read records"
+
+
+def produce_plan(topic: Topic, partition: int | None, told: Mapping[str, int | None], print_: str) -> Plan:
+    """`told` of the record is kept; its print is only confirmed, as is which topic of the name it is for."""
+    place = Line("record", None, f"partition {'by key' if partition is None else partition}")
+    lines = (place, *(Line(name, None, "null" if count is None else count) for name, count in told.items()))
+    return Plan(ACTION, "topic", topic.name, lines, (topic.topic_id, print_))
 
 
 def do_produce(
@@ -27,8 +35,7 @@ def do_produce(
         "value_bytes": None if value is None else len(value),
         "headers": len(headers),
     }
-    line = Line("record", None, f"partition {'by key' if partition is None else partition}")
-    ask_rules(actor, Plan(ACTION, "topic", topic.name, (line,), ()))
+    ask_rules(actor, produce_plan(topic, partition, after, print_of(key, value, headers)))
     try:
         place = cluster_gateway().produce_record(topic.name, partition, key, value, headers)
     except GatewayError as error:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from hashlib import sha256
 
-from console.gateway.record_views import RecordView
+from console.gateway.record_views import Headers, RecordView
 from console.plans.plan import Line, Plan
 
 COPY, TOMBSTONE = "copy record", "produce tombstone"
@@ -34,7 +34,7 @@ def copy_plan(source: str, record: RecordView, target: Target, *, is_tombstone: 
         object_type="topic",
         object_name=target.topic,
         lines=tuple(lines),
-        read=(place, _print_of(record), str(target.is_compacted)),
+        read=(place, print_of(record.key, record.value, record.headers), str(target.is_compacted)),
         touches=_touches(target, is_tombstone=is_tombstone),
         losses=_losses(target, is_tombstone=is_tombstone),
         obstacle=_NO_KEY if is_tombstone and record.key is None else "",
@@ -61,13 +61,13 @@ def _size(data: bytes | None) -> object:
     return "null" if data is None else len(data)
 
 
-def _print_of(record: RecordView) -> str:
+def print_of(key: bytes | None, value: bytes | None, headers: Headers) -> str:
     """So that what is confirmed is this record, though another may lie at its place one day."""
     found = sha256()
     for part in (
-        record.key,
-        record.value,
-        *(piece for name, value in record.headers for piece in (name.encode(), value)),
+        key,
+        value,
+        *(piece for name, text in headers for piece in (name.encode(), text)),
     ):
         found.update(b"-" if part is None else b"+%d:" % len(part) + part)
     return found.hexdigest()
