@@ -1,0 +1,52 @@
+"""Sockets for HTTP that end in time: a timeout is of one read, and who sends a byte each second meets it for ever."""
+
+import ssl
+import time
+from collections.abc import Iterable
+from contextvars import ContextVar
+from typing import Any
+
+import httpcore2
+from httpcore2 import SOCKET_OPTION
+
+#: When whatever this thread asks has to be over, on the monotonic clock.
+ENDS: ContextVar[float] = ContextVar("ENDS", default=float("inf"))
+
+
+class DeadlineBackend(httpcore2.SyncBackend):
+    """TCP and TLS; what is read later than `ENDS` is a ReadTimeout."""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        return _Stream(super().connect_tcp(host, port, timeout, local_address, socket_options))
+
+
+class _Stream(httpcore2.NetworkStream):
+    def __init__(self, inner: httpcore2.NetworkStream):
+        self._inner = inner
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        left = ENDS.get() - time.monotonic()
+        if left <= 0:
+            raise httpcore2.ReadTimeout("the answer is not over in time")
+        return self._inner.read(max_bytes, left if timeout is None else min(timeout, left))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, timeout)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, timeout))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
