@@ -94,6 +94,12 @@ def with_topics_within(groups: Iterable[ConsumerGroup], reach: Reach) -> Iterato
         yield group
 
 
+def topics_left(group: ConsumerGroup) -> list[str]:
+    """Of which it has offsets, and no member reads them now."""
+    read = set(group.partitions.exclude(member_id="").values_list("topic", flat=True))
+    return [each for each in group.topics if each not in read]
+
+
 def chosen_partitions(group: ConsumerGroup, query: GroupListQuery, reach: Reach) -> QuerySet[GroupPartition]:
     places = partitions_within(reach).filter(group=group)
     if query.search:

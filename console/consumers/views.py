@@ -30,6 +30,7 @@ from console.consumers.queries import (
     lag_history,
     partition_page,
     partitions_in_topic,
+    topics_left,
     with_topics_within,
 )
 from console.consumers.verdict import RULE
@@ -64,6 +65,7 @@ def group_page(request: HttpRequest, group: str) -> HttpResponse:
         return _group_csv(request, found, places)
     context = {
         "group": found,
+        "left_topics": topics_left(found),
         "reads_beyond": reads_beyond(found, reach),
         "query": query,
         "page": partition_page(places, query),

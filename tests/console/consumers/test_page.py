@@ -43,6 +43,16 @@ def test_a_viewer_sees_why_the_button_is_disabled(viewer, operator, client_of):
     assert 'href="/consumers/readers/+reset/"' in page(client_of, operator)
 
 
+def test_only_offsets_of_a_topic_that_nobody_reads_now_are_offered_for_deletion(cluster, collect, operator, client_of):
+    cluster.create_topic("clicks", 1, 1)
+    cluster.append("clicks", 0, 5)
+    cluster.commit("readers", "clicks", 0, 5)
+    collect()
+    text = page(client_of, operator)
+    assert "?topic=clicks" in text
+    assert "?topic=orders" not in text
+
+
 def test_an_outsider_sees_nothing_of_groups_that_are_or_are_not(outsider, client_of):
     for address in ("/consumers/readers/", "/consumers/nobody/"):
         response = client_of(outsider).get(address)
