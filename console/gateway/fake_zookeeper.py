@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from broker.zookeeper.ensemble_config import EnsembleConfig, parse_config
+from console.common.natural_order import natural_order
 from console.gateway.errors import GatewayError
 from console.gateway.zookeeper_views import (
     CHILDREN_LISTED_MAX,
@@ -13,7 +14,6 @@ from console.gateway.zookeeper_views import (
     StaleConfigError,
     ZnodeView,
     ZooKeeperUnreachableError,
-    natural_order,
 )
 
 FIRST_MEMBER = "server.1=127.0.0.1:2888:3888:participant;127.0.0.1:2181"

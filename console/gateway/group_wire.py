@@ -15,6 +15,7 @@ from broker.protocol.messages.describe_groups import DescribedGroup, DescribedGr
 from broker.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest
 from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from console.common.natural_order import natural_order
 from console.gateway.client import ClusterClient
 from console.gateway.errors import RefusedError, refusal
 from console.gateway.group_views import GroupView, MemberView, TopicPartition
@@ -113,9 +114,13 @@ def _view(group: DescribedGroup, broker_id: int, committed: Mapping[TopicPartiti
         group.group_state,
         group.protocol_type,
         broker_id,
-        tuple(sorted(members, key=lambda each: (each.client_id, each.member_id))),
+        tuple(sorted(members, key=member_order)),
         committed,
     )
+
+
+def member_order(member: MemberView) -> tuple[object, ...]:
+    return natural_order(member.client_id), natural_order(member.member_id)
 
 
 def _member(member: DescribedGroupMember, is_consumer: bool) -> MemberView:

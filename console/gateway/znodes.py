@@ -15,6 +15,7 @@ from broker.config.zookeeper import read_zookeeper_tls
 from broker.net.tls.settings import TlsSettings
 from broker.zookeeper.ensemble_config import CONFIG_PATH, EnsembleConfig, parse_config
 from broker.zookeeper.tls import tls_arguments, tls_settings
+from console.common.natural_order import natural_order
 from console.gateway.zookeeper import describe_servers
 from console.gateway.zookeeper_views import (
     CHILDREN_LISTED_MAX,
@@ -27,7 +28,6 @@ from console.gateway.zookeeper_views import (
     StaleConfigError,
     ZnodeView,
     ZooKeeperUnreachableError,
-    natural_order,
 )
 
 TIMEOUT_SECONDS = 3.0

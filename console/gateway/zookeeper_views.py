@@ -116,8 +116,3 @@ class ZooKeeperGateway(Protocol):
         ...
 
     def close(self) -> None: ...
-
-
-def natural_order(name: str) -> tuple[object, ...]:
-    """2 before 10, and numbers before words."""
-    return (0, int(name), "") if name.isascii() and name.isdecimal() else (1, 0, name)

@@ -12,7 +12,8 @@ from broker.coordinator.group.records import (
     encode_offset_value,
 )
 from console.gateway.commit_log import commit_in
-from console.gateway.group_views import CommitView
+from console.gateway.group_views import CommitView, MemberView
+from console.gateway.group_wire import member_order
 
 KEY = encode_offset_key(OffsetKey("readers", TopicPartition("orders", 2)))
 
@@ -49,6 +50,11 @@ def test_an_assignment_that_is_none_is_empty():
     assert decode_assignment(b"\x00\x00\x00\x00\x00\x09ab") == ()
     assert decode_assignment(struct.pack(">hih2sii", 0, 1, 2, b"\xff\xfe", 1, 0)) == ()
     assert decode_assignment(struct.pack(">hih1s", 0, 2**31 - 1, 1, b"t")) == ()
+
+
+def test_members_stand_as_a_person_counts():
+    members = [MemberView(f"{each}-x", each, "127.0.0.1", "", ()) for each in ("m1", "m10", "m2")]
+    assert [each.client_id for each in sorted(members, key=member_order)] == ["m1", "m2", "m10"]
 
 
 def test_a_commit_is_read_with_its_time():
