@@ -16,6 +16,8 @@ BARS_MAX = 60
 #: Each bar asks every partition once.
 PARTITIONS_MAX = 200
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
+#: How far ahead a producer's clock may be.
+_AHEAD_MS = _DAY
 _STEPS_MS = (
     *(each * _SECOND for each in (1, 2, 5, 10, 15, 30)),
     *(each * _MINUTE for each in (1, 2, 5, 10, 15, 30)),
@@ -48,11 +50,15 @@ class Histogram:
         return sum(each.count for each in self.bars)
 
 
-def edges(oldest_ms: int, newest_ms: int) -> list[int]:
+def edges(oldest_ms: int, newest_ms: int, now_ms: int = LAST_MS) -> list[int]:
     """Moments between which bars stand: whole seconds, minutes, hours or days, the last after the newest.
 
-    The calendar's end is theirs, too: a producer may give a record any number as its time.
+    The calendar's end is theirs, too: a producer may give a record any number as its time. What is of the future is
+    one bar, so that a single such record does not make one of all the others.
     """
+    if oldest_ms <= now_ms < newest_ms - _AHEAD_MS:
+        until_now, later = edges(oldest_ms, now_ms), min(newest_ms + 1, LAST_MS)
+        return [*until_now, later] if later > until_now[-1] else until_now
     oldest_ms, newest_ms = max(0, min(oldest_ms, LAST_MS)), min(newest_ms, LAST_MS)
     step = next(each for each in _STEPS_MS if (newest_ms - oldest_ms) / each < BARS_MAX - 1)
     moments = range(oldest_ms // step * step, newest_ms + step + 1, step)
@@ -79,10 +85,10 @@ def counted(
 
 def lookups(partition_count: int, partition: int | None) -> int:
     """Offsets of times that drawing it asks for, at most."""
-    return (BARS_MAX + 2) * (min(partition_count, PARTITIONS_MAX) if partition is None else 1)
+    return (BARS_MAX + 3) * (min(partition_count, PARTITIONS_MAX) if partition is None else 1)
 
 
-def read_histogram(gateway: ClusterGateway, topic: str, partition: int | None) -> Histogram | None:
+def read_histogram(gateway: ClusterGateway, topic: str, partition: int | None, now_ms: int) -> Histogram | None:
     """None for a topic without records, or whose records have no time. Raises GatewayError."""
     spans = {
         each: span
@@ -94,5 +100,5 @@ def read_histogram(gateway: ClusterGateway, topic: str, partition: int | None) -
     newest = [each for each in gateway.newest_records(places).values() if each is not None]
     if not oldest or not newest:
         return None
-    moments = edges(min(oldest), max(*newest, *oldest))
+    moments = edges(min(oldest), max(*newest, *oldest), now_ms)
     return counted(moments, [gateway.offsets_at(topic, each, spans) for each in moments], spans)

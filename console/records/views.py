@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from console.access.rights import Right
 from console.clusters.access import access_records
 from console.clusters.models import Topic
+from console.common.clock import now_ms
 from console.common.csv_table import csv_response, wants_csv
 from console.common.current_cluster import here
 from console.gateway.commands import shell_command
@@ -96,7 +97,7 @@ def histogram(request: HttpRequest, name: str) -> HttpResponse:
     partition = RecordQuery.parse(request.GET).partition
     try:
         charge_lookups(request.user.pk, lookups(topic.partition_count, partition))
-        found = read_histogram(cluster_gateway(), topic.name, partition)
+        found = read_histogram(cluster_gateway(), topic.name, partition, now_ms())
     except GatewayError as refusal:
         error = str(refusal)
     context = {"topic": topic, "histogram": found, "error": error, "bars": drawn(found) if found else []}

@@ -28,6 +28,15 @@ def test_times_that_are_nonsense_make_no_endless_bars():
     assert edges(2**62, 2**62)[-1] == LAST_MS
 
 
+@given(MOMENTS, st.integers(0, 10**12), st.integers(10**12, 2**62))
+def test_what_is_of_the_future_is_one_bar_and_leaves_the_others_as_they_are(oldest, length, ahead):
+    now = oldest + length
+    moments = edges(oldest, now + ahead, now)
+    assert moments[:-1] == edges(oldest, now)
+    assert len(moments) <= BARS_MAX + 3
+    assert moments[-1] == min(now + ahead + 1, LAST_MS)
+
+
 @given(st.lists(st.lists(st.integers(0, 100_000), min_size=1, max_size=50), min_size=1, max_size=4))
 def test_every_offset_is_in_one_bar(partitions):
     """Whatever order times come in: a partition says the first offset that is as late."""
@@ -54,11 +63,11 @@ def test_a_partition_that_does_not_answer_every_time_is_left_out():
 
 def test_a_topic_is_counted_where_it_is(cluster, clock):
     cluster.create_topic("orders", 2, 3)
-    assert read_histogram(cluster, "orders", None) is None
+    assert read_histogram(cluster, "orders", None, clock.now_ms()) is None
     cluster.append("orders", 0, 30)
     clock.advance(45_000)
     cluster.append("orders", 1, 12)
-    whole = read_histogram(cluster, "orders", None)
+    whole = read_histogram(cluster, "orders", None, clock.now_ms())
     assert whole.total == 42
     assert [each.count for each in whole.bars if each.count] == [30, 12]
-    assert read_histogram(cluster, "orders", 1).total == 12
+    assert read_histogram(cluster, "orders", 1, clock.now_ms()).total == 12
