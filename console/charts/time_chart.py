@@ -158,4 +158,9 @@ def _told(values: Sequence[tuple[str, float | None]], say: Callable[[float | Non
     known = [(name, value) for name, value in values if value is not None]
     if len(values) == 1:
         return say(known[0][1]) if known else ""
-    return " · ".join(f"{name} {say(value)}" for name, value in known)
+    return " · ".join(f"{_isolated(name)} {say(value)}" for name, value in known)
+
+
+def _isolated(name: str) -> str:
+    """Between the marks of Unicode for it: text without elements has no other way (UAX 9)."""
+    return name if name.isascii() else f"\u2068{name}\u2069"

@@ -41,7 +41,7 @@ def lines(response) -> dict[str, str]:
     found = {}
     for figure in re.findall(r"<figure.*?</figure>", text, re.S):
         title = re.search(r"<h2>(.*?)</h2>", figure)[1]
-        for name, now in re.findall(r"</span>([^<]*) <strong>(.*?)</strong>", figure):
+        for name, now in re.findall(r"</span><bdi>([^<]*)</bdi> <strong>(.*?)</strong>", figure):
             found[f"{title}: {name}"] = now
     return found
 

@@ -76,3 +76,10 @@ def test_several_series_are_told_together_by_name():
 )
 def test_the_axis_ends_at_a_round_number(highest, top):
     assert nice_top(highest) == top
+
+
+def test_a_name_from_right_to_left_does_not_turn_what_stands_beside_it():
+    series = [Series("orders\u200f", [(NOW - 1, 1.0)]), Series("clicks", [(NOW - 1, 2.0)])]
+    chart = time_chart(series, SPAN, NOW, say)
+    assert chart.columns[-1].text.startswith("\u2068orders\u200f\u2069 ")
+    assert "· clicks " in chart.columns[-1].text
