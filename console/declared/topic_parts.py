@@ -168,17 +168,17 @@ def _settings(declared: DeclaredTopic, view: TopicView, now: Now, reach: Reach, 
         return
     pairs = [(name, value) for name, value in sorted(wanted.items()) if name not in RETENTION_KEYS]
     factor = len(view.partitions[0].replicas) if view.partitions else 0
-    plan = settings_plan(declared.name, factor, found, pairs, here.BOOTSTRAP_SERVERS)
+    plan = settings_plan(declared.name, factor, found, pairs, here.BOOTSTRAP_SERVERS, view.topic_id)
     if plan is not None and plan.lines:
         yield Part(plan, lambda actor, said: do_change_settings(actor, plan, said), refusal)
     retention = {name: value for name, value in wanted.items() if name in RETENTION_KEYS}
     if differences(found, retention):
-        yield _retention(declared.name, retention, reach, refusal)
+        yield _retention(view, retention, reach, refusal)
 
 
-def _retention(name: str, wanted: dict[str, str], reach: Reach, refusal: str) -> Part:
-    plan = retention_facts(name, wanted, reach)["plan"]
-    again = (lambda: _retention(name, wanted, reach, refusal)) if plan.losses else None
+def _retention(view: TopicView, wanted: dict[str, str], reach: Reach, refusal: str) -> Part:
+    plan = retention_facts(view.name, view.topic_id, wanted, reach)["plan"]
+    again = (lambda: _retention(view, wanted, reach, refusal)) if plan.losses else None
     return Part(plan, lambda actor, said: do_change_retention(actor, plan, said), refusal, again)
 
 

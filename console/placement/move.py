@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from console.common.figures import size
 from console.gateway.commands import shell_command
@@ -66,6 +66,8 @@ class World:
     preferred_counts: Mapping[int, int]
     #: Who has a throttled move under way; empty: nobody.
     throttled_by: str = ""
+    #: topic → its id: another topic of the name is not what was planned for.
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class MovePlan:
     replicas: tuple[Load, ...]
     preferred: tuple[Load, ...]
     rate: int | None = None
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def copied_bytes(self) -> int:
@@ -130,7 +133,11 @@ class MovePlan:
             object_type="topic" if len(self.topics) == 1 else "cluster",
             object_name=self.topics[0] if len(self.topics) == 1 else f"{len(self.topics)} topics",
             lines=tuple(Line(move.name, list(move.old), list(move.new)) for move in self.moves),
-            read=(f"throttle={self.rate}", *(f"{move.name} {move.old}>{move.new}" for move in self.moves)),
+            read=(
+                f"throttle={self.rate}",
+                *(f"{move.name} {move.old}>{move.new}" for move in self.moves),
+                *(f"{topic} {self.topic_ids.get(topic, '')}" for topic in self.topics),
+            ),
             touches=tuple(_touches(self)),
             undo="the former replicas are kept, and can be planned again from the placement page; "
             "as long as it is under way it can be called off.",
@@ -160,6 +167,7 @@ def plan_moves(targets: Targets, world: World, rate: int | None = None) -> MoveP
         _loads(world.replica_counts, moves, lambda replicas: replicas),
         _loads(world.preferred_counts, moves, lambda replicas: replicas[:1]),
         rate,
+        world.topic_ids,
     )
 
 

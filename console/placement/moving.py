@@ -75,8 +75,9 @@ def world_around(places: Collection[TopicPartition]) -> World:
     gateway = cluster_gateway()
     counts = list(Broker.objects.values_list("broker_id", "replica_count", "preferred_count"))
     held = gateway.moves.bytes_held(places)
+    topics = {topic for topic, _ in places}
     return World(
-        present=gateway.moves.assignments({topic for topic, _ in places}),
+        present=gateway.moves.assignments(topics),
         under_way=gateway.moves.under_way(),
         alive=frozenset(broker.id for broker in gateway.describe_cluster().brokers),
         # The largest: others may be behind.
@@ -84,6 +85,7 @@ def world_around(places: Collection[TopicPartition]) -> World:
         replica_counts={broker_id: replicas for broker_id, replicas, _ in counts},
         preferred_counts={broker_id: preferred for broker_id, _, preferred in counts},
         throttled_by=throttled_by(),
+        topic_ids=gateway.moves.topic_ids(topics),
     )
 
 

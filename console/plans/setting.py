@@ -29,6 +29,8 @@ class Target:
     losses: tuple[str, ...] = ()
     #: Why it cannot be changed at all; empty: it can.
     obstacle: str = ""
+    #: Which of the name it is, where another may take it.
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +59,13 @@ def change_plan(target: Target, changes: Sequence[Change], bootstrap_servers: st
         object_type=target.object_type,
         object_name=target.object_name,
         lines=tuple(Line(each.setting.name, each.old, each.typed) for each in real),
-        read=tuple(
-            text
-            for each in changes
-            for text in (f"{each.setting.name}={each.setting.value}@{each.setting.source}", f"own={each.own}")
+        read=(
+            *((target.identity,) if target.identity else ()),
+            *(
+                text
+                for each in changes
+                for text in (f"{each.setting.name}={each.setting.value}@{each.setting.source}", f"own={each.own}")
+            ),
         ),
         touches=target.touches,
         losses=target.losses,

@@ -54,7 +54,7 @@ class Outlook:
         return timeline(self.view, now_ms())
 
 
-def retention_facts(topic: str, wanted: Mapping[str, str], reach: Reach) -> dict[str, Any]:
+def retention_facts(topic: str, topic_id: str, wanted: Mapping[str, str], reach: Reach) -> dict[str, Any]:
     """`plan` among what a page shows of `wanted`: setting → typed text. Raises GatewayError."""
     gateway = cluster_gateway()
     settings = {each.name: each for each in gateway.topic_settings(topic)}
@@ -72,7 +72,7 @@ def retention_facts(topic: str, wanted: Mapping[str, str], reach: Reach) -> dict
     loses_later = then is not None and is_overdue(then.later) and not is_overdue(now.later)
     return {
         "settings": known,
-        "plan": change_plan(topic, known, changes, loses_records, here.BOOTSTRAP_SERVERS, loses_later),
+        "plan": change_plan(topic, known, changes, loses_records, here.BOOTSTRAP_SERVERS, loses_later, topic_id),
         "fields": [(name.replace(".", "_"), text) for name, text in wanted.items()],
         "differences": changes,
         "now": now,

@@ -52,6 +52,7 @@ def change_plan(
     loses_records: bool,
     bootstrap_servers: str,
     loses_later: bool = False,
+    topic_id: str = "",
 ) -> Plan:
     """The change as it is shown, confirmed and kept. `loses_records`: it deletes what would stay otherwise, at once;
     `loses_later`: as soon as a segment rolls or nothing is written for a while."""
@@ -69,7 +70,10 @@ def change_plan(
             )
             for each in changes
         ),
-        read=tuple(f"{name}={known[name].value}@{known[name].source}" for name in RETENTION_KEYS if name in known),
+        read=(
+            topic_id,
+            *(f"{name}={known[name].value}@{known[name].source}" for name in RETENTION_KEYS if name in known),
+        ),
         losses=_loss_sentences(loses_records, loses_later),
         undo="the old values can be put back; records that were deleted by then stay deleted.",
         command=_command(topic, changes, bootstrap_servers),

@@ -40,7 +40,7 @@ def configure(request: HttpRequest, name: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, topic, RetentionForm(request.POST), {}, "The plan could not be read.", 422)
     with refusable() as answer:
-        facts = retention_facts(topic.name, form.changes, reach_of(request.user))
+        facts = retention_facts(topic.name, topic.topic_id, form.changes, reach_of(request.user))
         if not facts["differences"]:
             messages.info(request, "Nothing differs: nothing was changed.")
             return redirect("topic-retention", topic.name)
@@ -56,7 +56,7 @@ def _page(
 ) -> HttpResponse:
     context = {"topic": topic, "form": form, "error": error, "undo": _undo(request)}
     try:
-        context |= retention_facts(topic.name, wanted, reach_of(request.user))
+        context |= retention_facts(topic.name, topic.topic_id, wanted, reach_of(request.user))
     except GatewayError as refusal:
         context["error"] = error or str(refusal)
         context["differences"] = ()

@@ -1,6 +1,5 @@
 """What begins a move in batches, and what it does in the name of who began it. Pausing and such are an operation's."""
 
-from collections.abc import Mapping
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -23,7 +22,7 @@ State = StagedMove.State
 
 
 def do_stage(
-    actor: User, plan: Plan, move: MovePlan, topic_ids: Mapping[str, str], size: int, begins_at: datetime | None,
+    actor: User, plan: Plan, move: MovePlan, size: int, begins_at: datetime | None,
     confirmation: Confirmation,
 ) -> StagedMove | None:  # fmt: skip
     """None: there was nothing to do. Raises NotConfirmedError."""
@@ -36,7 +35,7 @@ def do_stage(
             object_name=plan.object_name[:OBJECT_NAME_LENGTH_MAX],
             former=move.former,
             wanted=move.wanted,
-            topic_ids=dict(topic_ids),
+            topic_ids={topic: move.topic_ids[topic] for topic in move.topics if topic in move.topic_ids},
             partition_count=len(move.moves),
             left=len(move.moves),
             batch_size=size,

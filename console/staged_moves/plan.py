@@ -1,6 +1,6 @@
 """A move in batches as a plan: every partition that moves, when it begins and how many go at once. Pure."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -20,7 +20,7 @@ UNDO = (
 
 def staged_plan(
     move: MovePlan, action: str, size: int, begins_at: datetime | None, bootstrap_servers: str,
-    topic_ids: Mapping[str, str], obstacle: str = "",
+    obstacle: str = "",
 ) -> Plan:  # fmt: skip
     """`obstacle`: why not, besides what stands against the move itself."""
     base = move.as_plan(bootstrap_servers, action)
@@ -32,7 +32,6 @@ def staged_plan(
     return replace(
         base,
         lines=(*base.lines, *told),
-        read=(*base.read, *(f"{topic} {topic_ids[topic]}" for topic in sorted(topic_ids))),
         touches=(
             f"It begins {when}." if begins_at else "It begins at once.",
             *base.touches,

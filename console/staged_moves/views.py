@@ -44,7 +44,6 @@ def stage(request: HttpRequest) -> HttpResponse:
             arguments = (
                 context["plan"],
                 context["found"],
-                context["topic_ids"],
                 form["size"],
                 form["begins"],
                 confirmation,
@@ -74,8 +73,7 @@ def _ask(request: HttpRequest, context: dict[str, Any]) -> bool:
     size, begins = form.cleaned_data["size"], form.cleaned_data["begins"]
     against = obstacle_of(begins, timezone.now(), targets, spoken_for(), StagedMove.open_ones().count())
     action = ACTIONS.get(context["kind"], ACTIONS[""])
-    ids = context["topic_ids"] = cluster_gateway().moves.topic_ids(found.topics)
-    plan = context["plan"] = staged_plan(found, action, size, begins, here.BOOTSTRAP_SERVERS, ids, against)
+    plan = context["plan"] = staged_plan(found, action, size, begins, here.BOOTSTRAP_SERVERS, against)
     names = ("moves", "kind", "throttle", "size", "begins")
     context |= {
         "fields": [(name, form.data.get(name, "")) for name in names],

@@ -23,6 +23,7 @@ class Kept:
     """A topic with the setting that is to change; `typed`: what to."""
 
     topic: str
+    topic_id: str
     replication_factor: int
     setting: SettingView
     typed: str
@@ -62,7 +63,7 @@ def setting_of_many(topics: Sequence[Kept], bootstrap_servers: str) -> Plan:
         object_type="topics",
         object_name=topics[0].setting.name if topics else "",
         lines=tuple(Line(each.topic, each.change.old, each.typed) for each in real),
-        read=tuple(f"{each.topic}: {each.setting.value}@{each.setting.source}" for each in real),
+        read=tuple(f"{each.topic} {each.topic_id}: {each.setting.value}@{each.setting.source}" for each in real),
         touches=tuple(_followed(real)),
         losses=losses,
         undo="the old value of each topic is kept and can be put back.",

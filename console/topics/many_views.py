@@ -102,7 +102,7 @@ def _setting_plan(name: str, wanted: dict[Topic, str]) -> Plan:
         known = changeable(gateway.topic_settings(topic.name))
         if name not in known:
             raise RefusedError("INVALID_CONFIG", f"{name} is no setting that is changed here.")
-        found.append(Kept(topic.name, topic.replication_factor, known[name], typed))
+        found.append(Kept(topic.name, topic.topic_id, topic.replication_factor, known[name], typed))
     return setting_of_many(found, here.BOOTSTRAP_SERVERS)
 
 

@@ -19,9 +19,9 @@ UNCLEAN = (
 )
 
 
-def topic_target(topic: str) -> Target:
+def topic_target(topic: str, topic_id: str = "") -> Target:
     follow = "Every replica of the topic follows the new value at once; no record is touched by the change itself."
-    return Target("topic", topic, "the topic", {"topic": topic}, (follow,))
+    return Target("topic", topic, "the topic", {"topic": topic}, (follow,), identity=topic_id)
 
 
 def changeable(settings: Iterable[SettingView]) -> dict[str, SettingView]:
@@ -35,12 +35,13 @@ def settings_plan(
     settings: Iterable[SettingView],
     wanted: Sequence[tuple[str, str]],
     bootstrap_servers: str,
+    topic_id: str,
 ) -> Plan | None:
     """`wanted`: names with their new values; None where one is no setting to change here."""
     known = changeable(settings)
     if any(name not in known for name, _ in wanted):
         return None
-    target, changes = topic_target(topic), []
+    target, changes = topic_target(topic, topic_id), []
     for name, value in wanted:
         setting = known[name]
         changes.append(Change(setting, (setting.value or "") if setting.source == "topic" else None, value))

@@ -86,7 +86,7 @@ def _plan(topic: Topic, found, edits: Sequence[Edit]) -> Plan | None:
     if not edits or any(not each.value for each in edits):
         return None
     wanted = [(each.name, each.value) for each in edits]
-    return settings_plan(topic.name, topic.replication_factor, found, wanted, here.BOOTSTRAP_SERVERS)
+    return settings_plan(topic.name, topic.replication_factor, found, wanted, here.BOOTSTRAP_SERVERS, topic.topic_id)
 
 
 def _are_refused(edits: Sequence[Edit]) -> bool:
