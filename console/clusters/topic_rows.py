@@ -6,6 +6,7 @@ the rate.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from console.common.rates import RateWindow
 from console.gateway.broker_views import ReplicaSizes
@@ -13,8 +14,9 @@ from console.gateway.group_views import TopicPartition
 from console.gateway.interface import PartitionView, TopicView
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionRow:
+class PartitionRow(NamedTuple):
+    """A tuple, for thousands of them are made and compared at each look."""
+
     partition: int
     leader: int | None
     leader_epoch: int | None
@@ -214,12 +216,16 @@ def compare(before: Mapping[str, TopicRow], after: Mapping[str, TopicRow]) -> To
             changes.created.append(row)
         elif previous != row:
             # What a partition's state is called hangs on the topic's minimum.
-            known = set(previous.partitions) if previous.min_insync_replicas == row.min_insync_replicas else set()
-            changes.changed.append((row, [each for each in row.partitions if each not in known]))
-            if _placement(row) != _placement(previous):
+            is_same_minimum = previous.min_insync_replicas == row.min_insync_replicas
+            known = {each.partition: each for each in previous.partitions} if is_same_minimum else {}
+            changes.changed.append((row, [each for each in row.partitions if known.get(each.partition) != each]))
+            if _is_moved(previous, row):
                 changes.moved.append(name)
     return changes
 
 
-def _placement(row: TopicRow) -> list[tuple[object, ...]]:
-    return [(each.leader, each.replicas, each.isr) for each in row.partitions]
+def _is_moved(before: TopicRow, after: TopicRow) -> bool:
+    if len(before.partitions) != len(after.partitions):
+        return True
+    pairs = zip(before.partitions, after.partitions, strict=True)
+    return any((was.leader, was.replicas, was.isr) != (now.leader, now.replicas, now.isr) for was, now in pairs)

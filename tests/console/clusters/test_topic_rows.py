@@ -54,6 +54,24 @@ def test_only_the_partition_that_grew_is_changed(look):
     assert row.record_count == 250
 
 
+def test_a_partition_told_of_again_is_changed_and_those_beside_it_are_not(look):
+    third = replace(PARTITION, partition=2)
+    before = look([replace(ORDERS, partitions=(PARTITION, third))], {}, 0)
+    after = look([replace(ORDERS, partitions=(*ORDERS.partitions, third))], before, 0)
+
+    changes = compare(before, after)
+    assert [[each.partition for each in changed] for _, changed in changes.changed] == [[1]]
+    assert changes.moved == ["orders"]
+
+
+def test_with_another_minimum_every_partition_is_changed_and_none_has_moved(look):
+    before = look([ORDERS], {}, 0)
+    changes = compare(before, look([replace(ORDERS, min_insync_replicas=2)], before, 0))
+
+    assert [[each.partition for each in changed] for _, changed in changes.changed] == [[0, 1]]
+    assert changes.moved == []
+
+
 def test_a_silent_leader_keeps_the_last_known_offsets_and_shows_no_rate(look):
     before = look([ORDERS], {}, 0)
     silent = with_first(ORDERS, leader=None, leader_epoch=None, isr=(2,), first_offset=None, next_offset=None)

@@ -26,14 +26,14 @@ def told(*looks: PartitionRow, is_next_look=True, is_recovering=lambda *_: False
 
 
 def led_by(leader, epoch=6, isr=None, ends_at=1_234) -> PartitionRow:
-    return replace(LED, leader=leader, leader_epoch=epoch, isr=isr or (leader,), next_offset=ends_at)
+    return LED._replace(leader=leader, leader_epoch=epoch, isr=isr or (leader,), next_offset=ends_at)
 
 
 def signs(*looks: PartitionRow, **more) -> list[Sign]:
     return [each.sign for each in told(*looks, **more)]
 
 
-LEADERLESS = replace(LED, leader=None)
+LEADERLESS = LED._replace(leader=None)
 
 
 def test_a_leader_with_a_shorter_log_says_what_is_lost():
@@ -65,8 +65,8 @@ def test_who_was_out_of_sync_at_the_look_before_is_a_possibility_unless_zookeepe
 
 
 def test_zookeeper_is_asked_of_no_more_than_a_person_would_wait_for():
-    known = row(*(replace(LED, partition=number) for number in range(ASKED_MAX + 50)))
-    now = row(*(replace(led_by(2), partition=number) for number in range(ASKED_MAX + 50)))
+    known = row(*(LED._replace(partition=number) for number in range(ASKED_MAX + 50)))
+    now = row(*(led_by(2)._replace(partition=number) for number in range(ASKED_MAX + 50)))
     asked = []
     found = UncleanWatch().look(
         known, compare(known, now), is_next_look=True, is_recovering=lambda *place: asked.append(place)
@@ -78,14 +78,14 @@ def test_zookeeper_is_asked_of_no_more_than_a_person_would_wait_for():
     ("looks", "why"),
     [
         ([LED, led_by(2, isr=(1, 2))], "it came in sync first: the one before is still in"),
-        ([replace(LED, isr=(1, 2)), led_by(2)], "it was in sync"),
+        ([LED._replace(isr=(1, 2)), led_by(2)], "it was in sync"),
         ([LED, LEADERLESS, led_by(1, 7)], "the last of the ISR came back"),
-        ([LED, replace(LED, next_offset=None)], "the leader is silent"),
+        ([LED, LED._replace(next_offset=None)], "the leader is silent"),
         ([LED, led_by(2, epoch=4, ends_at=10)], "an old leader speaks for itself"),
-        ([LED, replace(LED, next_offset=1_200)], "the same leadership: an answer that is late"),
+        ([LED, LED._replace(next_offset=1_200)], "the same leadership: an answer that is late"),
         ([LED, led_by(1, ends_at=2_000)], "it was elected again"),
-        ([LED, replace(led_by(3), replicas=(3,))], "a move brought it, and took the others away"),
-        ([replace(LED, replicas=(1, 2), adding=(2,)), replace(led_by(2), replicas=(2,))], "that move was seen"),
+        ([LED, led_by(3)._replace(replicas=(3,))], "a move brought it, and took the others away"),
+        ([LED._replace(replicas=(1, 2), adding=(2,)), led_by(2)._replace(replicas=(2,))], "that move was seen"),
     ],
 )
 def test_what_is_no_unclean_election(looks, why):
@@ -93,8 +93,8 @@ def test_what_is_no_unclean_election(looks, why):
 
 
 def test_who_leads_out_of_sync_while_a_move_is_under_way_is_still_told():
-    moving = replace(LED, replicas=(1, 2, 3), adding=(3,))
-    assert signs(moving, replace(moving, leader=3, isr=(3,), leader_epoch=6)) == [Sign.WAS_OUT]
+    moving = LED._replace(replicas=(1, 2, 3), adding=(3,))
+    assert signs(moving, moving._replace(leader=3, isr=(3,), leader_epoch=6)) == [Sign.WAS_OUT]
 
 
 def test_after_a_long_time_the_isr_says_nothing():
@@ -104,23 +104,23 @@ def test_after_a_long_time_the_isr_says_nothing():
 
 def test_a_leader_that_does_not_answer_yet_is_judged_when_it_does():
     """Until then its epoch and the end of its log are those of the leader before."""
-    silent = replace(LED, leader=2, isr=(2,))
+    silent = LED._replace(leader=2, isr=(2,))
     assert signs(LED, silent, led_by(2, ends_at=1_180)) == [Sign.WENT_BACK]
     assert signs(LED, LEADERLESS, silent, led_by(2, 7)) == [Sign.WAS_OUT]
-    assert signs(LED, LEADERLESS, replace(LED, leader_epoch=None)) == []
+    assert signs(LED, LEADERLESS, LED._replace(leader_epoch=None)) == []
 
 
 def test_who_came_in_sync_under_a_leader_that_never_answered_was_elected_cleanly():
     """For minutes nobody was told an epoch, while leaders and ISR went on changing."""
-    silent = [LEADERLESS, replace(LED, leader=3, isr=(3,)), replace(LED, leader=None, isr=(3,))]
-    silent = [replace(each, isr=(1, 3) if each is silent[0] else each.isr) for each in silent]
-    back = replace(LED, leader=3, isr=(2, 3))
-    assert signs(replace(LED, isr=(1, 3)), *silent, back, led_by(2, 12)) == []
+    silent = [LEADERLESS, LED._replace(leader=3, isr=(3,)), LED._replace(leader=None, isr=(3,))]
+    silent = [each._replace(isr=(1, 3) if each is silent[0] else each.isr) for each in silent]
+    back = LED._replace(leader=3, isr=(2, 3))
+    assert signs(LED._replace(isr=(1, 3)), *silent, back, led_by(2, 12)) == []
 
 
 def test_without_epochs_the_leader_alone_is_gone_by():
-    old = replace(LED, leader_epoch=None)
-    assert signs(old, replace(led_by(2, ends_at=1_000), leader_epoch=None)) == [Sign.WENT_BACK]
+    old = LED._replace(leader_epoch=None)
+    assert signs(old, led_by(2, ends_at=1_000)._replace(leader_epoch=None)) == [Sign.WENT_BACK]
 
 
 def test_a_topic_that_is_made_again_owes_nothing():
