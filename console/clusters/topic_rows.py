@@ -190,6 +190,8 @@ def _partition_row(
 
 def _sizes_of(view: PartitionView, said: Mapping[int, int], known: PartitionRow | None) -> tuple[tuple[int, int], ...]:
     """Of the replicas it has now; a broker that did not answer keeps the size last known of it."""
+    if known is not None and known.replicas == view.replicas and said.items() <= set(known.sizes):
+        return known.sizes
     before = dict(known.sizes) if known is not None else {}
     return tuple(sorted((each, size) for each, size in {**before, **said}.items() if each in view.replicas))
 

@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from console.clusters.topic_looks import TopicLooks
 from console.clusters.topic_rows import compare
@@ -108,3 +110,17 @@ def test_fewer_partitions_than_before_is_another_topic(look):
     changes = compare(before, look([replace(ORDERS, partitions=ORDERS.partitions[:1])], before, 1_000))
 
     assert (changes.deleted, len(changes.created)) == (["orders"], 1)
+
+
+REPLICAS = st.lists(st.integers(1, 4), min_size=1, max_size=3, unique=True).map(tuple)
+SAID = st.dictionaries(st.integers(1, 4), st.integers(0, 2))
+
+
+@given(st.lists(st.tuples(REPLICAS, SAID), min_size=1, max_size=6))
+def test_sizes_are_the_newest_said_of_each_replica_that_stayed(told):
+    looks, rows, expected = TopicLooks(), {}, {}
+    for at_ms, (replicas, said) in enumerate(told):
+        views = [with_first(ORDERS, leader=replicas[0], replicas=replicas, isr=replicas)]
+        rows = looks.look(views, rows, at_ms, {("orders", 0): said})
+        expected = {each: size for each, size in (expected | said).items() if each in replicas}
+        assert rows["orders"].partitions[0].sizes == tuple(sorted(expected.items()))
