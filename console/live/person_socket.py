@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Coroutine
 from contextlib import suppress
 
@@ -27,8 +28,13 @@ FAILED_LOOKS_MAX = 3
 CLOSE_LOGIN, CLOSE_ONE_TIME_PASSWORD, CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE = 4401, 4402, 4403, 4404
 #: The person's rights are others now: the page loads itself again.
 CLOSE_RIGHTS_CHANGED = 4409
-#: Nobody could say for a while whether the person still may look. Try again later (RFC 6455): pages connect anew.
-CLOSE_NOT_KNOWN = 1013
+#: Nobody could say for a while whether the person still may look, or too many are open. Try again later (RFC 6455):
+#: pages connect anew.
+CLOSE_NOT_KNOWN = CLOSE_TOO_MANY = 1013
+#: Of one person at a time, in all browsers: each costs memory, and some of each push.
+SOCKETS_PER_PERSON_MAX = 300
+
+_open: Counter[int] = Counter()
 
 
 class BrowserGoneError(Exception):
@@ -43,8 +49,13 @@ class PersonSocket(AsyncWebsocketConsumer):
         self.tasks: list[asyncio.Task] = []
         self.subscribed: list[str] = []
         self.is_over = False
+        self.is_one_too_many = False
 
     async def __call__(self, scope, receive, send) -> None:
+        person = scope["user"].pk
+        self.is_one_too_many = person is not None and _open[person] >= SOCKETS_PER_PERSON_MAX
+        _open[person] += 1
+
         async def send_to_browser(message: dict) -> None:
             try:
                 await send(message)
@@ -55,6 +66,7 @@ class PersonSocket(AsyncWebsocketConsumer):
             with suppress(BrowserGoneError):
                 await super().__call__(scope, receive, send_to_browser)
         finally:
+            _open[person] -= 1
             await end_tasks(self.tasks, BrowserGoneError)
             await self.release()
             for name in self.subscribed:
@@ -84,6 +96,8 @@ class PersonSocket(AsyncWebsocketConsumer):
 
     async def refusal(self) -> int | None:
         """The code to close with; a browser sees it only once the socket is accepted."""
+        if self.is_one_too_many:
+            return CLOSE_TOO_MANY
         return await database_sync_to_async(refusal_now)(self.scope)
 
     async def rights_changed(self, message: dict) -> None:

@@ -17,7 +17,7 @@ from console.access.one_time import MUST_CHANGE
 from console.asgi import application
 from console.clusters.models import Topic
 from console.live import groups, person_socket
-from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_NOT_KNOWN, CLOSE_ONE_TIME_PASSWORD
+from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_NOT_KNOWN, CLOSE_ONE_TIME_PASSWORD, CLOSE_TOO_MANY
 from console.live.push import send_now
 from console.records import socket
 from console.records.reader_slots import ReaderSlots
@@ -62,6 +62,29 @@ async def test_a_password_somebody_else_has_seen_opens_no_socket(path, query, vi
 
     assert await websocket.connect()
     assert await websocket.receive_close() == CLOSE_ONE_TIME_PASSWORD
+
+
+@pytest.mark.parametrize(("path", "query"), SOCKETS)
+async def test_of_one_person_only_so_many_are_open_and_of_others_as_many(
+    path, query, viewer, operator, orders, monkeypatch
+):
+    monkeypatch.setattr(person_socket, "SOCKETS_PER_PERSON_MAX", 2)
+    client, other = await sync_to_async(log_in)(viewer), await sync_to_async(log_in)(operator)
+    first, second = socket_of(client, "/ws/live/", "page=overview"), socket_of(client, "/ws/live/", "page=topics")
+    assert await first.connect()
+    assert await second.connect()
+    third, of_another = socket_of(client, path, query), socket_of(other, "/ws/live/", "page=overview")
+    assert await third.connect()
+    assert await third.receive_close() == CLOSE_TOO_MANY
+    assert await of_another.connect()
+    await third.disconnect()
+    await first.disconnect()
+    instead = socket_of(client, "/ws/live/", "page=overview")
+    assert await instead.connect()
+    await sync_to_async(send_now)([(groups.HEARTBEAT, "<p>beat</p>")])
+    assert await instead.receive_text() == "<p>beat</p>"
+    for each in (second, of_another, instead):
+        await each.disconnect()
 
 
 @pytest.mark.parametrize(("path", "query"), SOCKETS)
