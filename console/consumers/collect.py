@@ -35,7 +35,7 @@ class GroupCollector:
         changes = compare_groups(before, after)
         keys = store.apply_group_changes(changes) if changes else []
         self._reading.forget_all_but(topics)
-        changed = [row for name, row in after.items() if before.get(name) is not row and before.get(name) != row]
+        changed = changes.rows
         self._reading.store(self._reading.observe(before, changed, self._now_ms()))
         self._sample(after)
         self._pages.groups_changed(changes, keys)

@@ -1,6 +1,6 @@
 """What the collector keeps of groups, and what changed between two looks. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from console.consumers.trend import Trend, trend_of
@@ -102,10 +102,13 @@ class GroupChanges:
         return bool(self.created or self.deleted)
 
     @property
-    def names(self) -> list[str]:
+    def rows(self) -> list[GroupRow]:
         """Of those that are there and read differently."""
-        rows = [*self.created, *self.reshaped, *(row for row, _ in self.changed)]
-        return [row.name for row in rows]
+        return [*self.created, *self.reshaped, *(row for row, _ in self.changed)]
+
+    @property
+    def names(self) -> list[str]:
+        return [row.name for row in self.rows]
 
 
 def compare_groups(before: Mapping[str, GroupRow], after: Mapping[str, GroupRow]) -> GroupChanges:
@@ -116,13 +119,18 @@ def compare_groups(before: Mapping[str, GroupRow], after: Mapping[str, GroupRow]
             continue
         if previous is None:
             changes.created.append(row)
-        elif _shape(previous.partitions) != _shape(row.partitions):
+        elif previous == row:
+            continue
+        elif _is_reshaped(previous.partitions, row.partitions):
             changes.reshaped.append(row)
-        elif previous != row:
-            known = set(previous.partitions)
-            changes.changed.append((row, [each for each in row.partitions if each not in known]))
+        else:
+            pairs = zip(previous.partitions, row.partitions, strict=True)
+            changes.changed.append((row, [now for was, now in pairs if was != now]))
     return changes
 
 
-def _shape(places: Iterable[GroupPartitionRow]) -> list[tuple[str, int]]:
-    return [(each.topic, each.partition) for each in places]
+def _is_reshaped(before: Sequence[GroupPartitionRow], after: Sequence[GroupPartitionRow]) -> bool:
+    if len(before) != len(after):
+        return True
+    pairs = zip(before, after, strict=True)
+    return any(was.partition != now.partition or was.topic != now.topic for was, now in pairs)

@@ -7,7 +7,7 @@ from console.clusters.topic_rows import TopicRow
 from console.consumers.rows import GroupRow
 from console.past import store
 from console.past.models import Kind
-from console.past.states import Packed, broker_then, group_then, pack_settings, topic_then
+from console.past.states import GroupThen, Packed, broker_then, group_then, pack_settings, topic_then
 
 #: Two looks farther apart than this have a time between them of which nobody knows.
 UNSEEN_AFTER_MS = 30_000
@@ -25,6 +25,8 @@ class PastCollector:
         self._now_ms = clock_ms
         self._known: dict[str, dict[str, int]] = {kind: store.load_now(kind) for kind in Kind}
         self._told: dict[str, OwnSettings] = {}
+        #: As they were written last: nearly all that changes of a group is its offsets, and packing costs.
+        self._groups: dict[str, GroupThen] = {}
         self._looked_at_ms = looked_at_ms
         self._forgot_ms = 0
 
@@ -46,7 +48,12 @@ class PastCollector:
             store.forget(at_ms)
 
     def saw_groups(self, changed: Iterable[GroupRow], groups: Collection[str]) -> None:
-        self._write(Kind.GROUP, {row.name: group_then(row).pack() for row in changed}, groups, self._now_ms())
+        found = ((row.name, group_then(row)) for row in changed)
+        others = {name: then for name, then in found if self._groups.get(name) != then}
+        self._write(Kind.GROUP, {name: then.pack() for name, then in others.items()}, groups, self._now_ms())
+        self._groups.update(others)
+        for gone in self._groups.keys() - groups:
+            del self._groups[gone]
 
     def saw_brokers(self, brokers: Mapping[int, BrokerRow], controller_id: int | None) -> None:
         at_ms = self._now_ms()

@@ -51,10 +51,11 @@ def main() -> None:
         browser = house.log_in()
         for name, path in PAGES.items():
             _print_page(name, _page_times(browser, house.address + path))
-        asyncio.run(_watch_rounds(house, browser.cookies, arguments.seconds))
+        asyncio.run(_watch_rounds(house, browser.cookies, arguments.seconds, "in its first minute"))
         with browser.open(house.address + "/topics/") as answer:
             rows = sorted(set(re.findall(r"topic-row-\d+", answer.read().decode())))
         asyncio.run(_watch_pages(house, browser.cookies, rows, arguments.browsers, arguments.seconds))
+        asyncio.run(_watch_rounds(house, browser.cookies, arguments.seconds, "after that"))
         _print_memory(house)
 
 
@@ -73,14 +74,15 @@ def _print_page(name: str, times: list[float]) -> None:
     print(f"page: {name:22} median {statistics.median(times):6.0f} ms   slowest {max(times):6.0f} ms   (< {_BOUND_MS})")
 
 
-async def _watch_rounds(house: House, cookies: str, seconds: float) -> None:
-    """With a page open: while nobody looks the collector pauses longer."""
+async def _watch_rounds(house: House, cookies: str, seconds: float, when: str) -> None:
+    """With a page open: while nobody looks the collector pauses longer. What it has just begun to look at it does not
+    know the pace of, and no group may rest."""
     headers = {"Cookie": cookies, "Origin": house.address}
     async with connect(f"ws://127.0.0.1:{house.port}/ws/live/?page=other", additional_headers=headers, max_size=None):
-        await asyncio.to_thread(_print_rounds, house, seconds)
+        await asyncio.to_thread(_print_rounds, house, seconds, when)
 
 
-def _print_rounds(house: House, seconds: float) -> None:
+def _print_rounds(house: House, seconds: float, when: str) -> None:
     """A round is what lies between two looks, without the pause between them."""
     ends: dict[str, list[int]] = {tier: [] for tier in INTERVALS_SECONDS}
     collector = house.processes()["collector"][0]
@@ -98,7 +100,7 @@ def _print_rounds(house: House, seconds: float) -> None:
         print(f"collector: a round of {tier:7} {said}   (< 5)")
     looks = max(1, len(ends["topics"]) - 1)
     each = (_cpu_seconds(collector) - used) / looks
-    print(f"collector: takes {share:.0f} % of a core, {each:.2f} s of CPU for each look at the topics")
+    print(f"collector: takes {share:.0f} % of a core {when} (< 30), {each:.2f} s of CPU for each look at the topics")
 
 
 async def _watch_pages(house: House, cookies: str, rows: list[str], count: int, seconds: float) -> None:
