@@ -1,6 +1,7 @@
 """The controller is paused on purpose: once until the time is over, once while worker and holder are killed."""
 
 import os
+import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -83,6 +84,8 @@ def reading(product, topic: str, group: str) -> Iterator[None]:
         thread.join()
         consumer.close()
         producer.flush(10)
+        admin = AdminClient(product.client)
+        admin.delete_consumer_groups([group])[group].result(30)  # its lag would be trouble from now on
 
 
 def test_a_paused_controller_is_continued_and_the_report_says_that_it_came_as_expected(window, playground, chromium):
@@ -95,7 +98,7 @@ def test_a_paused_controller_is_continued_and_the_report_says_that_it_came_as_ex
     assert broker.status() != psutil.STATUS_STOPPED
     table = window.locator("#comparison")
     expect(table).to_contain_text("Acknowledged records lost")
-    expect(window.locator("#drill-groups a", has_text="journey.drilled")).to_be_visible()
+    expect(window.locator("#drill-groups")).to_contain_text(re.compile(r"[1-9]\d* (fell behind|rebalanced|as before)"))
     print(table.inner_text(), window.locator("#drill-groups").inner_text())
     asked = "/drills/+begin/?fault=pause&whom=controller&seconds=20"
     take_pictures(chromium, playground, "drill", {"report": "/drills/1/", "list": "/drills/", "begin": asked})

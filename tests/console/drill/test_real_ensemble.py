@@ -16,6 +16,7 @@ from console.drill.faults import Fault, Whom
 from console.drill.models import Drill
 from console.drill.plan import drill_plan
 from console.drill.queries import find_target, outlook
+from console.gateway.errors import GatewayError
 from console.gateway.zookeeper import describe_zookeeper
 from console.processes import os_process
 from console.processes.actions import do_start
@@ -65,7 +66,8 @@ class Stage:
 
     def look(self) -> None:
         for tier in ("zookeeper", "cluster", "topics", "groups", "cluster"):
-            getattr(self.collector, f"collect_{tier}")()
+            with contextlib.suppress(GatewayError):  # a tier of the collector goes on, too
+                getattr(self.collector, f"collect_{tier}")()
         self.collector.beat()
 
     def modes(self) -> dict[str, str]:

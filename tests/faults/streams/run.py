@@ -84,7 +84,7 @@ class KilledDriver:
             return
         family = psutil.Process(self._process.pid).children(recursive=True)
         self._family += family
-        jvms = [member for member in family if "java" in member.name()]
+        jvms = [member for member in family if "java" in _name_of(member)]
         doomed = jvms[0].pid if victim == "JVM" and jvms else self._process.pid
         os.kill(doomed, signal.SIGKILL)
         self._process.wait(30)
@@ -96,6 +96,13 @@ class KilledDriver:
         for member in self._family:
             with contextlib.suppress(psutil.NoSuchProcess):
                 member.kill()
+
+
+def _name_of(process: psutil.Process) -> str:
+    """Empty for one that has ended meanwhile."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.name()
+    return ""
 
 
 class Feeder:
