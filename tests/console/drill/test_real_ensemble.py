@@ -84,16 +84,21 @@ class Stage:
         return os_process.Identity(row.pid, row.create_time, row.run_token)
 
     def begin(self, whom: str, fault: Fault, seconds: int) -> Drill:
+        await_true(lambda: self.planned(whom, fault, seconds)[2].obstacle == "", "nothing is in the way", DEADLINE_S)
+        found, seen, plan = self.planned(whom, fault, seconds)
+        do_begin(self.operator, plan, found, fault, seconds, seen, confirmation_of(plan, self.operator))
+        return Drill.objects.get(state="running")
+
+    def planned(self, whom: str, fault: Fault, seconds: int):
+        """Of what the collector has just seen."""
+        self.look()
         found = (
             find_target(Whom.ZOOKEEPER_LEADER, "")
             if whom == "leader"
             else find_target(Whom.PROCESS, self.one_that(whom))
         )
         seen = outlook(found.process, fault, seconds)
-        plan = drill_plan(fault, found, seconds, seen)
-        assert plan.obstacle == ""
-        do_begin(self.operator, plan, found, fault, seconds, seen, confirmation_of(plan, self.operator))
-        return Drill.objects.get(state="running")
+        return found, seen, drill_plan(fault, found, seconds, seen)
 
     def beat(self, drill: Drill) -> Drill:
         reconcile_host(self.host)
