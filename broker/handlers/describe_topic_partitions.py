@@ -108,6 +108,9 @@ def _partition(known: tuple[int, PartitionMetadata]) -> DescribeTopicPartitionsR
         leader_epoch=state.leader_epoch,
         replica_nodes=list(state.replicas),
         isr_nodes=list(state.isr),
+        # Nullable on the wire, yet Kafka's Java Admin reads both without asking.
+        eligible_leader_replicas=[],
+        last_known_elr=[],
         offline_replicas=list(state.offline_replicas),
     )
 

@@ -35,6 +35,12 @@ async def test_all_topics_are_told_in_the_order_of_their_names(client):
     assert (partition.leader_id, partition.isr_nodes, partition.replica_nodes) == (1, [1], [1])
 
 
+async def test_who_may_lead_below_min_insync_replicas_is_nobody_rather_than_null_as_javas_admin_reads_both(client):
+    response = await page(client)
+    (partition,) = response.topics[2].partitions
+    assert (partition.eligible_leader_replicas, partition.last_known_elr) == ([], [])
+
+
 @pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 6])
 @pytest.mark.parametrize("names", [(), ("b", "c", "a", "b")])
 async def test_pages_follow_each_other_without_gap_or_repetition(client, limit, names):
