@@ -5,7 +5,7 @@ Versions: 0 is eager, 1 incremental cooperative (KIP-415), 2 the same with signe
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from struct import Struct, error
 from typing import NamedTuple
 
@@ -34,7 +34,10 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """`delay_ms`: after which members join again, for work that waits for the worker which had it."""
+    """A leader's answer has in `units` what is new to a member, a member's metadata all that it runs.
+
+    `delay_ms`: after which members join again, for work that waits for the worker which had it.
+    """
 
     leader: str = ""
     leader_url: str = ""
@@ -43,6 +46,11 @@ class Assignment:
     revoked: frozenset[Unit] = frozenset()
     delay_ms: int = 0
     error: int = NO_ERROR
+
+    def on_top_of(self, running: "Assignment | None") -> "Assignment":
+        """All that a member runs which ran `running` and got this answer."""
+        kept = running.units - self.revoked if running else frozenset()
+        return replace(self, units=kept | self.units)
 
 
 @dataclass(frozen=True, slots=True)

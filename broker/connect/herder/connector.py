@@ -8,6 +8,7 @@ from broker.common.logs import logger
 from broker.connect.api import ConnectError, SinkConnector
 from broker.connect.group.wire import Unit
 from broker.connect.herder.validation import connector_class
+from broker.connect.plugins import task_name
 from broker.connect.tasks.unit import RunningUnit, Tell
 
 #: Between two attempts to tell the leader (A6).
@@ -87,8 +88,7 @@ class RunningConnector(RunningUnit):
                 if not issubclass(cls, SinkConnector)
                 else {key: self._props[key] for key in ("topics", "topics.regex") if key in self._props}
             )
-            task = f"{cls.task_class.__module__}.{cls.task_class.__qualname__}"  # type: ignore[attr-defined]
-            self._publish_or_try_again([{**config, **named, "task.class": task} for config in configs])
+            self._publish_or_try_again([{**config, **named, "task.class": task_name(cls)} for config in configs])
 
     def _publish_or_try_again(self, configs: list[dict[str, str]]) -> None:
         """The leader may be another by then, or gone: that is no failure of the connector."""

@@ -179,9 +179,9 @@ class GroupWorker:
             return
         if assignment.config_offset > configurations.offset:
             self._herder.config_log.read_to_end()
-        self._running = assignment
-        _log.info("joined", generation=joined.generation, units=len(assignment.units), delay_ms=assignment.delay_ms)
-        self._wait_beating(self._herder.run_only(assignment.units))
+        self._running = running = assignment.on_top_of(self._running)
+        _log.info("joined", generation=joined.generation, units=len(running.units), delay_ms=running.delay_ms)
+        self._wait_beating(self._herder.run_only(running.units))
         if assignment.revoked:
             self._asked.set()
         elif assignment.delay_ms:
@@ -210,7 +210,9 @@ class GroupWorker:
         decided = self._balancer.assign(now_ms, joined.generation, self._completed, configurations.units(), owned)
         return {
             member: encode_assignment(
-                replace(common, units=units, revoked=decided.revoked[member], delay_ms=decided.delay_ms),
+                replace(
+                    common, units=units - owned[member], revoked=decided.revoked[member], delay_ms=decided.delay_ms
+                ),
                 version,
             )
             for member, units in decided.assigned.items()

@@ -19,6 +19,7 @@ from broker.connect.api import (
 from broker.connect.plugins.built_in import BUILT_IN
 
 GROUP = "barnabas.connect"
+_OF_KAFKA = "org.apache.kafka.connect."
 
 
 class Kind(StrEnum):
@@ -73,6 +74,16 @@ def lookup(name: str, kind: Kind | str) -> type:
     if len(fitting) > 1:
         raise ConnectError(f"More than one {kind} is called {name}; give the whole name of its class")
     return fitting[0]
+
+
+def task_name(connector: type) -> str:
+    """What `task.class` says of a connector's task: Kafka's name where Kafka has it too, so that workers of both kinds
+    in one group can run what the other has configured."""
+    for name, location in BUILT_IN.items():
+        if name.startswith(_OF_KAFKA) and location == f"{connector.__module__}:{connector.__qualname__}":
+            return f"{name.removesuffix('Connector')}Task"
+    task = connector.task_class  # type: ignore[attr-defined]
+    return f"{task.__module__}.{task.__qualname__}"
 
 
 def plugins() -> list[tuple[Plugin, type, Kind]]:

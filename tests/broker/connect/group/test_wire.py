@@ -55,3 +55,10 @@ def test_an_absent_list_of_units_is_an_empty_one():
     assert decode_assignment(data).units == frozenset()
     with pytest.raises(ProtocolError):
         decode_assignment(data[:-1])
+
+
+def test_a_leader_names_what_is_new_and_what_is_revoked_and_everything_else_stays():
+    stays, goes, comes = Unit("c", CONNECTOR), Unit("c", 0), Unit("d", 0)
+    answer = Assignment(units=frozenset({comes}), revoked=frozenset({goes}))
+    assert answer.on_top_of(Assignment(units=frozenset({stays, goes}))).units == {stays, comes}
+    assert answer.on_top_of(None).units == {comes}

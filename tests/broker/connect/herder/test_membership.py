@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ApiError, ErrorCode
-from broker.connect.group.wire import Assignment, encode_assignment
+from broker.connect.group.wire import Assignment, Unit, decode_metadata, encode_assignment
 from broker.connect.herder import membership
 from broker.connect.herder.membership import GroupWorker
 from broker.connect.storage.configurations import Configurations
@@ -55,22 +55,29 @@ class Log:
     info = error = exception = warning
 
 
-def test_a_group_that_is_away_is_told_once_for_each_trouble_and_once_when_it_is_back(monkeypatch):
-    log, member = Log(), Member()
-    monkeypatch.setattr(membership, "_log", log)
-    monkeypatch.setattr(membership, "_PAUSE_S", 0.001)
+def worker_of(member):
+    """A worker, and what it was to run, one round after the other."""
     settings = SimpleNamespace(
         connect_protocol="sessioned", session_timeout_ms=10_000, heartbeat_interval_ms=1,
         task_shutdown_graceful_timeout_ms=0, scheduled_rebalance_max_delay_ms=0,
     )  # fmt: skip
+    runs = []
 
-    def run_only(_units):
+    def run_only(units):
+        runs.append(units)
         done = Future()
         done.set_result(None)
         return done
 
     herder = SimpleNamespace(settings=settings, configurations=Configurations(), run_only=run_only, heard=lambda: None)
-    worker = GroupWorker(herder, member, "http://here:1/", lambda: None)
+    return GroupWorker(herder, member, "http://here:1/", lambda: None), runs
+
+
+def test_a_group_that_is_away_is_told_once_for_each_trouble_and_once_when_it_is_back(monkeypatch):
+    log, member = Log(), Member()
+    monkeypatch.setattr(membership, "_log", log)
+    monkeypatch.setattr(membership, "_PAUSE_S", 0.001)
+    worker, _ = worker_of(member)
     worker.start()
     try:
         await_true(lambda: "joined" in log.lines, "joined")
@@ -78,3 +85,44 @@ def test_a_group_that_is_away_is_told_once_for_each_trouble_and_once_when_it_is_
         worker.stop()
     # It says no for two reasons: it has no coordinator, and knows us no more.
     assert log.lines == ["group not reached", "group says no", "group says no", "group reached again", "joined"]
+
+
+class Led:
+    """Led by a worker of Kafka's: an answer has what is new and what is revoked, and calls for another round."""
+
+    def __init__(self, *answers):
+        self._answers = list(answers)
+        self.said = []
+        self.heard_at = time.monotonic()
+
+    def join(self, protocols):
+        self.said.append(decode_metadata(protocols[0][1]).running)
+        return SimpleNamespace(protocol="sessioned", is_leader=False, generation=len(self.said), members={})
+
+    def sync(self, _parts):
+        return encode_assignment(self._answers.pop(0), 2)
+
+    def heartbeat(self):
+        if self._answers:
+            raise ApiError(ErrorCode.REBALANCE_IN_PROGRESS, "again")
+
+    def leave(self):
+        return
+
+
+def test_what_a_leader_does_not_mention_goes_on():
+    stays, goes, comes = Unit("stays", 0), Unit("goes", 0), Unit("comes", 0)
+    member = Led(
+        Assignment(units=frozenset({stays, goes})),
+        Assignment(revoked=frozenset({goes})),
+        Assignment(units=frozenset({comes})),
+        Assignment(),
+    )
+    worker, runs = worker_of(member)
+    worker.start()
+    try:
+        await_true(lambda: len(runs) == 4, "four rounds")
+    finally:
+        worker.stop()
+    assert runs == [{stays, goes}, {stays}, {stays, comes}, {stays, comes}]
+    assert [running and running.units for running in member.said] == [None, *runs[:3]]

@@ -1,7 +1,7 @@
 import pytest
 
 from broker.connect.api import ConnectError
-from broker.connect.plugins import Kind, lookup, plugins
+from broker.connect.plugins import Kind, lookup, plugins, task_name
 from broker.connect.plugins.built_in import BUILT_IN
 
 
@@ -29,3 +29,9 @@ def test_every_key_of_every_plugin_is_documented():
     for plugin, cls, _ in plugins():
         for key in cls.CONFIG.keys.values():
             assert key.documentation, f"{plugin.name}: {key.name}"
+
+
+def test_tasks_are_called_as_kafkas_workers_call_theirs_where_kafka_has_them():
+    sink = lookup("FileStreamSink", Kind.SINK)
+    assert task_name(sink) == "org.apache.kafka.connect.file.FileStreamSinkTask"
+    assert task_name(lookup("SqlSink", Kind.SINK)) == "broker.connect.plugins.sql.sink.SqlSinkTask"
