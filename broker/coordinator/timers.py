@@ -1,15 +1,20 @@
 """Deadlines of one coordinator: a heap with at most one live entry per key.
 
 Heartbeats move a deadline later many times before it is ever reached, so moving it later only notes the new time; the
-entry already in the heap is put back with that time when it surfaces. Nothing here waits: the time is an argument.
+entry already in the heap is put back with that time when it surfaces. Entries that stand for nothing any more are
+dropped when they are most of the heap: a member's time may be half an hour, and it may come and go every millisecond.
+Nothing here waits: the time is an argument.
 """
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Generic, TypeVar
 
 from broker.coordinator.outcome import Remains
 
 K = TypeVar("K")
+
+#: Entries that are never worth a look at all of them.
+_ENTRIES_MIN = 1_000
 
 
 class Timers(Generic[K]):
@@ -32,6 +37,7 @@ class Timers(Generic[K]):
     def cancel(self, key: K) -> None:
         """Forget the deadline of `key`, if it has one."""
         self._deadlines.pop(key, None)
+        self._drop_if_most_are_stale()
 
     def next_deadline_ms(self) -> int | None:
         """The earliest deadline, None when there is none."""
@@ -60,6 +66,15 @@ class Timers(Generic[K]):
         self._order += 1
         self._queued[key] = deadline_ms
         heappush(self._heap, (deadline_ms, self._order, key))
+        self._drop_if_most_are_stale()
+
+    def _drop_if_most_are_stale(self) -> None:
+        if len(self._heap) <= 2 * len(self._deadlines) + _ENTRIES_MIN:
+            return
+        self._queued = dict(self._deadlines)
+        self._heap = [(deadline_ms, order, key) for order, (key, deadline_ms) in enumerate(self._deadlines.items())]
+        heapify(self._heap)
+        self._order = len(self._heap)
 
     def _drop_stale(self) -> None:
         """Until the top of the heap is a true deadline: drop what was cancelled or superseded, put back what moved."""

@@ -48,6 +48,29 @@ def test_thousands_of_heartbeats_leave_one_entry():
     assert len(timers._heap) == 1
 
 
+def test_who_comes_and_goes_before_his_time_leaves_nothing():
+    timers = Timers()
+    for number in range(10_000):
+        timers.schedule(key(str(number)), 1_800_000 + number)
+        timers.cancel(key(str(number)))
+    assert len(timers._heap) + len(timers._queued) < 3_000
+
+
+def test_deadline_that_moves_earlier_again_and_again_leaves_one_entry_that_counts():
+    timers = Timers()
+    for deadline_ms in range(1_800_000, 1_780_000, -1):
+        timers.schedule(key("a"), deadline_ms)
+    timers.schedule(key("b"), 5)
+    assert len(timers._heap) < 3_000
+    assert [timers.take_expired(1_780_001), timers.take_expired(1_780_001)] == [key("b"), key("a")]
+    assert timers.next_deadline_ms() is None
+
+
+def test_agrees_with_a_plain_dictionary_however_often_stale_entries_are_dropped(monkeypatch):
+    monkeypatch.setattr("broker.coordinator.timers._ENTRIES_MIN", 3)
+    test_agrees_with_a_plain_dictionary()
+
+
 def test_agrees_with_a_plain_dictionary():
     chance = random.Random(17)
     timers, plain, now_ms = Timers(), {}, 0
