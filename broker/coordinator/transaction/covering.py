@@ -17,12 +17,16 @@ _CERTAINLY_FIT = RECORD_BYTES_MAX // 512
 def producer_error(
     transactional_id: str, transaction: Transaction | None, producer_id: int, producer_epoch: int
 ) -> ErrorCode:
-    """Whether the producer is the one that may write under the transactional id now."""
+    """Whether the producer is the one that may write under the transactional id now.
+
+    Nobody is given the last epoch: who names it has made it up, and his transaction could never be aborted.
+    """
     if not transactional_id:
         return ErrorCode.INVALID_REQUEST
     if transaction is None or transaction.producer_id != producer_id:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    return ErrorCode.NONE if transaction.producer_epoch == producer_epoch else ErrorCode.PRODUCER_FENCED
+    is_held = transaction.producer_epoch == producer_epoch and not transaction.is_at_end
+    return ErrorCode.NONE if is_held else ErrorCode.PRODUCER_FENCED
 
 
 def add(transaction: Transaction, partitions: frozenset[TopicPartition], now_ms: int) -> Transaction | ErrorCode:

@@ -56,6 +56,16 @@ def test_trap_34_last_epoch_is_kept_for_aborting_and_never_given_away():
     assert given(world.init()) == (FIRST_FRESH_ID, 0)
 
 
+def test_trap_34_who_makes_up_the_last_epoch_begins_no_transaction_that_nobody_could_abort():
+    world = world_at(LAST_EPOCH_GIVEN, TransactionState.ONGOING)
+    world.init()
+    world.write_markers()
+    made_up = OLD_ID, LAST_EPOCH_GIVEN + 1
+    assert world.add(made_up, ORDERS) is ErrorCode.PRODUCER_FENCED
+    assert world.state == "CompleteAbort"
+    assert given(world.init()) == (FIRST_FRESH_ID, 0)
+
+
 def test_trap_34_producer_whose_own_request_used_the_last_epoch_gets_a_new_id():
     world = world_at(LAST_EPOCH_GIVEN, TransactionState.ONGOING)
     held = OLD_ID, LAST_EPOCH_GIVEN
