@@ -160,7 +160,7 @@ class Group:
         """Forget the member and whatever it waits for; answer its parked requests before."""
         member = self.members.pop(member_id)
         self._hold(-member.size_bytes)
-        self._support.subtract(member.protocols.keys())
+        self._lose_support(member)
         if member.group_instance_id is not None:
             del self.static_members[member.group_instance_id]
         self.pending_syncs.discard(member_id)
@@ -186,11 +186,18 @@ class Group:
         return [newcomer if member.member_id == old_id else member for member in self.members.values()]
 
     def set_protocols(self, member: Member, protocols: dict[str, bytes]) -> None:
-        self._support.subtract(member.protocols.keys())
+        self._lose_support(member)
         self._hold(-member.size_bytes)
         member.protocols = protocols
         self._hold(member.size_bytes)
         self._support.update(protocols.keys())
+
+    def _lose_support(self, member: Member) -> None:
+        """What nobody supports is not remembered: names are clients' to make up."""
+        self._support.subtract(member.protocols.keys())
+        for name in member.protocols:
+            if not self._support[name]:
+                del self._support[name]
 
     def unpark(self, token: int) -> Member | None:
         """The member whose parked request had this token; the request is forgotten."""

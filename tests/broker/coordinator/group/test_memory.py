@@ -161,6 +161,17 @@ def test_one_member_may_not_bring_more_metadata_than_a_record_could_hold():
     assert world.join("g", "b", protocols=("one", "two"), metadata=half).error is ErrorCode.INVALID_REQUEST
 
 
+def test_names_of_protocols_that_nobody_supports_any_more_are_not_remembered():
+    world = World()
+    world.enter("g", "a")
+    world.enter("g", "b")
+    for number in range(50):
+        world.join("g", "a", protocols=("range", f"made up {number}"))
+        world.enter("g", "c", protocols=("range", f"as well {number}"))
+        world.leave("g", "c")
+    assert set(world.coordinator.groups["g"]._support) == {"range", "made up 49"}
+
+
 def test_names_longer_than_anybody_s_are_refused():
     world, long = World(), "x" * (GROUP_NAME_LENGTH_MAX + 1)
     assert world.join(long, "a").error is ErrorCode.INVALID_GROUP_ID
