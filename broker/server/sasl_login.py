@@ -197,6 +197,8 @@ class Login:
             self._expiry = loop.call_later(success.lifetime_ms / 1000, self._expire)
         connection.serve_within(logins.served_within.frame_bytes_max, logins.served_within.memory)
         connection.on_frame = self._serve
+        if success.lifetime_ms == 0:  # before what came along with the login is looked at
+            self._expire()
 
     def _fail(self, failure: Failure, slot: Slot | None) -> None:
         connection, room = self._connection, self._logins.room

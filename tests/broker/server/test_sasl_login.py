@@ -20,7 +20,7 @@ from broker.security.sasl.stored_credentials import encode_credential
 from broker.security.scram import ClientExchange, credential_of, derive_keys
 from broker.server import sasl_login
 from broker.server.waiting_room import WaitingRoom
-from tests.broker.server.conftest import INTRODUCTION, Client, Served
+from tests.broker.server.conftest import INTRODUCTION, Client, Served, request_frame
 from tests.eventually import eventually
 
 PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret" user_bob="secret";'
@@ -259,6 +259,27 @@ async def test_a_session_ends_unless_its_login_is_done_again(start):
     assert await is_served(client)
     await eventually(lambda: connection.on_frame != served.dispatcher.on_frame, "it has ended again")
     await client.send_request(MetadataRequest(topics=[]), 9)
+    assert await client.is_closed()
+    assert served.waiting_room.expired == 1
+
+
+class LongOver:
+    """Who shows what is over already, as a delegation token may be that nobody has removed yet."""
+
+    def respond(self, _token):
+        return LoggedIn(b"", "User:carol", expires_ms=-1)
+
+
+async def test_who_shows_what_is_over_is_not_served_at_all(start):
+    served = start()
+    settings = served.listener.login.settings
+    offer = replace(settings.offer, mechanisms={**settings.offer.mechanisms, "PLAIN": LongOver})
+    served.listener.login.settings = replace(settings, offer=offer)
+    client = await served.client()
+    await shake(client)
+    login = request_frame(SaslAuthenticateRequest(auth_bytes=b"x"), 2, 1)
+    await client.send(login + request_frame(MetadataRequest(topics=[]), 9, 2))
+    assert (await client.answer(ApiKey.SASL_AUTHENTICATE, 2)).session_lifetime_ms == 0
     assert await client.is_closed()
     assert served.waiting_room.expired == 1
 
