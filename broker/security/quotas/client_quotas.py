@@ -25,6 +25,8 @@ from broker.security.sanitized_names import desanitized, sanitized
 _NS_PER_S = 1_000_000_000
 #: How often it is looked who may be forgotten, when somebody new comes or somebody asks.
 _EXPIRY_NS = 60 * _NS_PER_S
+#: Of what is recorded, per second. With less a time to wait, with more a sum would be no number; neither is a bound.
+_BOUND_MIN, _BOUND_MAX = 1e-9, 1e24
 
 Sensor = WindowedRate | TokenBucket
 
@@ -210,4 +212,4 @@ def _scale(key: QuotaKey) -> float:
 
 
 def _bound(key: QuotaKey, value: float) -> float:
-    return value * _scale(key)
+    return min(max(value * _scale(key), _BOUND_MIN), _BOUND_MAX)

@@ -1,5 +1,7 @@
 """Which quota counts for whom, who shares a sensor, and what becomes of sensors when quotas change."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -162,6 +164,20 @@ class TestBounds:
         assert len(quotas._sensors) == 1
         quotas.expire(3_600 * SECOND)
         assert not quotas._sensors
+
+
+@pytest.mark.parametrize("value", [5e-324, 1e-300, 1e-9, 1e9, 1e302, 1.7e308])
+def test_a_quota_of_any_size_can_be_worked_with(value):
+    """Once one is not a number, no request of whom it is for would be answered, that which takes it away neither."""
+    quotas = ClientQuotas()
+    quotas.set(QuotaEntity(user="u"), {REQUEST: value, MUTATION: value}, 0)
+    meter = quotas.meter_of("User:u", "c", 0)
+    for now_ns in range(0, 40 * SECOND, SECOND // 2):
+        wait_ms = meter.request.record(1_000, now_ns)
+        meter.mutation.take(1, now_ns)
+        waits_ms = wait_ms, meter.mutation.wait_ms(now_ns)
+    assert (waits_ms == (0, 0)) == (value > 1)
+    assert all(0 <= use.rate < math.inf for use in quotas.uses(now_ns, 10))
 
 
 def test_uses_are_told_in_the_units_of_their_quotas_the_largest_share_first():
