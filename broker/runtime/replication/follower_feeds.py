@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
+from uuid import UUID
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
@@ -28,7 +29,7 @@ from broker.protocol.messages.fetch import (
 from broker.replication.fetch_session import FINAL_EPOCH, NO_SESSION
 from broker.replication.follower_feed import FedPartition, FollowerFeed
 from broker.replication.throttle import ReplicationThrottle
-from broker.runtime.replication.follower_reads import disagreement, read_for_follower, refused
+from broker.runtime.replication.follower_reads import check_is_of, disagreement, is_of, read_for_follower, refused
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 #: A follower has a few fetches under way, and one more for each time it had something to say meanwhile.
@@ -100,7 +101,7 @@ class FollowerFeeds:
             return FetchResponse(error_code=error.code)
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
-                served.feed.forget(self._key(topic, index, by_id=by_id))
+                self._forget(served.feed, self._key(topic, index, by_id=by_id), topic.topic_id)
         told = self._take_all(served, request, by_id=by_id)
         if request.session_epoch == FINAL_EPOCH:
             del self._served[replica_id]
@@ -134,6 +135,12 @@ class FollowerFeeds:
         name = self._replicas.topic_names.get(topic.topic_id, "") if by_id else topic.topic
         return TopicPartition(name, partition)
 
+    def _forget(self, feed: FollowerFeed, key: TopicPartition, topic_id: UUID) -> None:
+        """Not what is fed of a later topic of the name: the follower may have asked for that already."""
+        fed = feed.partitions.get(key)
+        if fed is not None and fed.topic_id == topic_id:
+            feed.forget(key)
+
     def _take_all(self, served: _Served, request: FetchRequest, *, by_id: bool) -> list[FetchableTopicResponse] | None:
         """Take what the follower says; None if it only says how far it has come.
 
@@ -159,6 +166,8 @@ class FollowerFeeds:
         hosted, fed = self._replicas.get(*key), feed.partitions.get(key)
         if hosted is None or fed is None or not fed.is_served or fed.leader_epoch != hosted.partition.leader_epoch:
             return
+        if not is_of(hosted, fed.topic_id):
+            return
         feed.acknowledge(key, asked.fetch_offset)
         if fed.starts_at != asked.log_start_offset:
             fed.starts_at = asked.log_start_offset
@@ -174,6 +183,7 @@ class FollowerFeeds:
         try:
             if hosted is None:
                 raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if key.topic else ErrorCode.UNKNOWN_TOPIC_ID)
+            check_is_of(hosted, topic.topic_id)
             found = disagreement(hosted, asked)
             if feed.replica_id not in hosted.partition.followers:
                 raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -295,6 +305,7 @@ class FollowerFeeds:
             return None
         try:
             hosted = self._replicas.leader_log(*fed.topic_partition, fed.leader_epoch)
+            check_is_of(hosted, fed.topic_id)
             allowed = self._allowed(hosted, feed.replica_id, min(left, fed.max_bytes))
             if not allowed:
                 self._resume_later(feed, fed)

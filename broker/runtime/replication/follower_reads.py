@@ -1,11 +1,14 @@
 """What a leader answers of one partition to a follower: records up to the log's end, or why there are none."""
 
-from broker.common.errors import ErrorCode
+from uuid import UUID
+
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import NO_LEADER_EPOCH
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.messages.fetch import EpochEndOffset, FetchPartition, PartitionData
+from broker.protocol.primitives import ZERO_UUID
 from broker.replication.follower_feed import FedPartition
 from broker.runtime.replication.replica_manager import HostedPartition
 
@@ -18,6 +21,17 @@ def refused(partition: int, code: ErrorCode, log_start_offset: int = -1) -> Part
         log_start_offset=log_start_offset,
         records=b"",
     )
+
+
+def is_of(hosted: HostedPartition, topic_id: UUID) -> bool:
+    """Whether a follower that says this id means the topic there is, and not an earlier one of its name."""
+    return topic_id in (ZERO_UUID, hosted.topic_id)
+
+
+def check_is_of(hosted: HostedPartition, topic_id: UUID) -> None:
+    """Raise ApiError(INCONSISTENT_TOPIC_ID) if it is not `is_of`: its records and its offsets are others."""
+    if not is_of(hosted, topic_id):
+        raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
 
 
 def disagreement(hosted: HostedPartition, asked: FetchPartition) -> PartitionData | None:

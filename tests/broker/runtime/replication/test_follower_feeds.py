@@ -7,10 +7,11 @@ from uuid import UUID
 import pytest
 
 from broker.common.clock import ManualClock
+from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
-from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
@@ -26,7 +27,7 @@ from broker.runtime.replication.replica_manager import ReplicaManager
 
 ME, NEAR = 1, 2
 T = TopicPartition("t", 0)
-TOPIC_ID = UUID(int=1)
+TOPIC_ID, LATER_ID = UUID(int=1), UUID(int=2)
 
 
 @pytest.fixture
@@ -39,20 +40,30 @@ def replicas(tmp_path):
     logs.shutdown()
 
 
-def lead(replicas: ReplicaManager, partitions: int = 1) -> None:
+def lead(replicas: ReplicaManager, partitions: int = 1, topic_id: UUID = TOPIC_ID) -> None:
     states = [
         LeaderAndIsrPartitionState(
             partition_index=index, leader=ME, leader_epoch=1, isr=[ME, NEAR], replicas=[ME, NEAR], is_new=True
         )
         for index in range(partitions)
     ]
-    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=states)
+    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=topic_id, partition_states=states)
     replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
 
 
-def fetch(session_id: int = 0, session_epoch: int = 0, max_wait_ms: int = 0, partitions: int = 1) -> FetchRequest:
+def made_anew(replicas: ReplicaManager) -> None:
+    """The topic was deleted, and there is another one of its name, in the same leader epoch."""
+    replicas.stop_replica(T, delete=True)
+    lead(replicas, topic_id=LATER_ID)
+
+
+def fetch(
+    session_id: int = 0, session_epoch: int = 0, max_wait_ms: int = 0, partitions: int = 1, **of: int
+) -> FetchRequest:
     asked = [
-        FetchPartition(partition=index, current_leader_epoch=1, fetch_offset=0, partition_max_bytes=1_000)
+        FetchPartition(
+            partition=index, **{"current_leader_epoch": 1, "fetch_offset": 0, "partition_max_bytes": 1_000} | of
+        )
         for index in range(partitions)
     ]
     return FetchRequest(
@@ -98,4 +109,51 @@ async def test_one_answer_tells_of_so_many_partitions_and_the_next_of_the_others
     everywhere = {topic.partitions[0].partition_index for answer in told for topic in answer.responses}
     assert everywhere == set(range(10))
     assert not waiting[3].done(), "and then there is nothing to tell"
+    feeds.close()
+
+
+async def test_who_follows_an_earlier_topic_of_the_name_holds_nothing_of_this_one(replicas):
+    """Its offsets would commit records that it has never seen."""
+    feeds = FollowerFeeds(replicas, ReplicationThrottle(1), count(1).__next__, ManualClock())
+    lead(replicas)
+    made_anew(replicas)
+    replicas.append(T, memoryview(build_batch([Record(0, 1, None, b"v")])))
+    (answered,) = feeds.fetch(fetch(fetch_offset=1), NEAR, by_id=True).responses
+    assert answered.partitions[0].error_code == ErrorCode.INCONSISTENT_TOPIC_ID
+    partition = replicas.get(*T).partition
+    assert (partition.followers[NEAR].log_end_offset, partition.high_watermark) == (-1, 0)
+    feeds.close()
+
+
+async def test_who_was_served_an_earlier_topic_of_the_name_gets_and_holds_nothing_of_this_one(replicas):
+    feeds = FollowerFeeds(replicas, ReplicationThrottle(1), count(1).__next__, ManualClock())
+    lead(replicas)
+    session_id = feeds.fetch(fetch(), NEAR, by_id=True).session_id
+    made_anew(replicas)
+    replicas.append(T, memoryview(build_batch([Record(0, 1, None, b"v")])))
+    (answered,) = feeds.fetch(fetch(session_id, 1), NEAR, by_id=True).responses
+    assert answered.partitions[0].error_code == ErrorCode.INCONSISTENT_TOPIC_ID
+    progress = fetch(session_id, 2)
+    progress.topics = fetch(fetch_offset=1, is_progress=True).topics
+    feeds.fetch(progress, NEAR, by_id=True)
+    assert replicas.get(*T).partition.followers[NEAR].log_end_offset == -1
+    feeds.close()
+
+
+async def test_what_is_forgotten_of_an_earlier_topic_takes_nothing_of_this_one(replicas):
+    """Of very many partitions that are forgotten at once the last are told later than what is asked anew."""
+    feeds = FollowerFeeds(replicas, ReplicationThrottle(1), count(1).__next__, ManualClock())
+    lead(replicas)
+    session_id = feeds.fetch(fetch(), NEAR, by_id=True).session_id
+    made_anew(replicas)
+    asked = fetch(session_id, 1)
+    asked.topics = [FetchTopic(topic_id=LATER_ID, partitions=fetch().topics[0].partitions)]
+    feeds.fetch(asked, NEAR, by_id=True)
+    forgetting = fetch(session_id, 2)
+    forgetting.forgotten_topics_data = [ForgottenTopic(topic_id=TOPIC_ID, partitions=[0])]
+    feeds.fetch(forgetting, NEAR, by_id=True)
+    replicas.append(T, memoryview(build_batch([Record(0, 1, None, b"v")])))
+    (answered,) = feeds.fetch(fetch(session_id, 3), NEAR, by_id=True).responses
+    assert (answered.topic_id, answered.partitions[0].error_code) == (LATER_ID, ErrorCode.NONE)
+    assert len(answered.partitions[0].records) > 0
     feeds.close()
