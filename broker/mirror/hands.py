@@ -11,6 +11,7 @@ from typing import TypeVar
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
+from broker.common.types import TopicPartition
 from broker.mirror.producer import BatchProducer
 
 #: So many suffice to keep a broker busy; each costs a connection to every broker of the target.
@@ -25,10 +26,11 @@ class Hand:
         self.cluster, self._is_stopped = cluster, is_stopped
         self._leaders = Leaders(cluster)
         self._coordinators = Coordinators(cluster, timeout_s=_COORDINATOR_S)
+        self._tired_of: set[TopicPartition] = set()
 
     def make_producer(self, transactional_id: str | None) -> BatchProducer:
         return BatchProducer(
-            self._leaders, self._coordinators, self.cluster.ask_any, transactional_id, self._is_stopped
+            self._leaders, self._coordinators, self.cluster.ask_any, transactional_id, self._is_stopped, self._tired_of
         )
 
 

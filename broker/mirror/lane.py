@@ -20,7 +20,7 @@ from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
 from broker.mirror.batches import Batch, Copy, Run
 from broker.mirror.ledger import LEDGER, Ledger
-from broker.mirror.producer import Written
+from broker.mirror.producer import SILENT_S, Written
 from broker.mirror.provenance import Clusters
 from broker.mirror.reader import Portion
 from broker.mirror.records import (
@@ -51,7 +51,9 @@ class Producer(Protocol):
 
     @property
     def producer_id(self) -> int: ...
-    def write(self, batches: dict[TopicPartition, Sequence[Batch]]) -> dict[TopicPartition, Written]: ...
+    def write(
+        self, batches: dict[TopicPartition, Sequence[Batch]], refused_s: float = ...
+    ) -> dict[TopicPartition, Written]: ...
     def commit(self) -> None: ...
     def abort(self) -> None: ...
 
@@ -66,6 +68,8 @@ class Copied:
     next_offset: int = -1
     leader_epoch: int = -1
     turn: int = 0
+    #: How often it has been left alone since it took something.
+    rests: int = 0
     #: Since the position was last remembered.
     fresh: list[Run] = field(default_factory=list)
     is_moved: bool = False
@@ -88,7 +92,7 @@ class Copied:
             self.fresh.extend(copy.runs(base_offset))
         self.records += copy.size
         self.bytes += len(copy.batch)
-        self.timestamp = copy.max_timestamp
+        self.timestamp, self.rests = copy.max_timestamp, 0
         self.pass_by(copy)
 
     def pass_by(self, copy: Copy) -> None:
@@ -269,7 +273,7 @@ class Lane:
     def _write_ledger(self, producer: Producer, said: Sequence[Said]) -> None:
         now_ms = int(time.time() * 1000)
         batch = build_batch([Record(0, now_ms, *written(each)) for each in said])
-        refusal = producer.write({LEDGER: [batch]})[LEDGER].refusal
+        refusal = producer.write({LEDGER: [batch]}, SILENT_S)[LEDGER].refusal
         if refusal is not None:
             raise refusal
 

@@ -5,7 +5,7 @@ is twice in a partition for as long as this producer lives.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from broker.client.connection import BrokerConnection, Sent
@@ -21,18 +21,16 @@ from broker.client.transactions import (
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.mirror.batches import Batch, stamp
+from broker.mirror.queues import Queue, requests
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
 _ACKS_ALL = -1
 _REPLICAS_TIMEOUT_MS = 30_000
 _PAUSE_S = 0.1
-#: How long a partition may take nothing, whose leader is away or whose replicas are too few.
-PATIENCE_S = 30.0
-#: Of a partition; brokers remember five to recognise one that comes again.
-IN_FLIGHT = 5
-#: Of one request with batches of several partitions.
-_REQUEST_BYTES = 8 << 20
+#: How long nobody may answer for a partition; how long one is waited for that is refused for now by who does answer,
+#: for others wait meanwhile: its leader is away, its replicas are too few. Who took nothing then is asked once a time.
+SILENT_S, _REFUSED_S = 30.0, 3.0
 T = TypeVar("T")
 _SEQUENCES = 1 << 31
 #: Of a transaction whose mirror has died: as long as readers of committed records wait.
@@ -54,25 +52,6 @@ class Written(NamedTuple):
     refusal: ApiError | None
 
 
-class _Queue:
-    """What of one partition is not acknowledged, in order: number, bytes."""
-
-    def __init__(self, batches: Sequence[Batch]):
-        self.left = list(enumerate(batches))
-        self.offsets = [-1] * len(batches)
-        self.refusal: ApiError | None = None
-
-    def refuse(self, error: ApiError) -> int:
-        """The sequence number the partition goes on with: that of the first batch which is not there."""
-        number, batch = self.left[0]
-        self.offsets, self.left, self.refusal = self.offsets[:number], [], error
-        return int.from_bytes(batch[53:57])
-
-    def settle(self, number: int, offset: int) -> None:
-        self.offsets[number] = offset
-        self.left = [each for each in self.left if each[0] != number]
-
-
 _UnderWay = tuple[Address, BrokerConnection, Sent, dict[TopicPartition, int]]
 
 
@@ -86,10 +65,13 @@ class BatchProducer:
         ask_any: Callable[..., Any],
         transactional_id: str | None,
         is_stopped: Callable[[], bool],
+        tired_of: set[TopicPartition] | None = None,
     ):
         self._leaders, self._coordinators, self._ask_any = leaders, coordinators, ask_any
         self._transactional_id = transactional_id
         self._is_stopped = is_stopped
+        #: Partitions that took nothing for so long, until they take something.
+        self._tired_of = set() if tired_of is None else tired_of
         self._sequences: dict[TopicPartition, int] = {}
         self._touched: set[TopicPartition] = set()
         self._who = self._new_identity()
@@ -115,42 +97,61 @@ class BatchProducer:
         """Whether a transaction is open."""
         return bool(self._touched)
 
-    def write(self, batches: Mapping[TopicPartition, Sequence[Batch]]) -> dict[TopicPartition, Written]:
+    def write(
+        self, batches: Mapping[TopicPartition, Sequence[Batch]], refused_s: float = _REFUSED_S
+    ) -> dict[TopicPartition, Written]:
         """Returns when each is acknowledged by all in-sync replicas, or refused for good.
 
         They are stamped in place. What may pass is waited for, until the mirror is to end. Raises Fenced, WriteStopped,
         ApiError; then the producer is of no more use.
         """
-        self._enter(batches)
-        queues = {}
+        queues = {partition: Queue(those) for partition, those in batches.items()}
         for partition, those in batches.items():
             for batch in those:
                 self._stamp(partition, batch)
-            queues[partition] = _Queue(those)
-        left = dict(queues)
-        deadline = time.monotonic() + PATIENCE_S
-        while left:
-            trouble = self._round(left)
-            left = {partition: queue for partition, queue in left.items() if queue.left}
-            if left and trouble is not None:
-                self._pause(trouble)
-                if time.monotonic() >= deadline:
-                    self._give_up(left, trouble)
+        self._enter(queues, refused_s)
+        while left := {partition: queue for partition, queue in queues.items() if queue.left}:
+            for queue in left.values():
+                queue.trouble = None
+            self._round(left)
+            self._await(left, refused_s)
+        self._tired_of.difference_update(partition for partition, queue in queues.items() if queue.refusal is None)
         return {partition: Written(queue.offsets, queue.refusal) for partition, queue in queues.items()}
 
-    def _give_up(self, left: dict[TopicPartition, _Queue], trouble: BarnabasError) -> None:
-        """Those that take nothing for so long must not keep the others waiting."""
+    def _await(self, left: Mapping[TopicPartition, Queue], refused_s: float) -> None:
+        """A moment; those that have taken nothing for too long are refused, for the others wait for them."""
         for partition, queue in left.items():
-            code = trouble.code if isinstance(trouble, ApiError) else ErrorCode.REQUEST_TIMED_OUT
-            message = f"{partition} took nothing in {PATIENCE_S:g} s: {trouble}"
-            self._sequences[partition] = queue.refuse(ApiError(code, message))
-        left.clear()
+            if queue.left and queue.trouble and self._is_late(partition, queue, refused_s):
+                code = queue.trouble.code if isinstance(queue.trouble, ApiError) else ErrorCode.REQUEST_TIMED_OUT
+                self._refuse(partition, queue, ApiError(code, f"{partition} takes nothing: {queue.trouble}"))
+                self._tired_of.add(partition)
+        if trouble := next((queue.trouble for queue in left.values() if queue.left and queue.trouble), None):
+            self._pause(trouble)
 
-    def _enter(self, partitions: Iterable[TopicPartition]) -> None:
-        fresh = [partition for partition in partitions if partition not in self._touched]
-        if fresh and self._transactional_id is not None:
-            self._told(lambda: add_partitions(self._coordinators, self._who, fresh))
-            self._touched.update(fresh)
+    def _is_late(self, partition: TopicPartition, queue: Queue, refused_s: float) -> bool:
+        patience_s = refused_s if isinstance(queue.trouble, ApiError) else SILENT_S
+        now = time.monotonic()
+        return partition in self._tired_of or now - (queue.hindered_since or now) >= patience_s
+
+    def _refuse(self, partition: TopicPartition, queue: Queue, refusal: ApiError) -> None:
+        self._sequences[partition] = queue.refuse(refusal)
+
+    def _enter(self, queues: Mapping[TopicPartition, Queue], refused_s: float) -> None:
+        """All become part of the transaction, but for those that are refused."""
+        if self._transactional_id is None:
+            return
+        while fresh := {tp: queue for tp, queue in queues.items() if queue.left and tp not in self._touched}:
+            try:
+                self._told(lambda: add_partitions(self._coordinators, self._who, fresh), raises=_OF_TOPICS)
+                self._touched.update(fresh)
+            except ApiError as error:
+                if error.code not in _OF_TOPICS:
+                    raise
+                for partition, queue in fresh.items():
+                    queue.hinder(error, time.monotonic())
+                    if not error.code.retriable:
+                        self._refuse(partition, queue, error)
+                self._await(fresh, refused_s)
 
     def commit(self) -> None:
         """What was written since the last commit becomes visible at once. Raises Fenced."""
@@ -163,7 +164,8 @@ class BatchProducer:
             self._told(lambda: end_transaction(self._coordinators, self._who, commit=False))
             self._touched.clear()
 
-    def _told(self, ask: Callable[[], T]) -> T:
+    def _told(self, ask: Callable[[], T], raises: Collection[ErrorCode] = ()) -> T:
+        """What is answered at last. Raises what waiting does not mend, and codes of `raises`."""
         while True:
             if self._is_stopped() and not self._touched:
                 raise WriteStopped("stopped before anything was begun")
@@ -174,7 +176,7 @@ class BatchProducer:
             except ApiError as error:
                 if error.code in _FENCED:
                     raise Fenced(f"{self._transactional_id}: {error.code.meaning}") from None
-                if not error.code.retriable:
+                if not error.code.retriable or error.code in raises:
                     raise
                 self._pause(error)
 
@@ -185,33 +187,38 @@ class BatchProducer:
         count = int.from_bytes(batch[57:61])
         self._sequences[partition] = (sequence + count) % _SEQUENCES
 
-    def _round(self, left: dict[TopicPartition, _Queue]) -> BarnabasError | None:
-        """The next of each partition to its leader. What hindered some of it, if anything did."""
-        trouble: BarnabasError | None = None
+    def _round(self, left: Mapping[TopicPartition, Queue]) -> None:
+        """The next of each partition to its leader. What hinders one is its `trouble` then."""
         under_way: list[_UnderWay] = []
-        try:
-            led = self._leaders.by_address(left)
-        except (ApiError, BrokerUnreachable) as error:
-            return self._retriable(error)
-        for address, partitions in led.items():
-            for numbers in _requests({partition: left[partition] for partition in partitions}):
+        for address, partitions in self._led(left).items():
+            for numbers in requests({partition: left[partition] for partition in partitions}):
                 try:
                     connection = self._leaders.connection(next(iter(numbers)))
                     sent = connection.send(self._request({tp: left[tp].left for tp in numbers}, numbers))
                 except (ApiError, BrokerUnreachable) as error:
-                    trouble = self._broken(next(iter(numbers)), error)
+                    self._broken({tp: left[tp] for tp in partitions}, error)
                     break
                 under_way.append((address, connection, sent, numbers))
         try:
-            return self._answers(under_way, left) or trouble
+            self._answers(under_way, left)
         except BaseException:
             # Answers that nobody took would be taken for those of the next requests.
             for _, _, _, numbers in under_way:
                 self._leaders.forget(next(iter(numbers)), connection_broken=True)
             raise
 
-    def _answers(self, under_way: list[_UnderWay], left: dict[TopicPartition, _Queue]) -> BarnabasError | None:
-        trouble: BarnabasError | None = None
+    def _led(self, left: Mapping[TopicPartition, Queue]) -> dict[Address, list[TopicPartition]]:
+        led: dict[Address, list[TopicPartition]] = {}
+        for partition, queue in left.items():
+            try:
+                led.setdefault(self._leaders.address(partition), []).append(partition)
+            except (ApiError, BrokerUnreachable) as error:
+                queue.hinder(error, time.monotonic())
+                if isinstance(error, ApiError) and not error.code.retriable:
+                    self._refuse(partition, queue, error)
+        return led
+
+    def _answers(self, under_way: list[_UnderWay], left: Mapping[TopicPartition, Queue]) -> None:
         broken: set[Address] = set()
         for address, connection, sent, numbers in under_way:
             if address in broken:
@@ -220,19 +227,16 @@ class BatchProducer:
                 answer = connection.answer(sent, timeout_s=_REPLICAS_TIMEOUT_MS / 1000 + 5)
             except BrokerUnreachable as error:
                 broken.add(address)
-                trouble = self._broken(next(iter(numbers)), error)
+                self._broken({tp: left[tp] for tp in numbers}, error)
                 continue
-            trouble = self._heed(answer, left, numbers) or trouble
-        return trouble
+            self._heed(answer, left, numbers)
 
-    def _retriable(self, error: ApiError | BrokerUnreachable) -> BarnabasError:
+    def _broken(self, queues: Mapping[TopicPartition, Queue], error: ApiError | BrokerUnreachable) -> None:
         if isinstance(error, ApiError) and not error.code.retriable:
             raise error
-        return error
-
-    def _broken(self, partition: TopicPartition, error: ApiError | BrokerUnreachable) -> BarnabasError:
-        self._leaders.forget(partition, connection_broken=isinstance(error, BrokerUnreachable))
-        return self._retriable(error)
+        self._leaders.forget(next(iter(queues)), connection_broken=isinstance(error, BrokerUnreachable))
+        for queue in queues.values():
+            queue.hinder(error, time.monotonic())
 
     def _request(
         self, left: Mapping[TopicPartition, Sequence[tuple[int, Batch]]], numbers: Mapping[TopicPartition, int]
@@ -250,10 +254,7 @@ class BatchProducer:
             topic_data=[TopicProduceData(name=name, partition_data=data) for name, data in topics.items()],
         )
 
-    def _heed(
-        self, answer: Any, left: Mapping[TopicPartition, _Queue], numbers: Mapping[TopicPartition, int]
-    ) -> BarnabasError | None:
-        trouble: BarnabasError | None = None
+    def _heed(self, answer: Any, left: Mapping[TopicPartition, Queue], numbers: Mapping[TopicPartition, int]) -> None:
         for topic in answer.responses:
             for each in topic.partition_responses:
                 partition, code = TopicPartition(topic.name, each.index), told_code(each.error_code)
@@ -265,14 +266,12 @@ class BatchProducer:
                 elif code in _FENCED:
                     raise Fenced(f"{partition}: {code.meaning}")
                 elif code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and queue.left[0][0] != number:
-                    trouble = ApiError(code, f"{partition}: one before it was not taken")
+                    queue.hinder(ApiError(code, f"{partition}: one before it was not taken"), time.monotonic())
                 elif code.retriable and code is not ErrorCode.CORRUPT_MESSAGE:
-                    trouble = ApiError(code, f"{partition}: {code.meaning}")
+                    queue.hinder(ApiError(code, f"{partition}: {code.meaning}"), time.monotonic())
                     self._leaders.forget(partition)
                 else:
-                    refusal = ApiError(code, f"{partition}: {each.error_message or code.meaning}")
-                    self._sequences[partition] = queue.refuse(refusal)
-        return trouble
+                    self._refuse(partition, queue, ApiError(code, f"{partition}: {each.error_message or code.meaning}"))
 
     def _pause(self, reason: BarnabasError) -> None:
         if self._is_stopped():
@@ -280,6 +279,15 @@ class BatchProducer:
         time.sleep(_PAUSE_S)
 
 
+#: Of the partitions that are asked about, not of who asks.
+_OF_TOPICS = frozenset(
+    (
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        ErrorCode.INVALID_TOPIC_EXCEPTION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+    )
+)
 _FENCED = frozenset(
     (
         ErrorCode.PRODUCER_FENCED,
@@ -288,23 +296,3 @@ _FENCED = frozenset(
         ErrorCode.INVALID_TXN_STATE,
     )
 )
-
-
-def _requests(queues: Mapping[TopicPartition, _Queue]) -> list[dict[TopicPartition, int]]:
-    """Partition → number of its batch, for each of the requests that are sent before the first answer is awaited."""
-    requests: list[dict[TopicPartition, int]] = []
-    for depth in range(IN_FLIGHT):
-        request: dict[TopicPartition, int] = {}
-        size = 0
-        for partition, queue in queues.items():
-            if depth >= len(queue.left):
-                continue
-            number, batch = queue.left[depth]
-            if request and size + len(batch) > _REQUEST_BYTES:
-                requests.append(request)
-                request, size = {}, 0
-            request[partition] = number
-            size += len(batch)
-        if request:
-            requests.append(request)
-    return requests
