@@ -8,8 +8,8 @@ import httpx2
 from console.alerts.messages import Message, http_request, mail
 from console.alerts.rules import Channel
 from console.common.bounded_http import client_options
+from console.common.bounded_smtp import BoundedSmtp, BoundedSmtpOverTls
 
-_TIMEOUT_S = 10.0
 _ANSWER_BYTES_MAX = 64 * 1024
 
 
@@ -44,9 +44,9 @@ def _send_mail(channel: Channel, message: Message) -> None:
     context = ssl.create_default_context()
     try:
         if settings["tls"] == "tls":
-            server: smtplib.SMTP = smtplib.SMTP_SSL(host, int(port), timeout=_TIMEOUT_S, context=context)
+            server: BoundedSmtp = BoundedSmtpOverTls(host, int(port), context=context)
         else:
-            server = smtplib.SMTP(host, int(port), timeout=_TIMEOUT_S)
+            server = BoundedSmtp(host, int(port))
         with server:
             if settings["tls"] == "starttls":
                 server.starttls(context=context)

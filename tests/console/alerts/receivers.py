@@ -1,5 +1,6 @@
 """Who alerts are sent to: a real HTTP server and a real SMTP server on this machine, which keep what came."""
 
+import contextlib
 import socketserver
 import threading
 from email import message_from_bytes, policy
@@ -51,11 +52,15 @@ class SmtpReceiver:
     def __init__(self) -> None:
         self.came: list[EmailMessage] = []
         self.refuses = False
+        self.greeting = "220 here"
+        #: Before each byte of a reply.
+        self.pause_s = 0.0
+        self._is_over = threading.Event()
         receiver = self
 
         class Handler(socketserver.StreamRequestHandler):
             def handle(self) -> None:
-                self._say("220 here")
+                self._say(receiver.greeting)
                 while line := self.rfile.readline():
                     word = line[:4].upper()
                     if word == b"DATA":
@@ -77,7 +82,11 @@ class SmtpReceiver:
                 self._say("250 taken")
 
             def _say(self, text: str) -> None:
-                self.wfile.write(text.encode() + b"\r\n")
+                said = text.encode() + b"\r\n"
+                for piece in [said] if not receiver.pause_s else [bytes([each]) for each in said]:
+                    receiver._is_over.wait(receiver.pause_s)
+                    with contextlib.suppress(OSError):
+                        self.wfile.write(piece)
 
         self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
         self.address = f"127.0.0.1:{self._server.server_address[1]}"
@@ -88,6 +97,7 @@ class SmtpReceiver:
         return self
 
     def __exit__(self, *_error: object) -> None:
+        self._is_over.set()
         self._server.shutdown()
         self._thread.join(10)
         self._server.server_close()

@@ -8,6 +8,7 @@ from console.alerts.evaluation import Event
 from console.alerts.messages import OBJECTS_TOLD_MAX, Told, http_request, mail, message_of
 from console.alerts.rules import Channel
 from console.alerts.sending import NotTakenError, send
+from console.common import bounded_smtp
 from tests.console.alerts.receivers import HttpReceiver, SmtpReceiver
 
 EVIL = "a<!channel>&[x](https://evil.example)\r\nBcc: all@corp.example\x1b[2J"
@@ -85,6 +86,29 @@ def test_a_mail_has_no_header_of_a_topic_s_making():
     assert came["To"] == "ops@corp.example, b@corp.example"
     assert came["Subject"].startswith("[fired] critical: full: a<!channel>")
     assert "\x1b" not in came.get_content()
+
+
+def mail_channel(smtp: SmtpReceiver) -> Channel:
+    settings = {"to": "ops@corp.example", "from": "b@corp.example", "server": smtp.address, "tls": "none"}
+    return Channel("ops", "mail", settings)
+
+
+def test_a_mail_server_that_drips_is_left(monkeypatch):
+    monkeypatch.setattr(bounded_smtp, "DEADLINE_S", 0.1)
+    with SmtpReceiver() as smtp:
+        smtp.pause_s = 0.02
+        with pytest.raises(NotTakenError, match="the mail server cannot be used: SMTPServerDisconnected"):
+            send(mail_channel(smtp), message())
+    assert not smtp.came
+
+
+def test_a_mail_server_that_never_ends_its_greeting_is_left(monkeypatch):
+    monkeypatch.setattr(bounded_smtp, "REPLY_BYTES_MAX", 10_000)
+    with SmtpReceiver() as smtp:
+        smtp.greeting = "220-hello\r\n" * 2_000 + "220 here"
+        with pytest.raises(NotTakenError, match="the mail server cannot be used: SMTPServerDisconnected"):
+            send(mail_channel(smtp), message())
+    assert not smtp.came
 
 
 def test_of_thousands_some_are_named_and_all_are_counted():

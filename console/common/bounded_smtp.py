@@ -1,0 +1,60 @@
+"""Mail to a server that may be anybody: smtplib has a timeout for each read, and a reply may have any length."""
+
+import io
+import smtplib
+import socket
+import time
+from typing import Any
+
+#: For each pause within a delivery.
+TIMEOUT_S = 10.0
+#: For all of a delivery.
+DEADLINE_S = 30.0
+#: Of all replies; an honest server says less than a thousandth of it.
+REPLY_BYTES_MAX = 1024 * 1024
+
+
+class BoundedSmtp(smtplib.SMTP):
+    """A server that is slower, or says more, is one that has left: a mail that it took before is not sent again."""
+
+    def __init__(self, host: str, port: int, **tls: Any):
+        self.ends, self.bytes_left = time.monotonic() + DEADLINE_S, REPLY_BYTES_MAX
+        super().__init__(host, port, timeout=TIMEOUT_S, **tls)
+
+    def getreply(self) -> tuple[int, bytes]:
+        if self.file is None:  # after connecting, and after STARTTLS
+            assert self.sock is not None
+            self.file = io.BufferedReader(_Replies(self, self.sock))
+        return super().getreply()
+
+    def send(self, s: Any) -> None:
+        if self.sock is not None:
+            self.sock.settimeout(self.pause_s())
+        super().send(s)
+
+    def pause_s(self) -> float:
+        """How long may be waited now. Raises SMTPServerDisconnected."""
+        left = self.ends - time.monotonic()
+        if left <= 0:
+            raise smtplib.SMTPServerDisconnected("the delivery is not over in time")
+        return min(TIMEOUT_S, left)
+
+
+class _Replies(io.RawIOBase):
+    def __init__(self, server: BoundedSmtp, connection: socket.socket):
+        self._server, self._connection = server, connection
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        self._connection.settimeout(self._server.pause_s())
+        came = self._connection.recv_into(buffer)
+        self._server.bytes_left -= came
+        if self._server.bytes_left < 0:
+            raise OSError(f"replies of more than {REPLY_BYTES_MAX} bytes")
+        return came
+
+
+class BoundedSmtpOverTls(BoundedSmtp, smtplib.SMTP_SSL):
+    """TLS from the first byte; its `context` says who is believed."""
