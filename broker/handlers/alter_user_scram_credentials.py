@@ -42,8 +42,11 @@ async def _carried_out(
 
 def _refused(request: AlterUserScramCredentialsRequest, code: ErrorCode) -> AlterUserScramCredentialsResponse:
     users = dict.fromkeys(each.name for each in (*request.deletions, *request.upsertions))
-    results = [AlterUserScramCredentialsResult(user=user, error_code=code, error_message=None) for user in users]
-    return AlterUserScramCredentialsResponse(results=results)
+    return AlterUserScramCredentialsResponse(
+        results=[
+            AlterUserScramCredentialsResult(user=user, error_code=code, error_message=code.meaning) for user in users
+        ]
+    )
 
 
 HANDLER: Handler = public(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, 0, handle_alter_user_scram_credentials)

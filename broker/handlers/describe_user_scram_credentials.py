@@ -24,7 +24,8 @@ async def handle_describe_user_scram_credentials(
     request: DescribeUserScramCredentialsRequest, context: RequestContext
 ) -> DescribeUserScramCredentialsResponse:
     if not context.session.rights.may(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
-        return DescribeUserScramCredentialsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+        refused = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        return DescribeUserScramCredentialsResponse(error_code=refused, error_message=refused.meaning)
     credentials = context.services.credentials
     if request.users:
         return await _described([user.name for user in request.users], credentials)

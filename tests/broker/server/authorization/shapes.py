@@ -31,6 +31,19 @@ def codes_in(part: Any) -> Iterator[int]:
                 yield from codes_in(value)
 
 
+def without_words(part: Any, version: int) -> Iterator[Struct]:
+    """What has an error and no message, though the version has a field for it."""
+    if isinstance(part, list):
+        for each in part:
+            yield from without_words(each, version)
+    elif isinstance(part, Struct):
+        fields = {field.name for field in part.fields if field.exists_in(version)}
+        if {"error_code", "error_message"} <= fields and part.error_code and not part.error_message:
+            yield part
+        for name in fields:
+            yield from without_words(getattr(part, name), version)
+
+
 def refusals_in(response: Message) -> set[int]:
     return REFUSALS & set(codes_in(response))
 

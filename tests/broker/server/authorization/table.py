@@ -243,10 +243,12 @@ NEEDS: dict[ApiKey, Needs] = {
         _all(on_cluster(Operation.DESCRIBE_CONFIGS)), lambda version: {**_with_message(CLUSTER), "entries": None}
     ),
     ApiKey.ALTER_CLIENT_QUOTAS: Needs(_all(on_cluster(Operation.ALTER_CONFIGS)), _quotas),
-    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: Needs(_all(on_cluster(Operation.DESCRIBE)), _at_top(CLUSTER)),
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: Needs(
+        _all(on_cluster(Operation.DESCRIBE)), lambda version: _with_message(CLUSTER)
+    ),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: Needs(
         _all(on_cluster(Operation.ALTER)),
-        lambda version: {"results": [{"user": "u", "error_code": CLUSTER, "error_message": None}]},
+        lambda version: {"results": [{"user": "u", **_with_message(CLUSTER)}]},
     ),
     ApiKey.DESCRIBE_REQUESTS: Needs(_all(on_cluster(Operation.DESCRIBE)), _at_top(CLUSTER)),
     ApiKey.PREVIEW_RETENTION: Needs(

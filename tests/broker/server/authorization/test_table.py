@@ -9,7 +9,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import encode
 from tests.broker.server.authorization.allowed import DENIALS, Allowed, client_with
 from tests.broker.server.authorization.conftest import fill
-from tests.broker.server.authorization.shapes import codes_in, refusals_in, shape
+from tests.broker.server.authorization.shapes import codes_in, refusals_in, shape, without_words
 from tests.broker.server.authorization.table import FREE, MEMBERS_ONLY, NEEDS, REFUSALS, request_of
 
 pytestmark = pytest.mark.versions
@@ -58,6 +58,21 @@ async def test_who_has_no_right_is_refused_as_the_table_says(full, api, version)
     expected = NEEDS[api].refusal(version)
     assert {name: told.get(name) for name in expected} == expected
     assert told.keys() - expected.keys() <= _TOLD_TO_ALL
+
+
+@pytest.mark.parametrize(("api", "version"), ASKED)
+async def test_who_has_no_right_hears_it_in_words(full, api, version):
+    """Clients read the message of an error without asking whether there is one: librdkafka crashes."""
+    response = await (await client_with(full, [])).ask(request_of(api, version), version)
+    assert not list(without_words(response, version))
+
+
+@pytest.mark.parametrize(("api", "version"), ALL)
+async def test_what_is_not_there_is_told_in_words(served, api, version):
+    """No topic exists, no group is coordinated, and somebody else is controller."""
+    served.metadata.controller_id = 2
+    response = await (await served.member()).ask(request_of(api, version, topic="missing"), version)
+    assert not list(without_words(response, version))
 
 
 #: By Metadata.
