@@ -61,15 +61,20 @@ def do_discard(actor: User, change: ProposedChange, why: str) -> None:
 
 
 def expire_old() -> None:
-    """Those that nobody decided in time."""
-    late = ProposedChange.objects.filter(state=State.WAITING, expires_at__lte=timezone.now())
-    for change in late.defer("form"):
-        with cluster_atomic():
-            if ProposedChange.objects.filter(pk=change.pk, state=State.WAITING).update(state=State.EXPIRED, form=[]):
-                _record(
-                    None, EXPIRE, change, "done", f"Nobody decided it until {change.expires_at:%Y-%m-%d %H:%M} UTC."
-                )
-                tell()
+    """Those that nobody decided in time, and those whose doer is lost."""
+    now = timezone.now()
+    for change in ProposedChange.objects.filter(state=State.WAITING, expires_at__lte=now).defer("form"):
+        _expire(change, f"Nobody decided it until {change.expires_at:%Y-%m-%d %H:%M} UTC.")
+    for change in ProposedChange.objects.filter(state=State.DOING, decided_at__lte=now - DOING_MAX).defer("form"):
+        _expire(change, f"{change.decided_by} began it, and it is not known what came of it.")
+
+
+def _expire(change: ProposedChange, why: str) -> None:
+    with cluster_atomic():
+        values = {"state": State.EXPIRED, "form": [], "outcome": why}
+        if ProposedChange.objects.filter(pk=change.pk, state=change.state).update(**values):
+            _record(None, EXPIRE, change, "done", why)
+            tell()
 
 
 def do_keep_rule(actor: User, plan: Plan, said: dict[str, object], confirmation: Confirmation) -> None:

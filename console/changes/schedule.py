@@ -1,4 +1,4 @@
-"""What beat runs for this feature: only where something waits that could expire."""
+"""What beat runs for this feature: only where something could expire."""
 
 from console.changes.models import ProposedChange
 from console.changes.tasks import expire_changes
@@ -11,13 +11,14 @@ BEAT_SCHEDULE = {
 }
 
 
-def _waits_anywhere() -> bool:
-    return any(_waits_in(name) for name in all_clusters())
+def _is_open_anywhere() -> bool:
+    return any(_is_open_in(name) for name in all_clusters())
 
 
-def _waits_in(cluster: str) -> bool:
+def _is_open_in(cluster: str) -> bool:
+    state = ProposedChange.State
     with in_cluster(cluster):
-        return ProposedChange.objects.filter(state=ProposedChange.State.WAITING).exists()
+        return ProposedChange.objects.filter(state__in=(state.WAITING, state.DOING)).exists()
 
 
-ONLY_IF = {"expire-changes": _waits_anywhere}
+ONLY_IF = {"expire-changes": _is_open_anywhere}

@@ -1,14 +1,18 @@
 """What somebody typed waits sealed, and is gone when the change is over; a record that waits is nowhere to be read."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from console.audit.models import AuditEvent
+from console.changes.actions import DOING_MAX
 from console.changes.kept_form import opened, sealed
 from console.changes.models import ChangeRule, ProposedChange
+from console.changes.schedule import ONLY_IF
+from console.changes.tasks import expire_changes
 from tests.console.changes.test_times import carry_out
 
 RULE = {"kind": "approval", "actions": ["*"], "objects": ["*"], "why": "Customers read it"}
@@ -61,6 +65,20 @@ def test_nothing_is_left_of_what_expires(proposed, operator, client_of):
     client_of(operator).get("/changes/")
     change = ProposedChange.objects.get()
     assert (change.state, change.form) == ("expired", [])
+
+
+def test_nothing_is_left_of_what_a_process_that_died_had_begun(proposed):
+    began = timezone.now() - DOING_MAX
+    ProposedChange.objects.update(state="doing", decided_at=began + timedelta(minutes=1), decided_by="root")
+    expire_changes()
+    assert ProposedChange.objects.get().form
+    ProposedChange.objects.update(decided_at=began)
+    assert ONLY_IF["expire-changes"]()
+    expire_changes()
+    change = ProposedChange.objects.get()
+    told = "root began it, and it is not known what came of it."
+    assert (change.state, change.form, change.outcome) == ("expired", [], told)
+    assert AuditEvent.objects.get(action="let change expire").detail.endswith(told)
 
 
 def test_a_record_for_a_topic_that_was_made_anew_is_another_plan(proposed, cluster, collect, administrator, client_of):
