@@ -6,6 +6,7 @@ is quoted: where the comma is the decimal sign spreadsheets split at semicolons.
 """
 
 import csv
+import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, islice
@@ -19,8 +20,8 @@ from console.common.current_cluster import bound_each
 #: No file is longer; the page says so where it matters.
 ROWS_MAX = 100_000
 _ROWS_PER_CHUNK = 500
-#: What makes a spreadsheet read a text as a formula, full-width forms included.
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+#: What makes a spreadsheet read a text as a formula, full-width forms included; some of them trim what stands before.
+_FORMULA = re.compile(r"[\t\r\n]|[\s\ufeff\u200b-\u200f\u2060\x01-\x1f]*[=+\-@＝＋－＠]")
 
 
 def wants_csv(request: HttpRequest) -> bool:
@@ -71,7 +72,7 @@ def cell(value: object) -> object:
     elif isinstance(value, list | tuple):
         value = " ".join(map(str, value))
     text = str(value).replace("\0", "")
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 async def _read_in_thread(texts: Iterator[str]) -> AsyncIterator[str]:

@@ -14,8 +14,14 @@ def table_of(response) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"])
-def test_a_text_that_a_spreadsheet_would_run_begins_with_an_apostrophe(text):
-    assert cell(text) == f"'{text}"
+@pytest.mark.parametrize("before", ["", " ", "\u00a0", "\ufeff", " \t", "\u200b", "\u3000\x0b", "\x1f"])
+def test_a_text_that_a_spreadsheet_would_run_begins_with_an_apostrophe(text, before):
+    assert cell(before + text) == f"'{before}{text}"
+
+
+@pytest.mark.parametrize("text", ["a=1", " a=1", "orders-1", "'=1", "", " "])
+def test_a_text_that_no_spreadsheet_runs_stays_as_it_is(text):
+    assert cell(text) == text
 
 
 def test_a_list_or_mapping_is_no_way_around_the_apostrophe():
