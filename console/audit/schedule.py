@@ -5,5 +5,5 @@ from console.audit.tasks import close_tallies
 CLOSE_EVERY_S = 20.0
 
 BEAT_SCHEDULE = {
-    "close-tallies": {"task": close_tallies.name, "schedule": CLOSE_EVERY_S, "options": {"expires": CLOSE_EVERY_S}},
+    "close-tallies": {"task": close_tallies.name, "schedule": CLOSE_EVERY_S},
 }

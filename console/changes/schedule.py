@@ -7,7 +7,7 @@ from console.common.current_cluster import all_clusters, in_cluster
 EXPIRE_EVERY_S = 60.0
 
 BEAT_SCHEDULE = {
-    "expire-changes": {"task": expire_changes.name, "schedule": EXPIRE_EVERY_S, "options": {"expires": EXPIRE_EVERY_S}},
+    "expire-changes": {"task": expire_changes.name, "schedule": EXPIRE_EVERY_S},
 }
 
 

@@ -19,7 +19,6 @@ BEAT_SCHEDULE = {
         "task": advance_operations.name,
         "args": (label,),
         "schedule": ADVANCE_EVERY_S,
-        "options": {"expires": ADVANCE_EVERY_S},
     }
     for label in _KINDS
 }

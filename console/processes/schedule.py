@@ -5,12 +5,10 @@ from console.processes.tasks import reconcile
 
 RECONCILE_EVERY_S = 1.0
 
-#: A tick that found the worker busy for a second is dropped: the next one looks anyway.
 BEAT_SCHEDULE = {
     "reconcile-processes": {
         "task": reconcile.name,
         "schedule": RECONCILE_EVERY_S,
-        "options": {"expires": RECONCILE_EVERY_S},
     },
 }
 

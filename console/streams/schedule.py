@@ -14,7 +14,6 @@ BEAT_SCHEDULE = {
     "look-at-streams": {
         "task": look.name,
         "schedule": LOOK_EVERY_S,
-        "options": {"expires": LOOK_EVERY_S},
     },
 }
 

@@ -12,7 +12,6 @@ BEAT_SCHEDULE = {
     "delete-what-is-due": {
         "task": delete_what_is_due.name,
         "schedule": LOOK_EVERY_S,
-        "options": {"expires": LOOK_EVERY_S},
     },
 }
 
