@@ -17,6 +17,7 @@ from broker.common.installation import module_command, with_code_path
 from broker.common.limits import REGISTRY_COMPILED_MAX
 from broker.common.readable import readable
 from broker.registry.errors import InvalidSchema, RegistryError
+from broker.registry.protobuf.map_entries import tell_of_map_entries, without_map_entries
 
 #: The path of the schema itself, which has none.
 MAIN = "default.proto"
@@ -36,7 +37,13 @@ def compile_files(files: Mapping[str, str]) -> list[FileDescriptorProto]:
     for path in files:
         if not _PATH.fullmatch(path) or ".." in path.split("/") or path.startswith("/"):
             raise InvalidSchema(f"{path[:100]!r} is no path to import")
-    return list(FileDescriptorSet.FromString(_compiled(tuple(sorted(files.items())))).file)
+    plain = {path: without_map_entries(text) for path, text in files.items()}
+    texts = {path: each.text for path, each in plain.items()}
+    compiled = list(FileDescriptorSet.FromString(_compiled(tuple(sorted(texts.items())))).file)
+    for file in compiled:
+        if file.name in plain:
+            tell_of_map_entries(file, plain[file.name].entries)
+    return compiled
 
 
 @lru_cache(maxsize=REGISTRY_COMPILED_MAX)

@@ -161,3 +161,48 @@ def test_a_compiler_that_was_killed_is_started_again():
     compiler._process.kill()
     compiler._process.wait()
     assert "A2" in schema("message A2 {}").canonical
+
+
+MAP = "message A { map<string, Item> by_name = 1; message B { map<int32, string> m = 7; } }" + ITEM
+#: As Kafka's and Confluent's Java classes print the descriptor of a compiled class.
+MAP_OF_JAVA = """message A {
+  repeated .q.A.ByNameEntry by_name = 1 [json_name = "byName"];
+  message ByNameEntry {
+    option map_entry = true; // not "option map_entry = true;"
+    string key = 1 [json_name = "key"]; .q.Item value = 2 [json_name = "value"];
+  }
+  message B {
+    repeated MEntry m = 7;
+    message MEntry { option /* so */ map_entry
+      = true; int32 key = 1; string value = 2; }
+  }
+} message Item { int32 id = 1; }"""
+
+
+def test_maps_as_java_writes_those_of_a_compiled_class_are_maps():
+    of_java, ours = schema(MAP_OF_JAVA, package="q"), schema(MAP, package="q")
+    assert of_java.normalized() == ours.normalized()
+    assert "map<string, Item> by_name = 1" in of_java.canonical.replace(".q.Item", "Item")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "message A { option map_entry = true; string key = 1; string value = 2; }",
+        "message A { repeated E m = 1; message E { option map_entry = true; string key = 1; string value = 2; } }",
+        "message A { repeated MEntry m = 1; message MEntry { option map_entry = true; string key = 1; } }",
+        "message A { repeated MEntry m = 1; message MEntry { option map_entry = true; float key = 1; A value = 2; } }",
+        "message A { MEntry m = 1; message MEntry { option map_entry = true; string key = 1; string value = 2; } }",
+        "enum MEntry { option map_entry = true; Z = 0; }",
+        "option map_entry = true;",
+    ],
+)
+def test_what_is_no_map_is_not_made_one(body):
+    with pytest.raises(InvalidSchema, match="map_entry"):
+        schema(body)
+
+
+@pytest.mark.parametrize("text", ["}" * 9 + "option map_entry = true;", "message", "{" * 99, "map_entry '", "/*"])
+def test_whatever_stands_around_map_entry_is_read_or_refused(text):
+    with pytest.raises(InvalidSchema):
+        schema(f"{text} map_entry")
