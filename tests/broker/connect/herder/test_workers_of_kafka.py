@@ -1,0 +1,92 @@
+"""A worker of Kafka's and one of ours in one group: they share what runs, whichever leads, and lose nothing."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import urllib.request
+
+import pytest
+
+from tests.barnabas_cluster import await_true
+from tests.broker.connect.herder.test_distributed import all_running, everything, owners, properties, put, source
+from tests.broker.connect.workers import Worker, start_worker
+from tests.kafka_jars import WORKER, class_path, needs_worker
+from tests.zookeeper_server import free_ports
+
+pytestmark = [needs_worker, pytest.mark.timeout(600)]
+_LINES = 200
+_CONVERTERS = {f"{each}.converter": "org.apache.kafka.connect.storage.StringConverter" for each in ("key", "value")}
+
+
+class WorkerOfKafka(Worker):
+    def answers(self) -> bool:
+        """Its server listens before it has anything to serve, and says 404 with a page."""
+        assert self.process.poll() is None, self.log.read_text()[-4000:]
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{self.port}/connectors"):
+            return True
+        return False
+
+
+def of_kafka(directory, said) -> Worker:
+    (port,) = free_ports(1)
+    directory.mkdir()
+    config, log = directory / "worker.properties", directory / "worker.log"
+    everything = {**said, "listeners": f"http://127.0.0.1:{port}", "offset.flush.interval.ms": "200"}
+    config.write_text("".join(f"{key}={value}\n" for key, value in everything.items()))
+    with log.open("ab") as out:
+        process = subprocess.Popen(
+            ["java", "-Xmx256m", "-cp", class_path(WORKER), "org.apache.kafka.connect.cli.ConnectDistributed", config],
+            stdout=out, stderr=out, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    return WorkerOfKafka(process, port, log)
+
+
+@pytest.fixture
+def start(cluster, tmp_path, request):
+    """Starts a worker of one kind or the other, in the group of this test."""
+    exactly_once = {"exactly.once.source.support": "enabled"}
+    said = properties(cluster, f"led-by-{request.node.callspec.params['leads']}") | _CONVERTERS | exactly_once
+    all_workers = []
+
+    def started(kind):
+        directory = tmp_path / f"worker-{len(all_workers)}"
+        worker = of_kafka(directory, said) if kind == "kafka" else start_worker(directory, "distributed", said)
+        all_workers.append(worker)
+        await_true(worker.answers, f"REST of {kind}'s answers", 120)
+        return worker
+
+    yield started
+    for worker in all_workers:
+        worker.stop()
+
+
+def lines(tmp_path, name, which) -> None:
+    with (tmp_path / f"{name}.txt").open("a") as file:
+        file.write("".join(f"{name}-{which}-{n}\n" for n in range(_LINES)))
+
+
+@pytest.mark.parametrize(("leads", "follows"), [("kafka", "ours"), ("ours", "kafka")])
+def test_each_leads_the_other_and_takes_over_from_it(cluster, tmp_path, start, leads, follows):
+    topic = f"led-by-{leads}"
+    names = [f"{topic}-{n}" for n in range(4)]
+    first = start(leads)
+    second = start(follows)
+    for n, name in enumerate(names):
+        lines(tmp_path, name, "before")
+        put((first, second)[n % 2], name, source(tmp_path, name, topic))
+    await_true(lambda: all_running(first, names) and all_running(second, names), "all run", 120)
+    await_true(lambda: len(owners(first, names)) == 2, "both have some", 120)
+    os.kill(first.process.pid, signal.SIGKILL)
+    first.process.wait()
+    for name in names:
+        lines(tmp_path, name, "while-one-is-gone")
+    await_true(lambda: all_running(second, names) and len(owners(second, names)) == 1, "one has all", 120)
+    again = start(leads)
+    await_true(lambda: all_running(again, names) and len(owners(again, names)) == 2, "both have some again", 120)
+    for name in names:
+        lines(tmp_path, name, "after")
+    expected = 3 * _LINES * len(names)
+    await_true(lambda: len(everything(cluster, topic)) >= expected, "all lines are there", 120)
+    found = everything(cluster, topic)
+    assert (len(found), len(set(found))) == (expected, expected)
