@@ -1,4 +1,9 @@
-"""UpdateMetadata: the controller says what to answer to Metadata, and thereby which replicas are no longer ours."""
+"""UpdateMetadata: the controller says what to answer to Metadata, and thereby which replicas are no longer ours.
+
+Of a topic whose znode somebody removed by hand it says this alone, that it goes; StopReplica is for those it deletes.
+"""
+
+from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import BROKERS_MAX, LISTENERS_MAX
@@ -12,6 +17,8 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 from broker.runtime.in_turns import in_turns
+from broker.runtime.metadata_cache import LEADER_DURING_DELETE
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 
 async def handle_update_metadata(request: UpdateMetadataRequest, context: RequestContext) -> UpdateMetadataResponse:
@@ -27,7 +34,10 @@ async def handle_update_metadata(request: UpdateMetadataRequest, context: Reques
     def assigned(pair: tuple[UpdateMetadataTopicState, UpdateMetadataPartitionState]) -> None:
         topic, state = pair
         where = TopicPartition(topic.topic_name, state.partition_index)
-        services.replicas.assigned_elsewhere(where, topic.topic_id, state.leader_epoch, state.replicas)
+        if state.leader == LEADER_DURING_DELETE:
+            _let_go(services.replicas, where, topic.topic_id)
+        else:
+            services.replicas.assigned_elsewhere(where, topic.topic_id, state.leader_epoch, state.replicas)
 
     try:
         _check_brokers(request)
@@ -36,6 +46,13 @@ async def handle_update_metadata(request: UpdateMetadataRequest, context: Reques
     except ApiError as error:
         return UpdateMetadataResponse(error_code=error.code)
     return UpdateMetadataResponse()
+
+
+def _let_go(replicas: ReplicaManager, partition: TopicPartition, topic_id: UUID) -> None:
+    """Its files stay, for StopReplica, or until another topic of the name has need of their place."""
+    hosted = replicas.get(*partition)
+    if hosted is not None and hosted.topic_id == topic_id:
+        replicas.stop_replica(partition, delete=True)
 
 
 def _check_brokers(request: UpdateMetadataRequest) -> None:

@@ -1,15 +1,20 @@
 """What a controller says of very many partitions is taken in turns, one controller's word after the other's."""
 
 import asyncio
+from uuid import UUID
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
+from broker.common.types import TopicPartition
 from broker.net.turns import Turns
 from broker.protocol.messages.update_metadata import (
     UpdateMetadataPartitionState,
     UpdateMetadataRequest,
     UpdateMetadataTopicState,
 )
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from broker.runtime.metadata_cache import LEADER_DURING_DELETE
 from tests.broker.server.conftest import TOPIC_ID
 from tests.eventually import eventually
 
@@ -61,3 +66,31 @@ async def test_who_is_no_longer_controller_when_its_turn_comes_is_refused(served
         served.replicas.controller_epoch = 2
     assert (await member.answer(UpdateMetadataRequest.api, 8)).error_code == ErrorCode.STALE_CONTROLLER_EPOCH
     assert served.metadata.leader_of("t", 0) == -1
+
+
+LATER_ID = UUID(int=99)
+
+
+def has_records(served) -> None:
+    served.lead("t")
+    served.replicas.append(TopicPartition("t", 0), memoryview(build_batch([Record(0, 1, None, b"v")])))
+
+
+async def test_a_topic_that_somebody_removed_by_hand_is_served_no_more_and_may_be_made_anew(served):
+    """Nobody sends StopReplica then: whoever went on would refuse the roles of the next topic of the name, and take
+    its records into the old one's log, which goes with the next start.
+    """
+    has_records(served)
+    member = await served.member()
+    assert (await member.ask(told(1, leader=LEADER_DURING_DELETE), 8)).error_code == ErrorCode.NONE
+    assert served.replicas.get("t", 0) is None
+    served.lead("t", topic_id=LATER_ID)
+    hosted = served.replicas.get("t", 0)
+    assert (hosted.topic_id, hosted.log.log_end_offset, hosted.partition.is_leader) == (LATER_ID, 0, True)
+
+
+async def test_what_is_said_late_of_an_earlier_topic_of_the_name_changes_nothing(served):
+    served.lead("t", topic_id=LATER_ID)
+    member = await served.member()
+    assert (await member.ask(told(1, leader=LEADER_DURING_DELETE), 8)).error_code == ErrorCode.NONE
+    assert served.replicas.get("t", 0).partition.is_leader
