@@ -62,8 +62,8 @@ class MarkerSender:
         self._again: dict[Ending, set[TopicPartition]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._asking: set[asyncio.Task] = set()
-        #: Who wants to know when the transaction of an id has ended.
-        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
+        #: Who wants to know when the transaction of an id has ended, and has not given up.
+        self._waiting: dict[str, dict[asyncio.Future[None], None]] = {}
 
     def __len__(self) -> int:
         """Transactions whose markers are on their way."""
@@ -95,7 +95,9 @@ class MarkerSender:
         if transactional_id not in self._endings:
             return None
         future = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(transactional_id, []).append(future)
+        waiting = self._waiting.setdefault(transactional_id, {})
+        waiting[future] = None
+        future.add_done_callback(lambda _: waiting.pop(future, None))
         return future
 
     # -- on the way

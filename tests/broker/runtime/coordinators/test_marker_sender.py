@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.types import NO_BROKER, TopicPartition
 from broker.coordinator.transaction.outcome import MarkersToWrite
 from broker.protocol.codec import encode
 from broker.protocol.messages.write_txn_markers import (
@@ -242,6 +242,20 @@ async def test_who_waits_for_the_end_is_told_after_the_coordinator(world):
     await ended
     assert world.written == ["x"]
     assert world.sender.ended("x") is None
+
+
+async def test_who_gives_up_waiting_for_the_end_is_not_remembered(world):
+    """A partition may have no leader for days, while the producer asks five times a second."""
+    world.leader(P0, NO_BROKER)
+    world.send(P0)
+    for _ in range(50):
+        world.sender.ended("x").set_result(None)
+        world.sender.ended("x").cancel()
+    still_waits = world.sender.ended("x")
+    await asyncio.sleep(0)
+    assert list(world.sender._waiting["x"]) == [still_waits]
+    world.leader(P0, PEER)
+    await asyncio.wait_for(still_waits, 10)
 
 
 async def test_thousands_that_wait_for_one_broker_all_have_their_turn(world):
