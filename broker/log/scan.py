@@ -30,8 +30,11 @@ def scan_batches(
 ) -> Iterator[tuple[int, BatchHeader]]:
     """(position, header) of every batch from `start` to `end`; the first must not begin before `next_offset`.
 
-    Offsets must increase; they may leave gaps, as compaction does. Raises BadBatchError at the first bad byte.
+    Offsets must increase; they may leave gaps, as compaction does. Raises BadBatchError at the first bad byte; before
+    the file, where an index may send us, there is none: asked for it, the system would speak of the disk.
     """
+    if start < 0:
+        raise BadBatchError(start, "an index says that a batch is there")
     window = _Window(file, end, _CRC_WINDOW_BYTES if verify_crc else _HEADERS_WINDOW_BYTES)
     position = start
     while position < end:

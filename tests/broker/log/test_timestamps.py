@@ -4,6 +4,7 @@ import pytest
 
 from broker.log.config import LogConfig
 from broker.log.log import Log
+from broker.log.offset_index import ENTRY_BYTES
 from broker.records.batch import Compression, check_produced_batch
 from broker.records.builder import build_batch
 from broker.records.record import Record
@@ -42,6 +43,27 @@ def test_time_look_up_agrees_with_a_plain_search_over_segments_and_reopening(log
             expected = next(((offset, time) for offset, time in enumerate(times) if time >= asked), None)
             assert opened.offset_for_timestamp(asked) == expected
         assert opened.max_timestamp_offset() == (times.index(max(times)), max(times))
+
+
+@pytest.mark.parametrize("position", [-1, -(2**31), 2**31 - 1, 1])
+def test_an_index_that_lies_of_a_place_misleads_no_look_up_and_is_no_fault_of_the_disk(log, tmp_path, position):
+    times = list(range(100, 160))
+    for time in times:
+        append(log, time)
+    log.flush()
+    log.store_clean_state()
+    sealed = log.segments[1]
+    entries = bytearray(sealed.files.index.read_bytes())
+    assert len(entries) >= 2 * ENTRY_BYTES
+    for at in range(4, len(entries) - ENTRY_BYTES, ENTRY_BYTES):
+        entries[at : at + 4] = position.to_bytes(4, signed=True)
+    sealed.files.index.write_bytes(entries)
+    opened, failures = Log.open(tmp_path / "t-0", LogConfig(), is_clean=True), []
+    opened.on_disk_error = failures.append
+    opened.read(sealed.base_offset, 1, sealed.base_offset + 1)
+    for place, time in enumerate(times):
+        assert opened.offset_for_timestamp(time) == (place, time)
+    assert failures == []
 
 
 def test_records_before_the_log_start_are_not_found(log):
