@@ -49,7 +49,8 @@ class Repacking:
 
     def __init__(self, replicas: ReplicaManager):
         self._replicas = replicas
-        #: To which clients produce and whose topics name a codec. Mostly there is none, so this is looked at first.
+        #: To which clients produce and whose topics name a codec, or did when somebody came who still waits. Mostly
+        #: there is none, so this is looked at first.
         self.partitions: set[TopicPartition] = set()
         self._lines: dict[TopicPartition, deque[_Ticket]] = {}
         self._bytes_waiting = 0
@@ -103,10 +104,14 @@ class Repacking:
 
     def _on_change(self, hosted: HostedPartition) -> None:
         topic_partition = hosted.partition.topic_partition
-        is_for_clients = topic_partition.topic not in INTERNAL_TOPICS
-        if is_for_clients and hosted.partition.is_leader and hosted.log.config.packing is not None:
+        if topic_partition in self._lines or _is_to_be_packed(hosted):
             self.partitions.add(topic_partition)
         else:
+            self.partitions.discard(topic_partition)
+
+    def _line_has_ended(self, topic_partition: TopicPartition) -> None:
+        hosted = self._replicas.get(*topic_partition)
+        if hosted is None or not _is_to_be_packed(hosted):
             self.partitions.discard(topic_partition)
 
     def _packing_of(self, topic_partition: TopicPartition) -> Packing | None:
@@ -115,13 +120,15 @@ class Repacking:
 
     def _is_packed_otherwise(self, topic_partition: TopicPartition, data: PartitionProduceData) -> bool:
         """Not so of what will be refused anyway: no batch, or one too large as it was sent."""
+        hosted = self._replicas.get(*topic_partition)
+        if hosted is None or (packing := hosted.log.config.packing) is None:
+            return False
         try:
             header = parse_batch_header(data.records or b"")
         except ApiError:
             return False
-        config = self._replicas.get(*topic_partition).log.config
-        is_other = header.attributes & COMPRESSION_BITS != config.packing.compression
-        return is_other and len(data.records) <= config.max_message_bytes
+        is_other = header.attributes & COMPRESSION_BITS != packing.compression
+        return is_other and len(data.records) <= hosted.log.config.max_message_bytes
 
     # -- lines
 
@@ -141,10 +148,16 @@ class Repacking:
                 self._call(line[0])
             else:
                 del self._lines[topic_partition]
+                self._line_has_ended(topic_partition)
 
     def _call(self, ticket: _Ticket) -> None:
         if all(self._lines[each][0] is ticket for each in ticket.partitions):
             ticket.is_first.set()
+
+
+def _is_to_be_packed(hosted: HostedPartition) -> bool:
+    is_for_clients = hosted.partition.topic_partition.topic not in INTERNAL_TOPICS
+    return is_for_clients and hosted.partition.is_leader and hosted.log.config.packing is not None
 
 
 def _repack(batch: Buffer, packing: Packing, unpacked_bytes_max: int) -> Repacked:

@@ -153,6 +153,23 @@ async def test_codec_is_followed_from_the_next_batch_on_when_it_changes(world):
     assert world.appended == [("a", {Compression.GZIP}), ("b", {Compression.NONE})]
 
 
+@pytest.mark.parametrize("is_hosted", [True, False])
+async def test_who_comes_after_the_codec_was_taken_away_overtakes_nobody_who_waits(world, threads, is_hosted):
+    first = begin(world, "a", sent("a"))
+    await eventually(lambda: threads.begun, "it is being packed")
+    if is_hosted:
+        configured(world, "producer")
+    else:
+        world.replicas.stop_replica(T, delete=True)
+    assert world.repacking.partitions == {T, U}, "or a request would not even come to the line"
+    second = begin(world, "b", sent("b"))
+    assert names(world) == []
+    threads.may_go_on.set()
+    await asyncio.gather(first, second)
+    assert names(world) == ["a", "b"]
+    assert world.repacking.partitions == {U}
+
+
 async def test_only_what_clients_write_to_a_leader_is_looked_at(world):
     packed = LogConfig(compression_type="uncompressed")
     world.replicas.apply_leader_and_isr(leading(TRANSACTION_TOPIC), {TRANSACTION_TOPIC: packed})
