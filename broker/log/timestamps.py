@@ -28,12 +28,15 @@ def find_timestamp(segments: Iterable[Segment], timestamp_ms: int, log_start_off
 def _first_record_at(
     segment: Segment, position: int, header: BatchHeader, timestamp_ms: int, log_start_offset: int
 ) -> tuple[int, int] | None:
+    if not header.records_count:
+        return None
+    by_header = max(header.base_offset, log_start_offset), header.max_timestamp
     try:
         records = decode_records(segment.read_batch(position, header))
     except ApiError:
-        # The broker took the batch on the word of its header; what is inside cannot be read. Then the header must do.
-        return max(header.base_offset, log_start_offset), header.max_timestamp
-    for record in records:
-        if record.timestamp_ms >= timestamp_ms and record.offset >= log_start_offset:
-            return record.offset, record.timestamp_ms
-    return None
+        return by_header
+    late = [record for record in records if record.timestamp_ms >= timestamp_ms]
+    if not late:
+        return by_header
+    found = (record for record in late if record.offset >= log_start_offset)
+    return next(((record.offset, record.timestamp_ms) for record in found), None)

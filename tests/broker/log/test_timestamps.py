@@ -1,13 +1,24 @@
 """Offsets by time."""
 
 import pytest
+from crc32c import crc32c
 
+from broker.log import timestamps
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.offset_index import ENTRY_BYTES
-from broker.records.batch import Compression, check_produced_batch
+from broker.records.batch import (
+    CHECKED_FROM,
+    CRC,
+    CRC_AT,
+    HEADER,
+    HEADER_BYTES,
+    Compression,
+    check_produced_batch,
+    parse_batch_header,
+)
 from broker.records.builder import build_batch
-from broker.records.record import Record
+from broker.records.record import Record, decode_records
 
 
 @pytest.fixture
@@ -93,15 +104,30 @@ def test_records_without_a_time_have_no_largest(log):
     assert log.max_timestamp_offset() is None
 
 
+def sealed(batch: bytearray) -> bytearray:
+    CRC.pack_into(batch, CRC_AT, crc32c(bytes(batch[CHECKED_FROM:])))
+    check_produced_batch(batch)
+    return batch
+
+
 def test_batch_whose_inside_is_garbage_counts_by_its_header(log):
     """The gate reads headers only, so such a batch can be in a log."""
-    import struct
-
-    from crc32c import crc32c
-
     batch = build_batch([Record(0, 500, b"k", b"v" * 50)], compression=Compression.LZ4)
-    batch[61:] = bytes(len(batch) - 61)
-    struct.pack_into(">I", batch, 17, crc32c(bytes(batch[21:])))
-    check_produced_batch(batch)
-    log.append(batch, 0)
+    batch[HEADER_BYTES:] = bytes(len(batch) - HEADER_BYTES)
+    log.append(sealed(batch), 0)
     assert log.offset_for_timestamp(400) == (0, 500)
+
+
+def test_batches_whose_headers_lie_of_their_times_are_not_unpacked_one_after_the_other(log, monkeypatch):
+    """Six kilobytes of them can take a tenth of a second, and whoever may write can leave thousands."""
+    for _ in range(20):
+        batch = build_batch([Record(0, 100, b"k", b"v" * 50)] * 2)
+        HEADER.pack_into(batch, 0, *parse_batch_header(batch)._replace(max_timestamp=10_000))
+        log.append(sealed(batch), 0)
+    unpacked = []
+    monkeypatch.setattr(timestamps, "decode_records", lambda batch: unpacked.append(batch) or decode_records(batch))
+    assert log.offset_for_timestamp(5_000) == (0, 10_000)
+    log.delete_records(1, 40)
+    assert log.offset_for_timestamp(5_000) == (1, 10_000)
+    assert log.max_timestamp_offset() == (0, 10_000)
+    assert len(unpacked) == 3
