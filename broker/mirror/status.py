@@ -1,6 +1,7 @@
 """What a mirror says of its work, in a compacted topic of the target: whoever asks about it needs one cluster only.
 
-Topic `barnabas-mirror-status.internal`, one partition, JSON: key [flow, topic, partition], value see `Status`.
+Topic `barnabas-mirror-status.internal`, one partition, JSON: key [flow, topic, partition], value see `Status`, or none:
+it is not copied any more. The partition WHOLE_TOPIC has what hinders all of a topic, or how its copy differs.
 """
 
 import time
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from confluent_kafka import Producer
 
 STATUS_TOPIC = "barnabas-mirror-status.internal"
+WHOLE_TOPIC = -1
 EVERY_S = 5.0
 _ERROR_LENGTH_MAX = 500
 
@@ -24,7 +26,7 @@ class Status(NamedTuple):
     """Of a partition. `lag`: records, or offsets without one, that are not copied yet; None when it is not known.
 
     `copied_until_ms`: timestamp of the last record copied, None before the first. `records`, `bytes` since the mirror
-    has it; `skipped`: records that came from the target. `at_ms`: when this was said.
+    has it; `skipped`: records that came from the target. `at_ms`: when this was said. `is_paused`: by who asked for it.
     """
 
     target: str
@@ -37,26 +39,38 @@ class Status(NamedTuple):
     error: str | None
     notice: str | None
     at_ms: int
+    is_paused: bool = False
 
 
-def status_of(copied: Copied, end: int | None, trouble: str | None, now_ms: int) -> Status:
+def status_of(copied: Copied, end: int | None, trouble: str | None, now_ms: int, *, is_paused: bool = False) -> Status:
     error = copied.error or trouble
     lag = None if end is None or copied.next_offset < 0 else max(end - copied.next_offset, 0)
     return Status(
         copied.target.topic, copied.next_offset, lag, copied.timestamp if copied.timestamp >= 0 else None,
         copied.records, copied.bytes, copied.skipped, error and error[:_ERROR_LENGTH_MAX], copied.notice, now_ms,
+        is_paused,
     )  # fmt: skip
 
 
-def written(flow: str, partition: TopicPartition, status: Status) -> tuple[bytes, bytes]:
-    return orjson.dumps([flow, *partition]), orjson.dumps(status._asdict())
+def topic_status(target: str, error: str | None, notice: str | None, now_ms: int) -> Status:
+    """Of WHOLE_TOPIC. How much of what is not copied at all would have to be, nobody has counted."""
+    lag = None if error else 0
+    return Status(
+        target, -1, lag, None, 0, 0, 0, error and error[:_ERROR_LENGTH_MAX], notice and notice[:_ERROR_LENGTH_MAX],
+        now_ms,
+    )  # fmt: skip
 
 
-def understood(key: bytes | None, value: bytes | None) -> tuple[str, TopicPartition, Status] | None:
+def written(flow: str, partition: TopicPartition, status: Status | None) -> tuple[bytes, bytes | None]:
+    return orjson.dumps([flow, *partition]), None if status is None else orjson.dumps(status._asdict())
+
+
+def understood(key: bytes | None, value: bytes | None) -> tuple[str, TopicPartition, Status | None] | None:
     try:
         flow, topic, partition = orjson.loads(key or b"")
-        said: dict[str, Any] = orjson.loads(value or b"")
-        return str(flow), TopicPartition(str(topic), int(partition)), Status(**said)
+        said: dict[str, Any] | None = None if value is None else orjson.loads(value)
+        status = None if said is None else Status(**said)
+        return str(flow), TopicPartition(str(topic), int(partition)), status
     except (TypeError, ValueError):
         return None
 
@@ -70,7 +84,12 @@ class StatusTeller:
         self._at = 0.0
 
     def tell(
-        self, copies: Mapping[TopicPartition, Copied], ends: Mapping[TopicPartition, int], trouble: str | None
+        self,
+        copies: Mapping[TopicPartition, Copied],
+        ends: Mapping[TopicPartition, int],
+        trouble: str | None,
+        *,
+        is_paused: bool = False,
     ) -> None:
         self._producer.poll(0)
         if time.monotonic() < self._at:
@@ -78,7 +97,7 @@ class StatusTeller:
         self._at = time.monotonic() + EVERY_S
         now_ms = int(time.time() * 1000)
         for partition, copied in copies.items():
-            status = status_of(copied, ends.get(partition), trouble, now_ms)
+            status = status_of(copied, ends.get(partition), trouble, now_ms, is_paused=is_paused)
             before = self._said.get(partition)
             if before is None or before._replace(at_ms=0) != status._replace(at_ms=0) or now_ms - before.at_ms > 60_000:
                 self._said[partition] = status

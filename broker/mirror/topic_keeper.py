@@ -1,6 +1,7 @@
 """Brings the target's topics to where they should be, over both clusters' admin clients."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -40,6 +41,17 @@ def batched(things: Iterable[T]) -> Iterator[list[T]]:
         yield some
 
 
+def _failures(futures: Mapping[str, Any]) -> dict[str, KafkaError]:
+    failed: dict[str, KafkaError] = {}
+    for topic, future in futures.items():
+        try:
+            future.result(_TIMEOUT_S)
+            _log.info("topic of the target follows the source", topic=topic)
+        except KafkaException as error:
+            failed[topic] = error.args[0]
+    return failed
+
+
 class TopicKeeper:
     """Does it. Each call asks both clusters anew and raises KafkaException when one does not answer."""
 
@@ -66,41 +78,39 @@ class TopicKeeper:
         return {name: len(each.partitions) for name, each in listed.items() if each.partitions}
 
     def apply(self, changes: Changes, settings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-        """`settings` of copies that are made. What could not be done: topic of the target → why."""
-        new = [
-            NewTopic(copy, count, self._replicas, config=dict(settings.get(copy, {})))
-            for copy, count in changes.create.items()
-        ]
-        grown = [NewPartitions(copy, count) for copy, count in changes.grow.items()]
+        """`settings` of copies that are made; one whose settings are refused is made without them. What could not be
+        done: topic of the target → why."""
+        failed = self._create(changes.create, settings)
+        refused = [copy for copy, error in failed.items() if error.code() == KafkaError.INVALID_CONFIG]
+        failed = {copy: error for copy, error in failed.items() if copy not in refused}
+        failed |= self._create({copy: changes.create[copy] for copy in refused}, {})
         futures: dict[str, Any] = {}
-        for topics in batched(new):
-            futures |= self._target.create_topics(topics)
-        for partitions in batched(grown):
+        for partitions in batched(NewPartitions(copy, count) for copy, count in changes.grow.items()):
             futures |= self._target.create_partitions(partitions)
-        failed: dict[str, str] = {}
-        for copy, future in futures.items():
-            try:
-                future.result(_TIMEOUT_S)
-                _log.info("topic of the target made to fit", topic=copy)
-            except KafkaException as error:
-                failed[copy] = error.args[0].str()
-                _log.warning("topic of the target cannot be made to fit", topic=copy, reason=failed[copy])
-        return failed
+        return {copy: error.str() for copy, error in (failed | _failures(futures)).items()}
+
+    def _create(self, counts: Mapping[str, int], settings: Mapping[str, Mapping[str, str]]) -> dict[str, KafkaError]:
+        futures: dict[str, Any] = {}
+        for copies in batched(counts):
+            new = [NewTopic(copy, counts[copy], self._replicas, config=dict(settings.get(copy, {}))) for copy in copies]
+            futures |= self._target.create_topics(new)
+        return _failures(futures)
 
     def settings(self, topics: Collection[str], *, of_source: bool) -> dict[str, dict[str, str]]:
-        """What is set for each topic itself."""
+        """What is set for each topic itself, as far as one may read it."""
         admin = self._source if of_source else self._target
         own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
         found: dict[str, dict[str, str]] = {}
         for some in batched(topics):
             resources = [ConfigResource(ConfigResource.Type.TOPIC, topic) for topic in some]
             for resource, future in admin.describe_configs(resources).items():
-                entries = future.result(_TIMEOUT_S).items()
-                found[resource.name] = {name: entry.value for name, entry in entries if entry.source == own}
+                with suppress(KafkaException):
+                    entries = future.result(_TIMEOUT_S).items()
+                    found[resource.name] = {name: entry.value for name, entry in entries if entry.source == own}
         return found
 
-    def change_settings(self, changes: Mapping[str, Mapping[str, str | None]]) -> None:
-
+    def change_settings(self, changes: Mapping[str, Mapping[str, str | None]]) -> dict[str, str]:
+        """What the target refuses: topic → why."""
         resources = [
             ConfigResource(
                 ConfigResource.Type.TOPIC,
@@ -117,13 +127,14 @@ class TopicKeeper:
             for topic, changed in changes.items()
             if changed
         ]
+        futures: dict[str, Any] = {}
         for some in batched(resources):
-            for resource, future in self._target.incremental_alter_configs(some).items():
-                future.result(_TIMEOUT_S)
-                _log.info("settings follow the source", topic=resource.name)
+            altered = self._target.incremental_alter_configs(some)
+            futures |= {resource.name: future for resource, future in altered.items()}
+        return {topic: error.str() for topic, error in _failures(futures).items()}
 
-    def rules(self, *, of_source: bool) -> list[Rule]:
-        """Of topics named whole; none where nobody keeps rules."""
+    def rules(self, *, of_source: bool) -> list[Rule] | None:
+        """Of topics named whole; None where nobody keeps rules."""
         everybody: Any = None
         every = AclBindingFilter(
             ResourceType.TOPIC,
@@ -139,13 +150,14 @@ class TopicKeeper:
             found = admin.describe_acls(every).result(_TIMEOUT_S)
         except KafkaException as error:
             if error.args[0].code() == KafkaError.SECURITY_DISABLED:
-                return []
+                return None
             raise
         return [
             Rule(each.name, each.principal, each.host, each.operation.name, each.permission_type.name) for each in found
         ]
 
     def make_rules(self, rules: Iterable[Rule]) -> None:
+        """Raises KafkaException when the mirror may not."""
         bindings = [
             AclBinding(
                 ResourceType.TOPIC, rule.topic, ResourcePatternType.LITERAL, rule.principal, rule.host,

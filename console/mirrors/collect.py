@@ -20,6 +20,8 @@ INTERVAL_SECONDS = 3.0
 #: Rows of topics nobody has spoken of for so long are forgotten: their mirror was taken away.
 KEPT_MS = 7 * 24 * 3_600_000
 _AT_ONCE = 2_000
+#: Of a topic, as it is kept.
+NAME_LENGTH_MAX = 249
 _WAIT_S = 0.3
 _ROUNDS_MAX = 50
 #: (flow, topic of the source)
@@ -66,10 +68,13 @@ class MirrorCollector:
                 said = understood(record.key, record.value)
                 if said is not None:
                     flow, partition, status = said
-                    key, number = (flow[:201], partition.topic), str(partition.partition)
+                    key, number = (flow[:201], partition.topic[:NAME_LENGTH_MAX]), str(partition.partition)
                     known = self._partitions[key]
-                    known[number] = partition_of(status, known.get(number))
-                    self._targets[key] = status.target
+                    if status is None:
+                        known.pop(number, None)
+                    else:
+                        known[number] = partition_of(status, known.get(number))
+                        self._targets[key] = status.target[:NAME_LENGTH_MAX]
                     changed.add(key)
             if len(records) < _AT_ONCE:
                 break
@@ -77,6 +82,9 @@ class MirrorCollector:
 
     def _keep(self, key: _Key) -> None:
         partitions = self._partitions[key]
+        if not partitions:
+            MirroredTopic.objects.filter(cluster=self._cluster, flow=key[0], topic=key[1]).delete()
+            return
         columns: dict[str, Any] = total(partitions)
         columns |= {
             "target": self._targets[key],

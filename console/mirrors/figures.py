@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from console.gateway.mirror import Status
+from console.gateway.mirror import WHOLE_TOPIC, Status
 
 #: A mirror says all of what it does once a minute; who has said nothing for longer is not at work.
 SILENT_AFTER_MS = 150_000
@@ -22,12 +22,13 @@ class Partition(NamedTuple):
     error: str | None
     notice: str | None
     at_ms: int
+    is_paused: bool = False
 
 
 def partition_of(status: Status, before: Partition | None) -> Partition:
     return Partition(
         status.next_offset, status.lag, status.copied_until_ms, status.records, status.bytes, status.skipped,
-        _rate(status, before), status.error, status.notice, status.at_ms,
+        _rate(status, before), status.error, status.notice, status.at_ms, status.is_paused,
     )  # fmt: skip
 
 
@@ -36,6 +37,11 @@ def _rate(status: Status, before: Partition | None) -> float:
     if before is None or status.at_ms <= before.at_ms or status.records < before.records:
         return 0.0
     return (status.records - before.records) * 1000 / (status.at_ms - before.at_ms)
+
+
+def named(number: int) -> str:
+    """What a mirror tells something of."""
+    return "topic" if number == WHOLE_TOPIC else f"partition {number}"
 
 
 def total(partitions: Mapping[str, Partition]) -> dict[str, Any]:
@@ -55,6 +61,6 @@ def total(partitions: Mapping[str, Partition]) -> dict[str, Any]:
         "skipped": sum(each.skipped for each in rows),
         "copied_until_ms": min(behind) if behind else max(latest, default=None),
         "failing": len(failing),
-        "error": f"Partition {failing[0][0]}: {failing[0][1].error}" if failing else "",
+        "error": f"{named(int(failing[0][0])).capitalize()}: {failing[0][1].error}" if failing else "",
         "at_ms": max((each.at_ms for each in rows), default=0),
     }

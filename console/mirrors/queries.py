@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
-from console.mirrors.figures import SILENT_AFTER_MS, Partition
+from console.mirrors.figures import SILENT_AFTER_MS, Partition, named
 from console.mirrors.models import MirroredTopic
 
 #: Of one flow on the page; the worst come first, all of them are in the CSV.
@@ -30,11 +30,13 @@ class TopicRow:
             return "silent"
         if self.row.failing:
             return "fails"
+        if any(each.is_paused for _, each in self.partitions):
+            return "paused"
         return "copies" if self.row.lag else "has all"
 
     @property
     def tone(self) -> str:
-        return {"silent": "warning", "fails": "critical"}.get(self.word, "ok")
+        return {"silent": "warning", "fails": "critical", "paused": "plain"}.get(self.word, "ok")
 
     @property
     def behind_ms(self) -> int | None:
@@ -49,12 +51,12 @@ class TopicRow:
         return sorted((int(number), Partition(*each)) for number, each in self.row.partitions.items())
 
     @property
-    def failing(self) -> list[tuple[int, Partition]]:
-        return [(number, each) for number, each in self.partitions if each.error]
+    def failing(self) -> list[tuple[str, str]]:
+        return [(named(number), each.error) for number, each in self.partitions if each.error]
 
     @property
-    def notices(self) -> list[tuple[int, str]]:
-        return [(number, each.notice) for number, each in self.partitions if each.notice]
+    def notices(self) -> list[tuple[str, str]]:
+        return [(named(number), each.notice) for number, each in self.partitions if each.notice]
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,10 @@ class SourceTask(ABC):
         """Offsets were stored, of everything polled and acknowledged by then."""
         return
 
+    def rest(self) -> None:
+        """In place of `poll` while the connector is paused, again and again."""
+        return
+
     def commit_record(self, record: SourceRecord, metadata: tuple[str, int, int] | None) -> None:
         """A record was acknowledged at (topic, partition, offset), or left out: None. May come from another thread."""
         return

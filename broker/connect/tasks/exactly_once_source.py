@@ -79,7 +79,7 @@ class RunningExactlyOnceSource(RunningSource):
         while not self.stopping.is_set():
             if self.is_paused:
                 self._finish(task)
-                self.wait_while_paused()
+                self.wait_while_paused(task.rest)
                 continue
             records = self._polled(task)
             for record in records:

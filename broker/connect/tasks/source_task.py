@@ -132,7 +132,7 @@ class RunningSource(RunningUnit):
             if self.is_paused:
                 self._producer.flush(self._flush_timeout_s)
                 self._commit(task)
-                self.wait_while_paused()
+                self.wait_while_paused(task.rest)
                 continue
             self._produce_all(task, pipeline, self._polled(task), tells_each)
             self._producer.poll(0)

@@ -47,11 +47,11 @@ class RunningUnit:
     def resume(self) -> None:
         self._resumed.set()
 
-    def wait_while_paused(self) -> None:
-        """Returns when resumed or stopped."""
+    def wait_while_paused(self, rest: Callable[[], None] = lambda: None) -> None:
+        """Returns when resumed or stopped; `rest` is called again and again."""
         self.say("PAUSED")
         while not self.stopping.is_set() and not self._resumed.wait(0.2):
-            pass
+            rest()
         if not self.stopping.is_set():
             self.say("RUNNING")
 

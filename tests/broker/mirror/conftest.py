@@ -3,7 +3,15 @@ from contextlib import contextmanager
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.common import types
@@ -26,6 +34,17 @@ def north(tmp_path_factory, zookeeper):
 def south(tmp_path_factory, zookeeper):
     with running_cluster(tmp_path_factory.mktemp("south"), overrides=_FOR_EVER, zookeeper=zookeeper) as running:
         yield Side("south", running)
+
+
+@pytest.fixture(scope="package")
+def guarded(tmp_path_factory, zookeeper):
+    """A cluster that keeps rules, by which everybody may do what is not denied."""
+    overrides = {
+        "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
+        "allow.everyone.if.no.acl.found": "true",
+    }
+    with running_cluster(tmp_path_factory.mktemp("guarded"), overrides=overrides, zookeeper=zookeeper) as running:
+        yield Side("guarded", running)
 
 
 class Side:
@@ -91,6 +110,12 @@ class Side:
 
     def values(self, topic, partition=0):
         return [value for _, _, value, _, _ in self.read(topic, partition)]
+
+
+def denial(topic, operation=AclOperation.ALL):
+    return AclBinding(
+        ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*", operation, AclPermissionType.DENY
+    )
 
 
 def flow(source, target, *, exactly_once=False):

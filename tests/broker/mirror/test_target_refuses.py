@@ -4,43 +4,22 @@ import uuid
 
 import pytest
 from confluent_kafka.admin import (
-    AclBinding,
     AclBindingFilter,
     AclOperation,
-    AclPermissionType,
-    ResourcePatternType,
-    ResourceType,
 )
 
-from tests.barnabas_cluster import await_true, running_cluster
-from tests.broker.mirror.conftest import Side, mirroring
+from tests.barnabas_cluster import await_true
+from tests.broker.mirror.conftest import denial, mirroring
 
 MODES = pytest.mark.parametrize("exactly_once", [False, True], ids=["at least once", "exactly once"])
 #: Sooner than who waits for what is refused would give it up.
 _SOON_S = 15.0
 
 
-@pytest.fixture(scope="module")
-def guarded(tmp_path_factory, zookeeper):
-    """A cluster that keeps rules, by which everybody may do what is not denied."""
-    overrides = {
-        "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
-        "allow.everyone.if.no.acl.found": "true",
-    }
-    with running_cluster(tmp_path_factory.mktemp("guarded"), overrides=overrides, zookeeper=zookeeper) as running:
-        yield Side("guarded", running)
-
-
 @pytest.fixture
 def topics():
     mark = uuid.uuid4().hex[:10]
     return f"refused-{mark}", f"taken-{mark}"
-
-
-def denial(topic, operation=AclOperation.ALL):
-    return AclBinding(
-        ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*", operation, AclPermissionType.DENY
-    )
 
 
 def filter_of(rule):

@@ -3,7 +3,7 @@
 import pytest
 
 from broker.common.types import TopicPartition
-from broker.mirror.status import STATUS_TOPIC, Status, written
+from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, Status, topic_status, written
 from console.access.models import NameRule
 from console.common.clock import now_ms
 from console.gateway.fake import FakeGateway
@@ -29,6 +29,15 @@ class Mirror:
             f"east.{topic}", 10, 0, self.clock_ms - 5_000, 100, 5_000, 0, None, None, self.clock_ms - ago_ms
         )
         key, value = written(flow, TopicPartition(topic, partition), status._replace(**told))
+        self.gateway.produce_record(STATUS_TOPIC, 0, key, value)
+
+    def say_of_all(self, topic, **told):
+        status = topic_status(f"east.{topic}", told.get("error"), told.get("notice"), self.clock_ms)
+        key, value = written("east->west", TopicPartition(topic, WHOLE_TOPIC), status)
+        self.gateway.produce_record(STATUS_TOPIC, 0, key, value)
+
+    def take_back(self, topic="orders", partition=0):
+        key, value = written("east->west", TopicPartition(topic, partition), None)
         self.gateway.produce_record(STATUS_TOPIC, 0, key, value)
 
     def look(self):
@@ -73,6 +82,38 @@ def test_a_partition_that_is_not_copied_is_named_on_the_page_and_among_the_reaso
     assert "north &lt;b&gt;refuses&lt;/b&gt;" in html
     overview = client_of(operator).get("/").content.decode()
     assert "1 topic is not copied into this cluster" in overview
+
+
+def test_a_topic_that_cannot_be_copied_at_all_is_told_with_the_reason(mirror, operator, client_of):
+    mirror.begin()
+    mirror.say()
+    mirror.say_of_all("orders", notice="settings do not follow: denied")
+    mirror.say_of_all("o" * 249, error="its copy's name would have 254 characters")
+    assert mirror.look() is True
+    html = page(client_of, operator)
+    assert '<span class="badge critical">topic</span> its copy&#x27;s name would have 254 characters' in html
+    assert '<span class="badge plain">topic</span> settings do not follow: denied' in html
+    assert MirroredTopic.objects.get(topic="orders").failing == 0
+
+
+def test_a_paused_mirror_has_paused_topics_and_no_trouble(mirror, operator, client_of):
+    mirror.begin()
+    mirror.say(is_paused=True, lag=7)
+    assert mirror.look() is False
+    assert "paused</span>" in page(client_of, operator)
+
+
+def test_a_topic_that_is_not_to_be_copied_any_more_is_forgotten(mirror, operator, client_of):
+    mirror.begin()
+    mirror.say("orders")
+    mirror.say("orders", partition=1)
+    mirror.say("clicks")
+    mirror.take_back("orders", 0)
+    mirror.look()
+    assert [number for number, _ in MirroredTopic.objects.get(topic="orders").partitions.items()] == ["1"]
+    mirror.take_back("orders", 1)
+    mirror.look()
+    assert [each.topic for each in MirroredTopic.objects.all()] == ["clicks"]
 
 
 def test_a_mirror_that_says_nothing_any_more_is_silent(mirror, operator, client_of):

@@ -23,6 +23,7 @@ from broker.mirror.producer import Fenced
 from broker.mirror.status import StatusTeller
 from broker.mirror.task import MirrorTask, TaskSettings
 from broker.mirror.topic_keeper import TopicKeeper
+from broker.mirror.topic_teller import TopicTeller
 from broker.mirror.topics import decide, rules_to_make, settings_to_change
 
 _log = logger("broker.connect")
@@ -71,6 +72,11 @@ class MirrorSourceTask(SourceTask):
             if self._task is not None and not self._stopped.is_set():
                 self._task.save()
 
+    def rest(self) -> None:
+        with self._working:
+            if self._task is not None and not self._stopped.is_set():
+                self._teller.tell(self._task.copies, self._task.ends(), self._task.trouble, is_paused=True)
+
     def stop(self) -> None:
         self._stopped.set()
         self._close_if_stopped()
@@ -107,7 +113,9 @@ class MirrorSourceConnector(SourceConnector):
         self._naming = settings.naming(values)
         source, target = settings.addresses(props)
         self._keeper = TopicKeeper(source.admin(), target.admin(), values["replication.factor"])
+        self._teller = TopicTeller(settings.flow_name(values), target.client())
         self._assigned: list[TopicPartition] = []
+        self._troubles: dict[str, str] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="mirror-topics", daemon=True)
         self._thread.start()
@@ -137,25 +145,62 @@ class MirrorSourceConnector(SourceConnector):
         source, target = keeper.topics(of_source=True), keeper.topics(of_source=False)
         names = copied_topics(source, settings.chosen(values, "topics"), self._naming)
         changes = decide(names, source, target)
-        for topic, why in changes.refused.items():
-            _log.warning("topic not copied", topic=topic, reason=why)
         followed = {topic: copy for topic, copy in names.items() if topic not in changes.refused}
         own = self._settings(followed)
         failed = keeper.apply(changes, {followed[topic]: each for topic, each in own.items()})
         present = {topic: copy for topic, copy in followed.items() if copy in target or copy not in failed}
-        if values["sync.topic.configs.enabled"]:
-            self._follow_settings({topic: copy for topic, copy in present.items() if copy in target}, own)
-        if values["sync.topic.acls.enabled"]:
-            keeper.make_rules(rules_to_make(keeper.rules(of_source=True), keeper.rules(of_source=False), present))
         assigned = [
             TopicPartition(topic, number)
             for topic, copy in sorted(present.items())
             for number in range(target.get(copy, source[topic]) if copy in failed else source[topic])
             if number < source[topic]
         ]
+        notices = self._follow({topic: copy for topic, copy in present.items() if copy in target}, present, own)
+        errors = changes.refused | {topic: failed[copy] for topic, copy in followed.items() if copy in failed}
         if assigned != self._assigned:
             self._assigned = assigned
             self._context.request_task_reconfiguration()
+        self._tell(names, assigned, errors, notices)
+
+    def _follow(self, there: dict[str, str], present: dict[str, str], own: dict[str, dict[str, str]]) -> dict[str, str]:
+        """Settings and rules; why they do not, topic by topic. Records are copied all the same."""
+        notices: dict[str, str] = {}
+        try:
+            if self._values["sync.topic.configs.enabled"]:
+                refused = self._follow_settings(there, own)
+                notices = {
+                    topic: f"settings do not follow: {refused.get(copy, 'they cannot be read')}"
+                    for topic, copy in there.items()
+                    if copy in refused or topic not in own
+                }
+        except KafkaException as error:
+            notices = dict.fromkeys(present, f"settings do not follow: {error.args[0].str()}")
+        try:
+            if self._values["sync.topic.acls.enabled"]:
+                self._follow_rules(present)
+        except KafkaException as error:
+            why = f"rules of who may read do not follow: {error.args[0].str()}"
+            notices = {topic: f"{notices[topic]}; {why}" if topic in notices else why for topic in present}
+        return notices
+
+    def _follow_rules(self, present: dict[str, str]) -> None:
+        source, target = self._keeper.rules(of_source=True), self._keeper.rules(of_source=False)
+        if source is not None and target is not None:
+            self._keeper.make_rules(rules_to_make(source, target, present))
+
+    def _tell(
+        self,
+        names: dict[str, str],
+        assigned: list[TopicPartition],
+        errors: dict[str, str],
+        notices: dict[str, str],
+    ) -> None:
+        troubles = notices | errors
+        for topic, why in troubles.items():
+            if self._troubles.get(topic) != why:
+                _log.warning("topic not copied" if topic in errors else "copy differs", topic=topic, reason=why)
+        self._troubles = troubles
+        self._teller.tell(names, assigned, errors, notices)
 
     def _settings(self, names: dict[str, str]) -> dict[str, dict[str, str]]:
         excluded = settings.patterns("config.properties.exclude", self._values["config.properties.exclude"])
@@ -166,15 +211,19 @@ class MirrorSourceConnector(SourceConnector):
             for topic, own in self._keeper.settings(names, of_source=True).items()
         }
 
-    def _follow_settings(self, names: dict[str, str], own: dict[str, dict[str, str]]) -> None:
+    def _follow_settings(self, names: dict[str, str], own: dict[str, dict[str, str]]) -> dict[str, str]:
         excluded = settings.patterns("config.properties.exclude", self._values["config.properties.exclude"])
 
         def is_excluded(name: str) -> bool:
             return any(each.fullmatch(name) for each in excluded)
 
         there = self._keeper.settings(names.values(), of_source=False)
-        self._keeper.change_settings(
-            {copy: settings_to_change(own[topic], there.get(copy, {}), is_excluded) for topic, copy in names.items()}
+        return self._keeper.change_settings(
+            {
+                copy: settings_to_change(own[topic], there[copy], is_excluded)
+                for topic, copy in names.items()
+                if topic in own and copy in there
+            }
         )
 
 

@@ -1,0 +1,120 @@
+"""The connector itself, between real clusters: what hinders a topic, its settings or rules holds up no other."""
+
+import uuid
+from contextlib import contextmanager
+
+import pytest
+from confluent_kafka.admin import AclBinding, AclOperation, AclPermissionType, ResourcePatternType, ResourceType
+
+from broker.connect.plugins.mirror.source import MirrorSourceConnector, parse_partitions
+from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, understood
+from broker.mirror.topic_keeper import TopicKeeper
+from broker.mirror.topics import Changes
+from tests.barnabas_cluster import await_true
+from tests.broker.mirror.conftest import denial
+
+
+@pytest.fixture
+def mark():
+    return f"t-{uuid.uuid4().hex[:10]}"
+
+
+def allowance(topic):
+    return AclBinding(
+        ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*", AclOperation.ALL,
+        AclPermissionType.ALLOW,
+    )  # fmt: skip
+
+
+class Context:
+    def request_task_reconfiguration(self):
+        """Tests ask for the tasks' configurations themselves."""
+
+
+@contextmanager
+def connector(source, target, topics, **config):
+    connector = MirrorSourceConnector()
+    props = {
+        "source.cluster.alias": source.alias,
+        "target.cluster.alias": target.alias,
+        "source.cluster.bootstrap.servers": source.bootstrap,
+        "target.cluster.bootstrap.servers": target.bootstrap,
+        "topics": topics,
+        "replication.factor": "1",
+        "refresh.topics.interval.seconds": "1",
+        **config,
+    }
+    connector.start(props, Context())
+    try:
+        yield connector
+    finally:
+        connector.stop()
+        connector._thread.join(60)
+
+
+def assigned(connector):
+    return {
+        each.topic
+        for config in connector.task_configs(4)
+        for each in parse_partitions(config["task.assigned.partitions"])
+    }
+
+
+def told(target, topic):
+    """What stands of the topic as a whole: (error, notice)."""
+    found = {}
+    for _, key, value, _, _ in target.read(STATUS_TOPIC):
+        said = understood(key, value)
+        if said is not None and said[1] == (topic, WHOLE_TOPIC):
+            found[topic] = said[2] and (said[2].error, said[2].notice)
+    return found.get(topic)
+
+
+def test_a_topic_whose_copy_would_have_too_long_a_name_is_told_and_the_others_are_copied(north, south, mark):
+    long = mark + "n" * (249 - len(mark))
+    for topic in (mark, long):
+        north.create(topic)
+    with connector(north, south, f"{mark}.*") as mirror:
+        await_true(lambda: assigned(mirror) == {mark}, "the other one is copied", 30)
+        await_true(lambda: told(south, long), "it is told why", 30)
+    assert "255 characters" in told(south, long)[0]
+
+
+def test_what_was_said_of_a_topic_is_taken_back_when_it_is_not_copied_any_more(north, south, mark):
+    long = mark + "n" * (249 - len(mark))
+    north.create(long)
+    with connector(north, south, f"{mark}.*"):
+        await_true(lambda: told(south, long), "it is told why", 30)
+    with connector(north, south, f"{mark}.*", **{"topics.exclude": ".*nnn"}):
+        await_true(lambda: told(south, long) is None, "it is taken back", 30)
+
+
+def test_settings_and_rules_that_the_target_refuses_keep_no_topic_from_its_copy(guarded, south, mark):
+    topics = [f"{mark}-{number}" for number in range(2)]
+    for topic in topics:
+        guarded.create(topic, retention_ms="123456789")
+    rule = allowance(topics[0])
+    guarded.admin.create_acls([rule])[rule].result(20)
+    with connector(guarded, south, f"{mark}.*") as mirror:
+        await_true(lambda: assigned(mirror) == set(topics), "south keeps no rules, and has copies all the same", 30)
+
+
+def test_a_copy_whose_settings_may_not_be_changed_is_told_and_goes_on(north, guarded, mark):
+    north.create(mark, retention_ms="123456789")
+    copy = f"north.{mark}"
+    guarded.create(copy)
+    for rule in (allowance(copy), denial(copy, AclOperation.ALTER_CONFIGS)):
+        guarded.admin.create_acls([rule])[rule].result(20)
+    with connector(north, guarded, mark) as mirror:
+        await_true(lambda: assigned(mirror) == {mark}, "it is copied", 30)
+        await_true(lambda: told(guarded, mark), "it is told", 30)
+    error, notice = told(guarded, mark)
+    assert error is None
+    assert notice.startswith("settings do not follow: ")
+
+
+def test_a_copy_whose_settings_the_target_does_not_know_is_made_without_them(north, south, mark):
+    keeper = TopicKeeper(north.admin, south.admin, 1)
+    settings = {mark: {"retention.ms": "never"}}
+    assert keeper.apply(Changes({mark: 3}, {}, {}), settings) == {}
+    await_true(lambda: keeper.topics(of_source=False).get(mark) == 3, "it is there", 20)
