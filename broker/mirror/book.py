@@ -20,13 +20,23 @@ class Book:
         """What is known of where the records of a source partition went."""
         key = flow, partition
         if key in self._history:
-            before = {run for record in self._history.pop(key).values() for run in record.runs}
+            life = self.positions[key].life if key in self.positions else None
+            history = [each for each in self._history.pop(key).values() if each.life in (None, life)]
+            before = {run for record in history for run in record.runs}
             self._runs[key] = Runs([*before, *self._runs[key].spread(1 << 30)])
         return self._runs[key]
+
+    def forget_runs(self, flow: str, partition: TopicPartition) -> None:
+        """The records they tell of are not there any more."""
+        self._runs.pop((flow, partition), None)
+        self._history.pop((flow, partition), None)
 
     def apply(self, key: bytes | None, value: bytes | None) -> None:
         match understood(key, value):
             case PositionRecord(flow, partition, position, runs):
+                before = self.positions.get((flow, partition))
+                if before is not None and before.life is not None and before.life != position.life:
+                    self._runs.pop((flow, partition), None)
                 self.positions[flow, partition] = position
                 for run in runs:
                     newest = self._runs[flow, partition].newest

@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from broker.common.errors import ApiError, BarnabasError
+from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
 from broker.mirror.batches import Batch, Copy, Run
@@ -65,11 +65,14 @@ class Copied:
     source: TopicPartition
     target: TopicPartition
     topic_id: UUID | None = None
+    copy_id: UUID | None = None
     next_offset: int = -1
     leader_epoch: int = -1
     turn: int = 0
     #: How often it has been left alone since it took something.
     rests: int = 0
+    #: Where the copy ended when it was seen to have lost records.
+    cut_at: int | None = None
     #: Since the position was last remembered.
     fresh: list[Run] = field(default_factory=list)
     is_moved: bool = False
@@ -85,14 +88,22 @@ class Copied:
 
     @property
     def position(self) -> Position:
-        return Position(self.next_offset, self.leader_epoch, self.topic_id, self.target.topic)
+        return Position(self.next_offset, self.leader_epoch, self.topic_id, self.target.topic, self.copy_id)
+
+    def require_behind(self, base_offset: int) -> None:
+        """Raises Refusal if the copy has not what was copied before: it was made anew, or its cluster has lost some."""
+        newest = self.fresh[-1] if self.fresh else self.runs.newest
+        if newest is not None and 0 <= base_offset < newest.target + newest.size:
+            self.cut_at = base_offset
+            lost = f"{self.target} ended at {base_offset}, before {newest.target + newest.size}"
+            raise Refusal(self, ApiError(ErrorCode.UNKNOWN_TOPIC_ID, lost))
 
     def take(self, copy: Copy, base_offset: int) -> None:
         if base_offset >= 0:
             self.fresh.extend(copy.runs(base_offset))
         self.records += copy.size
         self.bytes += len(copy.batch)
-        self.timestamp, self.rests = copy.max_timestamp, 0
+        self.timestamp, self.rests, self.cut_at = copy.max_timestamp, 0, None
         self.pass_by(copy)
 
     def pass_by(self, copy: Copy) -> None:
@@ -210,6 +221,11 @@ class Lane:
         refused = []
         for target, (copied, those) in heads.items():
             offsets, refusal = answers[target]
+            try:
+                copied.require_behind(offsets[0] if offsets else -1)
+            except Refusal as lost:
+                refused.append(lost)
+                continue
             for copy, offset in zip(those, offsets, strict=False):
                 copied.take(copy, offset)
                 self._count(copied, copy)
@@ -258,7 +274,13 @@ class Lane:
             if runs:
                 copied.history_from[number] = runs[-1].source
                 slot = f"{number}.{int(time.time() / every_s) % slots}"
-                yield HistoryRecord(self._flow.name, copied.source, slot, tuple(Runs(runs).spread(RUNS_PER_RECORD)))
+                yield HistoryRecord(
+                    self._flow.name,
+                    copied.source,
+                    slot,
+                    tuple(Runs(runs).spread(RUNS_PER_RECORD)),
+                    copied.position.life,
+                )
 
     def forget(self) -> None:
         """What is not remembered is not there: the transaction is aborted, and what the lane knew is not true."""

@@ -10,6 +10,7 @@ from broker.client.offsets import list_offsets
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.mirror.records import Position
+from broker.mirror.runs import Runs
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from broker.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
@@ -35,13 +36,15 @@ class Resumed(NamedTuple):
     notice: str | None
 
 
-def resume(position: Position | None, source: Source, *, from_end: bool) -> Resumed:
+def resume(position: Position | None, source: Source, *, from_end: bool, copy_id: UUID | None = None) -> Resumed:
     """Pure. A source that lost records it had (an unclean election) goes on where both logs still agree."""
     if position is None:
         return Resumed(source.end if from_end else source.start, None)
     offset = position.next_offset
     if position.topic_id and source.topic_id and position.topic_id != source.topic_id:
         return Resumed(source.start, "the topic was deleted and made anew: all of the new one is copied")
+    if position.copy_id and copy_id and position.copy_id != copy_id:
+        return Resumed(source.start, "the copy was made anew: all that the source has is copied into it")
     if offset < source.start:
         return Resumed(source.start, f"offsets {offset} to {source.start - 1} were deleted before they were copied")
     if source.epoch_end is not None and source.epoch_end < offset:
@@ -54,18 +57,28 @@ def resume(position: Position | None, source: Source, *, from_end: bool) -> Resu
     return Resumed(offset, None)
 
 
+def again(runs: Runs, cut_at: int, source: Source) -> Resumed:
+    """Pure. The target has lost records from its offset `cut_at` on."""
+    place = runs.source_of(cut_at)
+    offset = max(source.start, place.offset if place is not None else source.start)
+    return Resumed(offset, f"the target lost what it had from {cut_at} on: the source's are copied again from {offset}")
+
+
+def topic_id_of(cluster: Cluster, topic: str) -> UUID | None:
+    """None where a cluster gives topics none. Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable."""
+    (described,) = cluster.describe_topics([topic]).topics
+    if described.error_code:
+        raise ApiError(told_code(described.error_code), f"topic {topic}: {ErrorCode(described.error_code).meaning}")
+    return described.topic_id if described.topic_id and described.topic_id.int else None
+
+
 def look(cluster: Cluster, leaders: Leaders, partition: TopicPartition, leader_epoch: int) -> Source:
     """Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION when there is none), BrokerUnreachable."""
-    (described,) = cluster.describe_topics([partition.topic]).topics
-    if described.error_code:
-        raise ApiError(
-            told_code(described.error_code), f"topic {partition.topic}: {ErrorCode(described.error_code).meaning}"
-        )
+    topic_id = topic_id_of(cluster, partition.topic)
     bounds = []
     for moment in (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP):
         (found,) = list_offsets(leaders, {partition: moment}, IsolationLevel.READ_COMMITTED).values()
         bounds.append(found)
-    topic_id = described.topic_id if described.topic_id and described.topic_id.int else None
     return Source(topic_id, bounds[0], bounds[1], _epoch_end(leaders, partition, leader_epoch))
 
 

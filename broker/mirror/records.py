@@ -29,12 +29,19 @@ _CLUSTERS_MAX = 100
 
 
 class Position(NamedTuple):
-    """`next_offset` in the source is the first that has not been copied, or the first there is."""
+    """`next_offset` in the source is the first that has not been copied, or the first there is. `topic_id` is the
+    source's, `copy_id` that of the copy in the target."""
 
     next_offset: int
     leader_epoch: int
     topic_id: UUID | None
     target: str
+    copy_id: UUID | None = None
+
+    @property
+    def life(self) -> str | None:
+        """By which topic and copy offsets go together; those of others say nothing of these."""
+        return f"{self.topic_id}/{self.copy_id}" if self.copy_id else None
 
 
 class PositionRecord(NamedTuple):
@@ -49,6 +56,8 @@ class HistoryRecord(NamedTuple):
     partition: TopicPartition
     slot: str
     runs: tuple[Run, ...]
+    #: Of the position it belongs to.
+    life: str | None = None
 
 
 class ProducerRecord(NamedTuple):
@@ -70,7 +79,9 @@ def written(said: Said) -> tuple[bytes, bytes]:
         )
     runs = [list(run) for run in said.runs[-RUNS_PER_RECORD:]]
     if isinstance(said, HistoryRecord):
-        return orjson.dumps(["history", said.flow, *said.partition, said.slot]), orjson.dumps({"runs": runs})
+        return orjson.dumps(["history", said.flow, *said.partition, said.slot]), orjson.dumps(
+            {"runs": runs, "life": said.life}
+        )
     position = said.position
     return orjson.dumps(["position", said.flow, *said.partition]), orjson.dumps(
         {
@@ -78,6 +89,7 @@ def written(said: Said) -> tuple[bytes, bytes]:
             "leader_epoch": position.leader_epoch,
             "topic_id": str(position.topic_id) if position.topic_id else None,
             "target": position.target,
+            "copy_id": str(position.copy_id) if position.copy_id else None,
             "runs": runs,
         }
     )
@@ -91,7 +103,9 @@ def understood(key: bytes | None, value: bytes | None) -> Said | None:
                 clusters = tuple(_text(each) for each in said["clusters"][:_CLUSTERS_MAX])
                 return ProducerRecord(producer_id, clusters, said.get("writer"))
             case ["history", str(flow), str(topic), int(partition), str(slot)]:
-                return HistoryRecord(flow, TopicPartition(topic, partition), slot, _runs(said["runs"]))
+                return HistoryRecord(
+                    flow, TopicPartition(topic, partition), slot, _runs(said["runs"]), said.get("life")
+                )
             case ["position", str(flow), str(topic), int(partition)]:
                 return PositionRecord(flow, TopicPartition(topic, partition), _position(said), _runs(said["runs"]))
     except (KeyError, TypeError, ValueError):
@@ -100,13 +114,8 @@ def understood(key: bytes | None, value: bytes | None) -> Said | None:
 
 
 def _position(said: dict[str, Any]) -> Position:
-    topic_id = said.get("topic_id")
-    return Position(
-        _offset(said["next"]),
-        _integer(said["leader_epoch"]),
-        UUID(topic_id) if topic_id else None,
-        _text(said["target"]),
-    )
+    topic_id, copy_id = (UUID(text) if (text := said.get(name)) else None for name in ("topic_id", "copy_id"))
+    return Position(_offset(said["next"]), _integer(said["leader_epoch"]), topic_id, _text(said["target"]), copy_id)
 
 
 def _runs(said: Sequence[Sequence[Any]]) -> tuple[Run, ...]:

@@ -21,7 +21,7 @@ from broker.mirror.audit import MirrorAudit
 from broker.mirror.hands import Hand, Hands
 from broker.mirror.lane import Copied, Flow, Lane, Refusal
 from broker.mirror.ledger import Ledger
-from broker.mirror.place import look, resume
+from broker.mirror.place import again, look, resume, topic_id_of
 from broker.mirror.producer import Fenced, WriteStopped
 from broker.mirror.provenance import Provenance
 from broker.mirror.reader import Portion, Refused, SourceReader
@@ -152,6 +152,7 @@ class MirrorTask:
     def _place(self, copied: Copied) -> None:
         """Where it goes on; tried again later if the source does not tell."""
         assert self._source is not None
+        assert self._target is not None
         self._retry_at.pop(copied.source, None)
         key = self._settings.flow.name, copied.source
         position = self._ledger.positions.get(key)
@@ -159,18 +160,24 @@ class MirrorTask:
             position = None
         try:
             epoch = position.leader_epoch if position else -1
+            copied.copy_id = topic_id_of(self._target, copied.target.topic)
             source = look(self._source, Leaders(self._source), copied.source, epoch)
         except (ApiError, BrokerUnreachable) as error:
             self._rest(copied, str(error))
             return
-        resumed = resume(position, source, from_end=self._settings.from_end)
+        resumed = resume(position, source, from_end=self._settings.from_end, copy_id=copied.copy_id)
+        copied.topic_id = source.topic_id
+        if position is not None and position.life is not None and position.life != copied.position.life:
+            self._ledger.forget_runs(*key)
+        elif copied.cut_at is not None and resumed.notice is None:
+            resumed = again(self._ledger.runs(*key), copied.cut_at, source)
         if resumed.notice:
             _log.warning(
                 "not where it was", flow=self._settings.flow.name, partition=str(copied.source), reason=resumed.notice
             )
         copied.notice = resumed.notice or copied.notice
         copied.error = None
-        copied.topic_id, copied.next_offset = source.topic_id, resumed.offset
+        copied.next_offset = resumed.offset
         copied.leader_epoch = position.leader_epoch if position and resumed.offset == position.next_offset else -1
         if self._audit is not None:
             self._audit.began(copied.source, resumed.offset)

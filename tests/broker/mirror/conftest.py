@@ -24,9 +24,18 @@ from tests.barnabas_cluster import await_true, running_cluster
 _FOR_EVER = {"log.retention.ms": "-1"}
 
 
+#: Everybody may do what is not denied.
+_RULES = {
+    "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+}
+
+
 @pytest.fixture(scope="package")
 def north(tmp_path_factory, zookeeper):
-    with running_cluster(tmp_path_factory.mktemp("north"), overrides=_FOR_EVER, zookeeper=zookeeper) as running:
+    """It keeps rules, south none."""
+    overrides = _FOR_EVER | _RULES
+    with running_cluster(tmp_path_factory.mktemp("north"), overrides=overrides, zookeeper=zookeeper) as running:
         yield Side("north", running)
 
 
@@ -34,17 +43,6 @@ def north(tmp_path_factory, zookeeper):
 def south(tmp_path_factory, zookeeper):
     with running_cluster(tmp_path_factory.mktemp("south"), overrides=_FOR_EVER, zookeeper=zookeeper) as running:
         yield Side("south", running)
-
-
-@pytest.fixture(scope="package")
-def guarded(tmp_path_factory, zookeeper):
-    """A cluster that keeps rules, by which everybody may do what is not denied."""
-    overrides = {
-        "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
-        "allow.everyone.if.no.acl.found": "true",
-    }
-    with running_cluster(tmp_path_factory.mktemp("guarded"), overrides=overrides, zookeeper=zookeeper) as running:
-        yield Side("guarded", running)
 
 
 class Side:

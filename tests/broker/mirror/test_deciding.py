@@ -9,6 +9,7 @@ from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.connect.mirror_flows import read_flows
 from broker.mirror.batches import Run
+from broker.mirror.book import Book
 from broker.mirror.groups import Way, move
 from broker.mirror.naming import Chosen, Naming, copied_topics
 from broker.mirror.place import Source, resume
@@ -67,6 +68,28 @@ TOPIC_ID = uuid.uuid4()
 
 def position(offset):
     return Position(offset, 3, TOPIC_ID, "copy")
+
+
+def test_a_copy_that_was_made_anew_gets_all_again():
+    kept = position(7)._replace(copy_id=uuid.uuid4())
+    source = Source(TOPIC_ID, 5, 9, 9)
+    assert resume(kept, source, from_end=True, copy_id=kept.copy_id) == (7, None)
+    offset, notice = resume(kept, source, from_end=True, copy_id=uuid.uuid4())
+    assert (offset, "copy was made anew" in notice) == (5, True)
+
+
+def test_where_records_went_in_another_life_of_topic_or_copy_says_nothing():
+    book, partition = Book(), TopicPartition("orders", 0)
+    first = Position(9, 3, TOPIC_ID, "copy", uuid.uuid4())
+    second = first._replace(next_offset=5, copy_id=uuid.uuid4())
+    for said in (
+        PositionRecord("a->b", partition, first, (Run(0, 100, 9),)),
+        HistoryRecord("a->b", partition, "0.1", (Run(3, 3, 2),), first.life),
+        HistoryRecord("a->b", partition, "0.2", (Run(0, 50, 2),), second.life),
+        PositionRecord("a->b", partition, second, (Run(2, 52, 3),)),
+    ):
+        book.apply(*written(said))
+    assert book.runs("a->b", partition).spread(9) == [Run(0, 50, 5)]
 
 
 @pytest.mark.parametrize(

@@ -41,19 +41,19 @@ def assert_others_go_on(source, target, task, refused, taken):
 
 @MODES
 @pytest.mark.parametrize("operation", [AclOperation.WRITE, AclOperation.ALL], ids=["write", "everything"])
-def test_a_topic_one_may_not_write_holds_up_no_other(north, guarded, topics, exactly_once, operation):
+def test_a_topic_one_may_not_write_holds_up_no_other(north, south, topics, exactly_once, operation):
     refused, taken = topics
-    for side in (north, guarded):
+    for side in (south, north):
         for topic in topics:
             side.create(topic)
     rule = denial(refused, operation)
-    guarded.admin.create_acls([rule])[rule].result(20)
-    with mirroring(north, guarded, dict.fromkeys(topics, 1), exactly_once=exactly_once) as task:
-        assert_others_go_on(north, guarded, task, refused, taken)
-        allowed = guarded.admin.delete_acls([filter_of(rule)])
+    north.admin.create_acls([rule])[rule].result(20)
+    with mirroring(south, north, dict.fromkeys(topics, 1), exactly_once=exactly_once) as task:
+        assert_others_go_on(south, north, task, refused, taken)
+        allowed = north.admin.delete_acls([filter_of(rule)])
         for future in allowed.values():
             future.result(20)
-        await_true(lambda: len(guarded.read(refused)) == 3, "it is copied when it may be", 60)
+        await_true(lambda: len(north.read(refused)) == 3, "it is copied when it may be", 60)
 
 
 @MODES
@@ -66,3 +66,24 @@ def test_a_topic_that_is_not_there_holds_up_no_other(north, south, topics, exact
         assert_others_go_on(north, south, task, refused, taken)
         south.create(refused)
         await_true(lambda: len(south.read(refused)) == 3, "it is copied when it is there", 60)
+
+
+@MODES
+def test_a_copy_that_was_deleted_and_made_anew_gets_all_records_again(north, south, topics, exactly_once):
+    topic, _ = topics
+    for side in (north, south):
+        side.create(topic)
+    north.write(topic, [f"{number}" for number in range(20)])
+    with mirroring(north, south, {topic: 1}, exactly_once=exactly_once) as task:
+        await_true(lambda: len(south.read(topic)) == 20, "the first copy")
+        south.admin.delete_topics([topic])[topic].result(20)
+        await_true(lambda: topic not in south.admin.list_topics(timeout=10).topics, "it is gone")
+        south.create(topic)
+        north.write(topic, ["news"])
+        await_true(lambda: set(south.values(topic)) == set(north.values(topic)), "all is in the new copy", 60)
+        (copied,) = task.copies.values()
+        assert "copy was made anew" in copied.notice
+        await_true(lambda: not copied.is_moved and copied.next_offset == 21, "it is remembered")
+        assert copied.runs.target_of(20).offset == south.read(topic)[-1][0]
+    if exactly_once:
+        assert south.values(topic) == north.values(topic)

@@ -89,26 +89,26 @@ def test_what_was_said_of_a_topic_is_taken_back_when_it_is_not_copied_any_more(n
         await_true(lambda: told(south, long) is None, "it is taken back", 30)
 
 
-def test_settings_and_rules_that_the_target_refuses_keep_no_topic_from_its_copy(guarded, south, mark):
+def test_settings_and_rules_that_the_target_refuses_keep_no_topic_from_its_copy(north, south, mark):
     topics = [f"{mark}-{number}" for number in range(2)]
     for topic in topics:
-        guarded.create(topic, retention_ms="123456789")
+        north.create(topic, retention_ms="123456789")
     rule = allowance(topics[0])
-    guarded.admin.create_acls([rule])[rule].result(20)
-    with connector(guarded, south, f"{mark}.*") as mirror:
+    north.admin.create_acls([rule])[rule].result(20)
+    with connector(north, south, f"{mark}.*") as mirror:
         await_true(lambda: assigned(mirror) == set(topics), "south keeps no rules, and has copies all the same", 30)
 
 
-def test_a_copy_whose_settings_may_not_be_changed_is_told_and_goes_on(north, guarded, mark):
-    north.create(mark, retention_ms="123456789")
-    copy = f"north.{mark}"
-    guarded.create(copy)
+def test_a_copy_whose_settings_may_not_be_changed_is_told_and_goes_on(north, south, mark):
+    south.create(mark, retention_ms="123456789")
+    copy = f"south.{mark}"
+    north.create(copy)
     for rule in (allowance(copy), denial(copy, AclOperation.ALTER_CONFIGS)):
-        guarded.admin.create_acls([rule])[rule].result(20)
-    with connector(north, guarded, mark) as mirror:
+        north.admin.create_acls([rule])[rule].result(20)
+    with connector(south, north, mark) as mirror:
         await_true(lambda: assigned(mirror) == {mark}, "it is copied", 30)
-        await_true(lambda: told(guarded, mark), "it is told", 30)
-    error, notice = told(guarded, mark)
+        await_true(lambda: told(north, mark), "it is told", 30)
+    error, notice = told(north, mark)
     assert error is None
     assert notice.startswith("settings do not follow: ")
 

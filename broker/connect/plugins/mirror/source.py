@@ -29,6 +29,7 @@ from broker.mirror.topics import decide, rules_to_make, settings_to_change
 _log = logger("broker.connect")
 #: What a task is to copy, as Kafka's mirror calls it.
 ASSIGNED = "task.assigned.partitions"
+_REMADE = "task.copies.made.anew"
 _FIRST_S = 5.0
 
 
@@ -116,6 +117,8 @@ class MirrorSourceConnector(SourceConnector):
         self._teller = TopicTeller(settings.flow_name(values), target.client())
         self._assigned: list[TopicPartition] = []
         self._troubles: dict[str, str] = {}
+        #: How often copies were made of what was copied before: tasks have to look for themselves then.
+        self._remade = 0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="mirror-topics", daemon=True)
         self._thread.start()
@@ -123,7 +126,8 @@ class MirrorSourceConnector(SourceConnector):
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         partitions = self._assigned
         count = min(max_tasks, len(partitions))
-        return [{**self._props, ASSIGNED: ",".join(map(str, partitions[number::count]))} for number in range(count)]
+        props = {**self._props, _REMADE: str(self._remade)}
+        return [{**props, ASSIGNED: ",".join(map(str, partitions[number::count]))} for number in range(count)]
 
     def stop(self) -> None:
         self._stopping.set()
@@ -157,8 +161,10 @@ class MirrorSourceConnector(SourceConnector):
         ]
         notices = self._follow({topic: copy for topic, copy in present.items() if copy in target}, present, own)
         errors = changes.refused | {topic: failed[copy] for topic, copy in followed.items() if copy in failed}
-        if assigned != self._assigned:
-            self._assigned = assigned
+        before = {followed.get(partition.topic) for partition in self._assigned}
+        is_remade = any(copy in before and copy not in failed for copy in changes.create)
+        if assigned != self._assigned or is_remade:
+            self._assigned, self._remade = assigned, self._remade + is_remade
             self._context.request_task_reconfiguration()
         self._tell(names, assigned, errors, notices)
 
