@@ -73,6 +73,20 @@ async def test_a_body_that_is_announced_too_long_is_not_read():
     assert await status_of(ApplicationCommunicator(application, scope(headers=(length,)))) == 413
 
 
+@pytest.mark.parametrize("path", ["/api/v1/plans", "/api/v1/mcp", "/clusters/west/api/v1/plans/apply"])
+@pytest.mark.parametrize("is_announced", [True, False])
+async def test_a_program_is_told_in_json_how_much_it_may_send(path, is_announced, settings):
+    body = b"x" * 3_900_000
+    headers = ((b"content-length", str(len(body)).encode()),) if is_announced else ()
+    communicator = ApplicationCommunicator(application, scope(path=path, headers=headers))
+    await communicator.send_input({"type": "http.request", "body": body, "more_body": False})
+    start, answer = await communicator.receive_output(5), await communicator.receive_output(5)
+    assert (start["status"], dict(start["headers"])[b"content-type"]) == (413, b"application/problem+json")
+    told = json.loads(answer["body"])
+    assert told["status"] == 413
+    assert f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE} bytes" in told["detail"]
+
+
 async def test_a_form_of_ordinary_length_passes():
     async def read_all(_scope, receive, send):
         while (await receive()).get("more_body"):
