@@ -51,6 +51,10 @@ class PunctualProtocol(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         self._expect_nothing()
         super().handle_websocket_upgrade()
+        asked = self.transport.get_protocol().conn
+        if asked.handshake_exc is not None:  # uvicorn neither sends the refusal nor hangs up
+            self.transport.writelines(asked.data_to_send())
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect_nothing()

@@ -112,6 +112,28 @@ def test_a_websocket_stays_open(serve):
     serve(test)
 
 
+@pytest.mark.parametrize(
+    ("asked", "more", "status"),
+    [
+        (b"?q=" + b"x" * 8_200, b"", b"414"),
+        (b"?q=" + b"x" * 60_000, b"", b"414"),
+        (b"", b"Cookie: " + b"x" * 8_200 + b"\r\n", b"431"),
+        (b"", b"Cookie: " + b"x" * 60_000 + b"\r\n", b"431"),
+        (b"", b"X: y\r\n" * 200, b"431"),
+    ],
+    ids=["an address", "a long address", "a header", "a long header", "many headers"],
+)
+def test_what_no_websocket_takes_is_refused_at_once(serve, asked, more, status):
+    async def test(connect):
+        reader, writer = await connect()
+        upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+        key = base64.b64encode(os.urandom(16))
+        writer.write(b"GET /ws/" + asked + b" HTTP/1.1\r\nHost: x\r\n" + more + upgrade + key + b"\r\n\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 " + status)
+
+    serve(test)
+
+
 def test_beyond_the_limit_the_answer_is_that_it_is_busy(serve):
     async def test(connect):
         waiting = [await connect() for _ in range(3)]
