@@ -9,6 +9,7 @@ from pathlib import Path
 
 from console.common.file_lock import exclusive, take
 from console.gateway.installation import IS_CHECKOUT
+from console.processes import os_process
 from console.processes.setup import SetupError
 
 WAIT_POLL_S = 0.1
@@ -51,6 +52,21 @@ def ask_to_stop(run_directory: Path, timeout_s: float) -> None:
 def is_claimed(run_directory: Path) -> bool:
     with exclusive(_lock_path(run_directory), wait=False) as ours:
         return not ours
+
+
+def holds(run_directory: Path, lock: int) -> bool:
+    """Whether what is locked is there under its name: a directory may be deleted or moved under who runs in it."""
+    try:
+        return os.path.samestat(os.stat(_lock_path(run_directory)), os.fstat(lock))
+    except OSError:
+        return False
+
+
+def places_of(run_directory: Path, lock: int) -> tuple[Path, Path]:
+    """The run directory and the data directory around it, where they were moved to, or where they were."""
+    run = Path(os.readlink(f"/proc/self/fd/{lock}").removesuffix(os_process.DELETED)).parent.parent
+    data = run_directory.parent.resolve()
+    return run, data if data.exists() else run.parent
 
 
 def _lock_path(run_directory: Path) -> Path:

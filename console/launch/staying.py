@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
@@ -19,11 +20,15 @@ from console.common.reloading import is_asked_to_reload, take_question
 from console.gateway.installation import module_command, with_code_path
 from console.launch.interrupts import WATCHED, Interrupted, Interrupts
 from console.launch.progress import Progress
+from console.launch.running import holds, places_of
 from console.launch.service import Service, service_from_json
 from console.launch.supervisor import Supervisor
+from console.processes import os_process
 
 #: A service that dies wakes whoever watches; this is for what no signal tells.
 WATCH_EVERY_S = 1.0
+#: For what was just being started when everything was ended.
+SETTLE_S = 0.1
 
 
 def stay(services: list[Service], run_directory: Path, environment: Mapping[str, str], lock: int) -> NoReturn:
@@ -71,6 +76,15 @@ def _can_begin(run_directory: Path, progress: Progress) -> bool:
     return found.returncode == 0
 
 
+def _end_without_data(supervisor: Supervisor, run_directory: Path, lock: int, progress: Progress) -> NoReturn:
+    """Nothing can be written down or read any more: what runs is known by where it works, and has nothing to save."""
+    progress.note(f"! {run_directory} was deleted or moved: everything that was started is ended")
+    supervisor.kill()
+    while os_process.kill_all_below(places_of(run_directory, lock)):
+        time.sleep(SETTLE_S)
+    sys.exit(1)
+
+
 def main(run_directory: Path, lock: int) -> NoReturn:
     os.umask(0o077)
     os.set_inheritable(lock, False)
@@ -79,7 +93,7 @@ def main(run_directory: Path, lock: int) -> NoReturn:
     supervisor = Supervisor(run_directory / "services", dict(os.environ), run_directory)
     try:
         take_over(supervisor, run_directory)
-        while True:
+        while holds(run_directory, lock):
             look_after(supervisor, progress, interrupts)
             if is_asked_to_reload(run_directory) and _can_begin(run_directory, progress):
                 _become(["console", "up", "--reloading", str(lock)], os.environ, lock)
@@ -88,6 +102,8 @@ def main(run_directory: Path, lock: int) -> NoReturn:
         progress.note("stopping (once more Ctrl-C: at once)")
     except Exception as error:
         progress.note(f"! The services can be looked after no more ({type(error).__name__}: {error}): stopping")
+    if not holds(run_directory, lock):
+        _end_without_data(supervisor, run_directory, lock, progress)
     _become(["console", "up", "--closing", str(lock)], os.environ, lock)
 
 

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,8 @@ import psutil
 from console.gateway.installation import RUN_TOKEN_VARIABLE, with_code_path
 from console.processes.log_files import bound_log
 
+#: What the kernel puts behind a name that is no more.
+DELETED = " (deleted)"
 #: psutil adds the boot time, which the system corrects now and then, to the start tick.
 CREATE_TIME_TOLERANCE_S = 2.0
 
@@ -260,6 +262,21 @@ def kill(identity: Identity) -> int:
 def kill_family(token: str) -> int:
     """SIGKILL to everything that carries `token`, whatever its parent is by now; the number of processes hit."""
     return _kill_all(set(_family(token)))
+
+
+def kill_all_below(directories: Collection[Path]) -> int:
+    """SIGKILL to every process of ours that works in one of them, which may be deleted, and to its family."""
+    places = {each: _working_directory(each) for each in psutil.process_iter()}
+    below = [each for each, place in places.items() if any(place.is_relative_to(one) for one in directories)]
+    return sum(kill_family(token) for token in set(map(_token_of, below)) if token)
+
+
+def _working_directory(process: psutil.Process) -> Path:
+    """As the kernel tells it; none if it has ended, or is somebody else's."""
+    try:
+        return Path(os.readlink(f"/proc/{process.pid}/cwd").removesuffix(DELETED))
+    except OSError:
+        return Path()
 
 
 def _kill_all(processes: set[psutil.Process]) -> int:

@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -137,6 +139,48 @@ def test_settings_that_cannot_be_read_leave_everything_as_it_is(up):
     assert 'must say bootstrap = "HOST:PORT,…" of west' in (run.parent / "up.log").read_text()
     assert read_run_file(run / "services", "web") == before
     assert "console.launch.staying" in command_of(process.pid)
+
+
+def delete(data: Path, _elsewhere: Path) -> None:
+    shutil.rmtree(data)
+
+
+def delete_run(data: Path, _elsewhere: Path) -> None:
+    shutil.rmtree(data / "run")
+
+
+def move(data: Path, elsewhere: Path) -> None:
+    data.rename(elsewhere / "data")
+
+
+def move_run(data: Path, elsewhere: Path) -> None:
+    (data / "run").rename(elsewhere / "run")
+
+
+@pytest.mark.parametrize("lose", [delete, delete_run, move, move_run])
+def test_who_loses_the_directory_takes_everything_down_and_says_so(up, tmp_path_factory, lose):
+    process, run = up
+    elsewhere, beside = tmp_path_factory.mktemp("elsewhere"), run.parent / "zookeeper"
+    beside.mkdir()
+    service_of_it = read_run_file(run / "services", "web")
+    managed = [sleeper_in(each) for each in (run, beside)]
+    other = sleeper_in(elsewhere)
+    with (run.parent / "up.log").open() as log:
+        lose(run.parent, elsewhere)
+        try:
+            assert process.wait(60) == 1
+            assert f"! {run} was deleted or moved: everything that was started is ended" in log.read()
+            assert not [each for each in (service_of_it, *managed) if os_process.look(each).alive]
+            assert os_process.look(other).alive
+        finally:
+            for each in (service_of_it, *managed, other):
+                os_process.kill(each)
+    assert not run.exists()
+
+
+def sleeper_in(directory: Path) -> os_process.Identity:
+    token = f"token-{directory.name}"
+    return os_process.spawn([sys.executable, "-c", SLEEPER], {}, directory, directory / "log", token)
 
 
 def test_a_second_wish_to_stop_ends_nothing_half_way(up):
