@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from broker.client.connection import BrokerConnection, Meter
-from broker.client.errors import ApiNotServed, BrokerUnreachable, NotTrusted
+from broker.client.errors import ApiNotServed, BrokerUnreachable, NotTrusted, UnreadableAnswer
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from broker.protocol.schema import Message
@@ -54,9 +54,9 @@ class Cluster:
         return described
 
     def ask_any(self, request: Message, *, version_max: int = 0x7FFF) -> Any:
-        """What every broker can answer, asked of the first that does. Raises BrokerUnreachable if none does,
-        ApiNotServed if one was reached and does not serve it, NotTrusted if all are of no trust, and LoginRefused as
-        soon as one says so: the next would count the same wrong password.
+        """What every broker can answer, asked of the first that does. Raises BrokerUnreachable if none does (one that
+        is not understood is an UnreadableAnswer), ApiNotServed if one was reached and does not serve it, NotTrusted if
+        all are of no trust, and LoginRefused as soon as one says so: the next would count the same wrong password.
         """
         failures: list[BarnabasError] = []
         for address in self._bootstrap_servers:
@@ -68,7 +68,10 @@ class Cluster:
         not_served = next((error for error in failures if isinstance(error, ApiNotServed)), None)
         are_untrusted = bool(failures) and all(isinstance(error, NotTrusted) for error in failures)
         reason = "; ".join(map(str, failures)) or "no broker is named"
-        raise not_served or (NotTrusted(reason) if are_untrusted else BrokerUnreachable(reason))
+        if not_served or are_untrusted:
+            raise not_served or NotTrusted(reason)
+        is_garbled = any(isinstance(error, ProtocolError) for error in failures)
+        raise UnreadableAnswer(reason) if is_garbled else BrokerUnreachable(reason)
 
     def ask_controller(self, request: Message, *, version_max: int = 0x7FFF) -> Any:
         """What only the controller does. Any broker passes some of it on; all are told it where it is done.

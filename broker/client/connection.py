@@ -316,16 +316,22 @@ class BrokerConnection:
         if not 0 <= size <= RESPONSE_BYTES_MAX:
             raise ProtocolError(f"{self.address} announces an answer of {size} bytes; is it a Kafka broker?")
         frame = self._wire.receive(size, deadline, room)
-        answered_id, at = decode_response_header(sent.api, sent.version, frame)
-        if answered_id != sent.correlation_id:
-            raise ProtocolError(f"{self.address} answers request {answered_id} instead of {sent.correlation_id}")
-        # Kafka's own clients do not look behind an answer either, and librdkafka's mock brokers send more there.
-        answer = decode(MESSAGES[sent.api].response, frame[at:], sent.version, ignore_rest=True)
+        answer = self._decoded(sent, frame)
         if self._meter is not None:
             seconds, is_error = time.monotonic() - sent.at_s, bool(getattr(answer, "error_code", 0))
             received = SIZE_BYTES + size
             self._meter.answered(self.address, sent.api, sent.size, received, seconds, is_error=is_error)
         return answer
+
+    def _decoded(self, sent: Sent, frame: memoryview) -> Message:
+        try:
+            answered_id, at = decode_response_header(sent.api, sent.version, frame)
+            if answered_id == sent.correlation_id:
+                # Kafka's own clients do not look behind an answer either; librdkafka's mock brokers send more there.
+                return decode(MESSAGES[sent.api].response, frame[at:], sent.version, ignore_rest=True)
+        except ProtocolError as error:
+            raise ProtocolError(f"what {self.address} answers to {sent.api.name} cannot be read: {error}") from error
+        raise ProtocolError(f"{self.address} answers request {answered_id} instead of {sent.correlation_id}")
 
 
 def _versions(answer: ApiVersionsResponse) -> dict[int, tuple[int, int]]:

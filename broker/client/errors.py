@@ -11,6 +11,10 @@ class ClosedAtOnce(BrokerUnreachable):
     """The other end hung up before it had answered anything; so does a listener that wants TLS or a login."""
 
 
+class UnreadableAnswer(BrokerUnreachable):
+    """What came is no answer, or one that breaks the protocol; waiting does not mend it."""
+
+
 class AccessRefused(BarnabasError):
     """The broker does not trust this client, or this client the broker: nothing that passes by itself."""
 

@@ -25,7 +25,7 @@ from console.gateway.acl_views import AclRule, AclView, Denials, binding_of, rul
 from console.gateway.broker_views import BrokerSetting
 from console.gateway.brokers import KafkaBrokers
 from console.gateway.client import ClusterClient
-from console.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError, refusal
+from console.gateway.errors import GatewayError, RefusedError, refusal, unanswered
 from console.gateway.membership import ConsoleMembership
 
 logger = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ class KafkaAcls:
         except ApiNotServed as error:
             raise GatewayError("These brokers know no access lists.") from error
         except BrokerUnreachable as error:
-            raise ClusterUnreachableError("No broker answered in time.") from error
+            raise unanswered(error) from error
         except BarnabasError as error:
             raise GatewayError(str(error)) from error
 

@@ -7,7 +7,7 @@ from broker.client.cluster import Cluster
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import BarnabasError, ErrorCode
 from console.gateway.client import ClusterClient
-from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
+from console.gateway.errors import GatewayError, refusal, unanswered
 
 #: A change is written to ZooKeeper, and many users may be described.
 _TIMEOUT_S = 10.0
@@ -24,6 +24,6 @@ def ask(client: ClusterClient, question: Callable[[Cluster], Any], not_served: s
     except ApiNotServed as error:
         raise refusal(ErrorCode.UNSUPPORTED_VERSION, not_served) from error
     except BrokerUnreachable as error:
-        raise ClusterUnreachableError("No broker answered in time.") from error
+        raise unanswered(error) from error
     except BarnabasError as error:
         raise GatewayError(str(error)) from error

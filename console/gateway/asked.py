@@ -7,7 +7,7 @@ from broker.client.cluster import Cluster
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError, BarnabasError
 from console.gateway.client import ClusterClient
-from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
+from console.gateway.errors import GatewayError, refusal, unanswered
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def asked(client: ClusterClient, timeout_seconds: float, not_served: str) -> Ite
     except ApiError as error:
         raise refusal(error.code, error.message or "") from error
     except BrokerUnreachable as error:
-        raise ClusterUnreachableError("No broker answered in time.") from error
+        raise unanswered(error) from error
     except ApiNotServed as error:
         raise GatewayError(not_served) from error
     except BarnabasError as error:

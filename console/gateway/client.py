@@ -21,10 +21,17 @@ from broker.client.security.errors import ClientConfigError
 from broker.client.security.file import read_own_security
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import PLAINTEXT, ClientSecurity
-from broker.common.errors import BarnabasError
+from broker.common.errors import BarnabasError, ProtocolError
 from broker.protocol.messages.metadata import MetadataRequest
 from broker.security.membership import Membership
-from console.gateway.errors import REFUSED, UNUSABLE, ClientRefusedError, GatewayError, error_from_kafka
+from console.gateway.errors import (
+    REFUSED,
+    UNUSABLE,
+    ClientRefusedError,
+    GatewayError,
+    error_from_kafka,
+    unreadable,
+)
 from console.gateway.identity import refuse_other
 from console.gateway.kept_connections import KeptConnections, LendingCluster, Lent
 from console.gateway.own_requests import own_requests, statistics
@@ -159,7 +166,8 @@ class ClusterClient:
         )
 
     def why_refused(self, timeout_seconds: float) -> GatewayError | None:
-        """Why nobody answers, if it is that the cluster does not let the console in; None if it is something else.
+        """Why nobody answers: the cluster does not let the console in, or what it says cannot be read. None if it is
+        something else.
 
         librdkafka does not say: it tries again without an end.
         """
@@ -175,6 +183,7 @@ class ClusterClient:
 
     def _ask_why(self, timeout_seconds: float) -> GatewayError | None:
         refusal: BarnabasError | None = None
+        garbled: ProtocolError | None = None
         for host, port in parse_bootstrap_servers(self.bootstrap_servers):
             try:
                 with self._connect(host, port, timeout_seconds, self.security()) as connection:
@@ -186,9 +195,13 @@ class ClusterClient:
                     break
             except ClientConfigError as error:
                 return self._unusable(error)
+            except ProtocolError as error:
+                garbled = error
             except (BarnabasError, GatewayError):
                 continue
-        return ClientRefusedError(f"{REFUSED} {refusal}. {self._what_to_do()}") if refusal else None
+        if refusal:
+            return ClientRefusedError(f"{REFUSED} {refusal}. {self._what_to_do()}")
+        return unreadable(garbled) if garbled else None
 
     def _what_to_do(self) -> str:
         if self.config_file:

@@ -2,7 +2,8 @@
 
 from confluent_kafka import KafkaError
 
-from broker.common.errors import ErrorCode
+from broker.client.errors import BrokerUnreachable, UnreadableAnswer
+from broker.common.errors import BarnabasError, ErrorCode
 
 
 class GatewayError(Exception):
@@ -10,7 +11,7 @@ class GatewayError(Exception):
 
 
 class ClusterUnreachableError(GatewayError):
-    """No broker answered in time. Nothing is known about what was asked."""
+    """No broker answered in time, or what can be read. Nothing is known about what was asked."""
 
 
 #: How the sentences begin of a console that is not let in; waiting does not mend it.
@@ -41,6 +42,8 @@ class RefusedError(GatewayError):
         self.code = code
 
 
+#: Of what is told about an answer.
+_WHY_LENGTH_MAX = 500
 #: librdkafka's own codes (below zero) for "nobody answered".
 _UNREACHABLE = {
     KafkaError._TRANSPORT,
@@ -57,6 +60,17 @@ def error_from_kafka(error: KafkaError) -> GatewayError:
     if error.code() in _UNREACHABLE:
         return ClusterUnreachableError("No broker answered in time.")
     return refusal(error.code(), error.str())
+
+
+def unanswered(error: BrokerUnreachable) -> ClusterUnreachableError:
+    """What our own client has met, without the addresses that it tried."""
+    if isinstance(error, UnreadableAnswer):
+        return unreadable(error)
+    return ClusterUnreachableError("No broker answered in time.")
+
+
+def unreadable(error: BarnabasError) -> ClusterUnreachableError:
+    return ClusterUnreachableError(f"No broker gave an answer that can be read: {str(error)[:_WHY_LENGTH_MAX]}.")
 
 
 def refusal(code: int, sentence: str = "") -> RefusedError:

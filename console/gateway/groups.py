@@ -11,7 +11,7 @@ from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError, BarnabasError
 from console.gateway.client import ClusterClient
 from console.gateway.commit_log import CommitLog
-from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
+from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal, unanswered
 from console.gateway.group_changes import GroupChanges
 from console.gateway.group_views import (
     Bounds,
@@ -120,7 +120,7 @@ def _in_our_words() -> Iterator[None]:
     except ApiError as error:
         raise refusal(error.code, error.message or "") from error
     except BrokerUnreachable as error:
-        raise ClusterUnreachableError("No broker answered in time.") from error
+        raise unanswered(error) from error
     except ApiNotServed as error:
         raise GatewayError("These brokers are of a kind or age that cannot be asked this.") from error
     except BarnabasError as error:

@@ -16,7 +16,7 @@ from broker.protocol.messages.preview_retention import (
 )
 from broker.security.membership import Membership
 from console.gateway.client import ClusterClient
-from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
+from console.gateway.errors import GatewayError, refusal, unanswered
 from console.gateway.membership import ConsoleMembership
 from console.gateway.retention_views import EVERYTHING_GOES, DoomedSegment, PartitionRetention, RetentionView
 
@@ -123,7 +123,7 @@ def _cluster(client: ClusterClient, membership: ConsoleMembership, timeout_secon
     except ApiError as error:
         raise refusal(error.code, error.message or "") from error
     except BrokerUnreachable as error:
-        raise ClusterUnreachableError("No broker answered in time.") from error
+        raise unanswered(error) from error
     except ApiNotServed as error:
         raise GatewayError("These brokers cannot preview retention: only Barnabas brokers can.") from error
     except BarnabasError as error:

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from broker.client.cluster import Cluster
 from broker.client.connection import RESPONSE_BYTES_MAX, BrokerConnection
-from broker.client.errors import ApiNotServed, BrokerUnreachable
+from broker.client.errors import ApiNotServed, BrokerUnreachable, UnreadableAnswer
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
@@ -61,6 +62,10 @@ def answering(message):
         return framed(head + encode(message, header.api_version))
 
     return answer
+
+
+def garbled(header):
+    return framed(encode_response_header(header.api_key, header.api_version, header.correlation_id) + b"\x7f" * 9)
 
 
 def serving(**versions: tuple[int, int]):
@@ -138,6 +143,23 @@ def test_an_answer_of_an_impossible_size_is_not_waited_for(size):
         pytest.raises(ProtocolError, match=f"an answer of {size} bytes"),
     ):
         connection.ask(DescribeClusterRequest())
+
+
+def test_an_answer_that_breaks_the_protocol_is_told_with_who_said_it_to_what():
+    with (
+        connected(serving(DESCRIBE_CLUSTER=(0, 1)), garbled) as (connection, peer),
+        pytest.raises(ProtocolError, match=f"what 127.0.0.1:{peer.port} answers to DESCRIBE_CLUSTER cannot be read: "),
+    ):
+        connection.ask(DescribeClusterRequest())
+
+
+def test_a_cluster_of_garbled_answers_is_not_one_that_is_away():
+    peer = Peer(serving(DESCRIBE_CLUSTER=(0, 1)), garbled)
+    told = "cannot connect to .*; what .* answers to .* cannot be read"
+    servers = [("127.0.0.1", 1), ("127.0.0.1", peer.port)]
+    with Cluster(servers) as cluster, pytest.raises(UnreadableAnswer, match=told):
+        cluster.ask_any(DescribeClusterRequest())
+    peer.close()
 
 
 def test_an_answer_to_another_request_is_not_taken():

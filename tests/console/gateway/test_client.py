@@ -1,10 +1,14 @@
 """The console's way in: a file that is read again when it is another, and a refusal that is told in a sentence."""
 
 import logging
+import socketserver
+import threading
+from contextlib import contextmanager
 
 import pytest
 
 from broker.protocol.api_keys import ApiKey
+from console.gateway.asked import asked
 from console.gateway.client import ClusterClient
 from console.gateway.cluster import KafkaGateway
 from console.gateway.errors import ClientRefusedError, ClusterUnreachableError, is_refusal
@@ -20,6 +24,25 @@ _LOGIN = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-512\nsasl.u
 def broker():
     with SecureBroker(mechanism="SCRAM-SHA-512", users={"console": "sesame"}) as served:
         yield served
+
+
+class _SaysHttp(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        while self.request.recv(65_536):
+            self.request.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+@contextmanager
+def no_broker():
+    """Where something else listens; its address."""
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _SaysHttp) as server:
+        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        serving.start()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            serving.join(10)
 
 
 def gateway(client: ClusterClient, timeout_s: float = 10.0) -> KafkaGateway:
@@ -48,6 +71,17 @@ def test_who_is_not_let_in_is_told_what_to_do_and_a_mended_file_counts_at_once(t
     assert is_refusal(sentence)
     written(file, _LOGIN.format("sesame"))
     assert asked.describe_cluster().cluster_id == "secured"
+
+
+def test_a_cluster_whose_answers_cannot_be_read_is_told_apart_from_one_that_is_away(tmp_path):
+    file = str(tmp_path / "client.properties")
+    with no_broker() as address:
+        client = ClusterClient(address, file, is_required=False)
+        told = r"No broker gave an answer that can be read: 127.0.0.1:\d+ announces .*; is it a Kafka broker\?\."
+        with pytest.raises(ClusterUnreachableError, match=told), asked(client, 5.0, "not served") as cluster:
+            cluster.describe_topics([])
+        with pytest.raises(ClusterUnreachableError, match=told):
+            gateway(client, 1.0).describe_cluster()
 
 
 def test_a_cluster_that_wants_more_than_a_plain_client_brings_is_told_apart_from_one_that_is_away(tmp_path, broker):
