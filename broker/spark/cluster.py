@@ -8,6 +8,7 @@ from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ConsumerPosition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
+from broker.common.quiet_clients import muted
 from broker.common.types import TopicPartition
 from broker.spark.offsets import DataLossError, OffsetRange, Offsets
 
@@ -24,7 +25,7 @@ ClientConfig = dict[str, Any]
 
 def connect_admin(config: ClientConfig) -> AdminClient:
     plain = {key: value for key, value in config.items() if key != "isolation.level"}
-    return AdminClient(plain | {"log.connection.close": False})
+    return AdminClient(muted(plain | {"log.connection.close": False}))
 
 
 def partitions_of(admin: AdminClient, topics: Iterable[str]) -> list[TopicPartition]:
@@ -101,8 +102,7 @@ class _RangeReader:
 
     def __init__(self, config: ClientConfig, wanted: OffsetRange, fail_on_data_loss: bool):
         self._consumer = Consumer(
-            {"group.id": "barnabas-spark", "fetch.wait.max.ms": 100, "log.connection.close": False}
-            | config
+            muted({"group.id": "barnabas-spark", "fetch.wait.max.ms": 100, "log.connection.close": False} | config)
             | {
                 "enable.auto.commit": False,
                 "enable.auto.offset.store": False,

@@ -5,10 +5,11 @@ import socket
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, KafkaException
 
 from broker.common import quiet_clients
 from broker.common.quiet_clients import Watch, muted, told
+from broker.spark.cluster import connect_admin
 from tests.barnabas_cluster import await_true
 
 _ROOT = Path(__file__).parents[3]
@@ -92,6 +93,13 @@ def test_a_real_client_says_nothing_by_itself_and_is_heard(log, capfd):
     assert "FAIL" not in capfd.readouterr().err
 
 
+def test_a_job_s_client_says_nothing_of_a_cluster_that_is_away(capfd):
+    admin = connect_admin({"bootstrap.servers": f"127.0.0.1:{free_port()}"})
+    with pytest.raises(KafkaException, match="_TRANSPORT"):
+        admin.list_topics(timeout=0.5)
+    assert "FAIL" not in capfd.readouterr().err
+
+
 def test_who_wants_to_hear_more_does():
     def own(_error):
         return
@@ -103,7 +111,7 @@ def test_who_wants_to_hear_more_does():
 def test_no_client_of_a_daemon_writes_to_standard_error_by_itself():
     made = re.compile(r"\b(?:Producer|Consumer|AdminClient)\((?!\s*(?:muted|told)\()")
     assert made.search("Producer(dict(settings))")
-    for room in ("audit", "connect/storage", "connect/tasks", "registry"):
+    for room in ("audit", "connect/storage", "connect/tasks", "registry", "spark"):
         for path in (_ROOT / "broker" / room).rglob("*.py"):
             code = re.sub(r'"""(.*?)"""', "", path.read_text(), flags=re.DOTALL)
             assert not made.findall(code), path
