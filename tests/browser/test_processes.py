@@ -19,6 +19,18 @@ def go(page, product, path: str) -> None:
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")
 
 
+#: What the page says for a second only may come and go between two looks of `expect`.
+NOTE_ALL_SENTENCES = """() => {
+    window.said = [];
+    const note = () => window.said.push(document.querySelector(".state-sentence")?.textContent ?? "");
+    new MutationObserver(note).observe(document.body, {childList: true, characterData: true, subtree: true});
+}"""
+
+
+def has_said(page, words: str) -> bool:
+    return page.evaluate("words => window.said.some(each => each.includes(words))", words)
+
+
 def pid_of(page):
     return page.locator("[data-cell=pid]")
 
@@ -27,8 +39,9 @@ def test_a_process_that_dies_is_started_again_and_the_page_says_why(page, produc
     go(page, product, "/processes/connect/")
     expect(page.locator("[data-cell=state]")).to_have_text("healthy")
     before = pid_of(page).inner_text()
+    page.evaluate(NOTE_ALL_SENTENCES)
     os.kill(int(before), signal.SIGKILL)
-    expect(page.locator("main")).to_contain_text("killed by signal 9 (SIGKILL)")
+    await_true(lambda: has_said(page, "killed by signal 9 (SIGKILL)"), "the page says why")
     expect(pid_of(page)).not_to_have_text(re.compile(f"^({before}|–)$"))
     expect(page.locator("[data-cell=state]")).to_have_text("healthy")
     expect(page.locator("main")).to_contain_text("died 1 time within 10 minutes")
