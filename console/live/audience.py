@@ -28,7 +28,7 @@ def listened(names: Collection[str]) -> frozenset[str]:
     client = redis_of_layer()
     if not names or client is None:
         return frozenset(names)
-    by_channel = {_channel_of(name): name for name in names}
+    by_channel = {channel_of(name): name for name in names}
     try:
         answer = client.pubsub_numsub(*by_channel)
     except redis.RedisError as error:
@@ -42,7 +42,7 @@ def redis_of_layer() -> redis.Redis | None:
     return _client() if isinstance(get_channel_layer(), RedisPubSubChannelLayer) else None
 
 
-def _channel_of(group: str) -> str:
+def channel_of(group: str) -> str:
     """As channels_redis names it."""
     return f"{settings.CHANNEL_LAYERS['default']['CONFIG']['prefix']}__group__{groups.on_layer(group)}"
 

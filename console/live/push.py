@@ -5,22 +5,23 @@ the element of the same id on the page (hx-swap-oob) and ignores those the page 
 (`<tr>`) or other elements, never both.
 """
 
-import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+import redis
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.template.loader import render_to_string
 
 from console.common.databases import on_cluster_commit
 from console.live import groups
-from console.live.audience import listened
+from console.live.audience import channel_of, listened, redis_of_layer
 
 logger = logging.getLogger(__name__)
 
 #: The group it is for, the template, and the context that is rendered with.
 Partial = tuple[str, str, dict[str, object]]
+Message = Mapping[str, object]
 
 
 def push_partial(group: str, template: str, context: dict[str, object]) -> None:
@@ -44,15 +45,7 @@ def _push(partials: Sequence[Partial]) -> None:
 
 def send_now(messages: Iterable[tuple[str, str]]) -> None:
     """Send rendered (group, html) pairs, each as a message of its own: a browser parses `<tr>` only among `<tr>`."""
-    by_group: dict[str, list[str]] = {}
-    for group, html in messages:
-        by_group.setdefault(group, []).append(html)
-    if not by_group:
-        return
-    try:
-        async_to_sync(_send_all)(by_group)
-    except Exception as error:
-        logger.warning("push failed: %s", error)
+    _send([(group, {"type": "push.html", "group": group, "html": html}) for group, html in messages])
 
 
 def resync_html(version: object) -> str:
@@ -60,19 +53,34 @@ def resync_html(version: object) -> str:
     return render_to_string("live/resync.html", {"version": version})
 
 
-def send_message(group: str, message: dict[str, object]) -> None:
+def send_message(group: str, message: Message) -> None:
     """Send one message of any type; never raises because of the channel layer."""
+    _send([(group, message)])
+
+
+def _send(messages: Sequence[tuple[str, Message]]) -> None:
+    """In their order. Redis is told by us: the layer would make a loop, and in it a connection, for each call."""
+    if not messages:
+        return
     try:
-        async_to_sync(get_channel_layer().group_send)(groups.on_layer(group), message)
+        client = redis_of_layer()
+        if client is None:
+            async_to_sync(_send_by_layer)(messages)
+        else:
+            _publish(client, messages)
     except Exception as error:
         logger.warning("push failed: %s", error)
 
 
-async def _send_all(by_group: dict[str, list[str]]) -> None:
-    await asyncio.gather(*(_send_in_order(group, parts) for group, parts in by_group.items()))
+def _publish(client: redis.Redis, messages: Sequence[tuple[str, Message]]) -> None:
+    serialize = get_channel_layer().serialize
+    with client.pipeline(transaction=False) as pipeline:
+        for group, message in messages:
+            pipeline.publish(channel_of(group), serialize(message))
+        pipeline.execute()
 
 
-async def _send_in_order(group: str, parts: list[str]) -> None:
+async def _send_by_layer(messages: Sequence[tuple[str, Message]]) -> None:
     layer = get_channel_layer()
-    for html in parts:
-        await layer.group_send(groups.on_layer(group), {"type": "push.html", "group": group, "html": html})
+    for group, message in messages:
+        await layer.group_send(groups.on_layer(group), message)

@@ -3,7 +3,7 @@
 import pytest
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
-from console.live import audience
+from console.live import audience, push
 from tests.redis_server import running_redis
 
 
@@ -18,7 +18,8 @@ def layer(redis_url, settings, monkeypatch):
     found = RedisPubSubChannelLayer(hosts=[redis_url], prefix="barnabas")
     settings.REDIS_URL = redis_url
     settings.CHANNEL_LAYERS = {"default": {"CONFIG": {"prefix": "barnabas"}}}
-    monkeypatch.setattr(audience, "get_channel_layer", lambda: found)
+    for module in (audience, push):
+        monkeypatch.setattr(module, "get_channel_layer", lambda: found)
     audience._client.cache_clear()
     yield found
     audience._client().close()

@@ -1,8 +1,11 @@
 import pytest
+from asgiref.sync import sync_to_async
 from django.db import transaction
 
 from console.clusters.models import Topic
-from console.live.push import push_partial, send_now
+from console.common.current_cluster import in_cluster
+from console.live import groups
+from console.live.push import push_partial, send_message, send_now
 
 
 @pytest.fixture
@@ -47,3 +50,37 @@ def test_a_broken_channel_layer_costs_a_log_line_and_nothing_else(monkeypatch, c
     send_now([("topics", "<p></p>")])
 
     assert "redis is gone" in caplog.text
+
+
+async def test_who_listens_by_redis_is_told_everything_in_its_order(layer):
+    channel = await layer.new_channel()
+    for group in (groups.BROKERS, groups.CHANGES):
+        await layer.group_add(group, channel)
+    html = [f"<p>{number} \N{BULLET}</p>" for number in range(3)]
+    await sync_to_async(send_now)([(groups.BROKERS, each) for each in html] + [(groups.HISTORY, "<p>unheard</p>")])
+    await sync_to_async(send_message)(groups.CHANGES, {"type": "rows.changed", "number": 2**40, "pages": ["topics"]})
+
+    for each in html:
+        assert await layer.receive(channel) == {"type": "push.html", "group": groups.BROKERS, "html": each}
+    assert await layer.receive(channel) == {"type": "rows.changed", "number": 2**40, "pages": ["topics"]}
+    await layer.flush()
+
+
+async def test_of_another_cluster_those_are_told_who_listen_to_it(layer):
+    def send() -> None:
+        with in_cluster("north"):
+            send_now([(groups.BROKERS, "<p>north</p>")])
+
+    channel = await layer.new_channel()
+    await layer.group_add("c.north.brokers", channel)
+    await sync_to_async(send)()
+
+    assert (await layer.receive(channel))["html"] == "<p>north</p>"
+    await layer.flush()
+
+
+def test_a_redis_that_is_gone_costs_a_log_line_and_nothing_else(layer, settings, redis_url, caplog):
+    settings.REDIS_URL = f"{redis_url}.gone"
+    send_now([(groups.BROKERS, "<p></p>")])
+
+    assert "push failed" in caplog.text
