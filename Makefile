@@ -10,8 +10,9 @@
 
 PYTHON ?= python3
 VENV := .venv
-# Rewritten tests are kept as bytecode whatever the environment says: every worker reads them, and so does the next run.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest --numprocesses auto --durations=25 --durations-min=3
+# Rewritten tests are kept as bytecode whatever the environment says: the next run reads them.
+FORKS = -p tests.forked --forks auto --durations=25 --durations-min=3
+PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest $(FORKS)
 STAMPS := $(VENV)/stamps
 
 .DEFAULT_GOAL := help
@@ -69,16 +70,14 @@ test-all: checked ## Run every check and every test, also those that take long
 	@$(VENV)/bin/python -m tests.touched --noted
 
 touched: setup-test ## Run the long tests that show what has changed since they passed last (.ci/shown)
-	@PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m tests.touched --numprocesses auto --durations=25 --durations-min=3
+	@PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m tests.touched $(FORKS)
 
 checked: setup-test
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint bytecode
 
-# Tests start some hundred interpreters, and none of them writes bytecode: each would compile everything anew. The tests
-# themselves are rewritten by who reads them first, and workers begin together: each would do it for itself.
+# Tests start some hundred interpreters, and none of them writes bytecode: each would compile everything anew.
 bytecode: setup-test
 	@$(VENV)/bin/python -m compileall -q broker console
-	@read=$$(PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest --numprocesses 0 --collect-only -q 2>&1) || { echo "$$read" | tail -n 40; exit 1; }
 
 faults: setup-test ## Kill, stop and attack brokers under load; FAULTS="--row 4" or FAULTS="crash --kills 5 --seed 7" runs a part
 	@$(VENV)/bin/python -m tests.faults $(FAULTS)

@@ -1,11 +1,11 @@
-"""What every test stands on, set before Django reads it, and which worker has which tests: tests/README.md says why."""
+"""What every test stands on, set before Django reads it."""
 
 import gc
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import django
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.examples import newest_of
+from tests.groups import group_of, turn_of, workers
 from tests.zookeeper_server import running_zookeeper
 
 _data_directory = tempfile.mkdtemp(prefix="barnabas-test-")
@@ -29,31 +30,6 @@ settings.register_profile("gate", deadline=None, derandomize=True)
 settings.register_profile("full", deadline=None)
 settings.load_profile("gate")
 
-#: What starts many processes, by the worker it runs in, one test after the other. Products and faults are alone with
-#: each other; clusters of brokers, which mostly wait, stand beside them in two halves by name, and so do Spark and what
-#: each has once.
-_CROWDED = {
-    "products": r"browser/|chaos/|faults/",
-    "clusters": r"interop/test_[a-l]",
-    "other clusters": r"interop/|broker/connect/herder/|broker/probe/test_real_cluster\.py",
-    "engines": r"broker/spark/|conformance/|console/(zookeeper/test_real_ensemble|acls/test_secured_cluster)\.py",
-}
-#: What has every file of the product read, once for all of them.
-_TOGETHER = "tests/tidy/"
-#: Of all others those that take longest, so that no worker begins with one when the others are through.
-_LONGEST = (
-    "simulation/",
-    _TOGETHER.removeprefix("tests/"),
-    "fuzz/",
-    "broker/log/compaction/",
-    "broker/server/test_loop_watch.py",
-    "broker/zookeeper/test_quota.py",
-    "broker/cli/",
-    "console/access/test_hidden_names.py",
-    "console/processes/test_worker.py",
-)
-#: Two workers more than there are cores: who has a cluster, or a page to look at, waits most of the time.
-_WORKERS_MAX = 6
 #: Objects. With Python's 700, looking for garbage is a tenth of what pages and syntax trees cost.
 _MADE_BETWEEN_COLLECTIONS = 20_000
 
@@ -76,11 +52,10 @@ def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory,
 
 
 class ByFile(LoadScopeScheduling):
-    """What is crowded goes to one worker whole; all else goes by file, whose tests share fixtures."""
+    """Workers of xdist (`-n 2`) have the same tests together as those of the gate (`forked.py`)."""
 
     def _split_scope(self, nodeid: str) -> str:
-        together = _TOGETHER if nodeid.startswith(_TOGETHER) else None
-        return together or _crowd_of(nodeid) or nodeid.partition("::")[0]
+        return group_of(nodeid)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log) -> ByFile:
@@ -88,7 +63,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log) -> ByFile:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    return min(_WORKERS_MAX, (os.cpu_count() or 1) + 3)
+    return workers()
 
 
 def pytest_collection(session: pytest.Session) -> None:
@@ -106,7 +81,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long begins first."""
-    items.sort(key=lambda item: _turn_of(item.nodeid))
+    items.sort(key=lambda item: turn_of(item.nodeid))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -116,16 +91,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.enable()
 
 
-def _turn_of(nodeid: str) -> int:
-    crowd = _crowd_of(nodeid)
-    if crowd is not None:
-        return list(_CROWDED).index(crowd)
-    return len(_CROWDED) + (not nodeid.removeprefix("tests/").startswith(_LONGEST))
+@pytest.hookimpl(optionalhook=True)
+def pytest_forked(name: str) -> None:
+    from tests.own_data import keep_data_in  # reads Django's settings
 
-
-def _crowd_of(nodeid: str) -> str | None:
-    path = nodeid.removeprefix("tests/")
-    return next((crowd for crowd, places in _CROWDED.items() if re.match(places, path)), None)
+    keep_data_in(Path(_data_directory) / name)
 
 
 def pytest_unconfigure() -> None:

@@ -1,0 +1,123 @@
+"""The gate's workers are forks of one pytest that has read all tests: `-p tests.forked --forks auto`.
+
+A worker of xdist reads them all by itself, 14 s of CPU each, before it runs the first. A fork has them, and whatever
+they import, in memory that it shares with the others. Numbers of groups (`groups.py`) wait in a pipe, from which a
+worker takes the next one when it comes to its last test; what becomes of a test it tells through a pipe of its own.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from multiprocessing.connection import Connection, Pipe, wait
+
+import pytest
+
+from tests.forked_worker import be_worker
+from tests.groups import group_of, workers
+
+#: Of the number of a group in the pipe.
+_NUMBER_BYTES = 4
+
+
+class Hooks:
+    def pytest_forked(self, name: str) -> None:
+        """In each worker, before its first test: what it must have for itself."""
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(Hooks)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--forks", help="how many forks of who has collected the tests run them; auto: as suits the machine"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.forks:
+        count = workers() if config.option.forks == "auto" else int(config.option.forks)
+        config.pluginmanager.register(Forks(count), "forks")
+
+
+class Forks:
+    """In the process that has collected: plugins are told of each test as if it had run here."""
+
+    def __init__(self, count: int):
+        self._count = count
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if session.testsfailed or session.config.option.collectonly:
+            return None  # pytest's own loop says why nothing is run
+        groups = grouped(session.items)
+        waiting = _pipe_of(range(len(groups)))
+        session.config._tmp_path_factory.getbasetemp()  # of which each worker's is a part
+        forks = [_forked(number, session, groups, waiting) for number in range(self._count)]
+        unheard = {item.nodeid for item in session.items}
+        try:
+            for kind, said in _heard([hears for _, hears in forks]):
+                unheard.discard(_passed_on(session.config, kind, said))
+        finally:
+            for pid, _ in forks:
+                os.waitpid(pid, 0)
+        for nodeid in sorted(unheard):
+            session.config.hook.pytest_runtest_logreport(report=_lost(nodeid))
+        return True
+
+
+def grouped(items: Iterable[pytest.Item]) -> list[list[pytest.Item]]:
+    """In the order in which the first of each group came."""
+    groups: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        groups.setdefault(group_of(item.nodeid), []).append(item)
+    return list(groups.values())
+
+
+def _pipe_of(numbers: Iterable[int]) -> int:
+    """Where they are read, by whoever comes first; then nothing."""
+    reads, writes = os.pipe()
+    os.write(writes, b"".join(number.to_bytes(_NUMBER_BYTES) for number in numbers))
+    os.close(writes)
+    return reads
+
+
+def taken(groups: list[list[pytest.Item]], waiting: int) -> Iterator[pytest.Item]:
+    while number := os.read(waiting, _NUMBER_BYTES):
+        yield from groups[int.from_bytes(number)]
+
+
+def _forked(
+    number: int, session: pytest.Session, groups: list[list[pytest.Item]], waiting: int
+) -> tuple[int, Connection]:
+    hears, tells = Pipe(duplex=False)
+    pid = os.fork()
+    if pid == 0:
+        be_worker(f"gw{number}", session, taken(groups, waiting), tells.send)
+    tells.close()
+    return pid, hears
+
+
+def _heard(connections: list[Connection]) -> Iterator[tuple]:
+    """Until the last has ended, or died."""
+    while connections:
+        for connection in wait(connections):
+            try:
+                yield connection.recv()
+            except EOFError:
+                connections.remove(connection)
+
+
+def _passed_on(config: pytest.Config, kind: str, said: dict) -> str | None:
+    """The test that is over."""
+    if kind == "warning":
+        config.hook.pytest_warning_recorded.call_historic(kwargs=said)
+        return None
+    report = config.hook.pytest_report_from_serializable(config=config, data=said)
+    config.hook.pytest_runtest_logreport(report=report)
+    return report.nodeid if report.when == "teardown" else None
+
+
+def _lost(nodeid: str) -> pytest.TestReport:
+    """A test of which nobody has heard the end is no test that passed."""
+    said = "The worker that had it died, or could not go on."
+    return pytest.TestReport(nodeid, (nodeid.partition("::")[0], None, nodeid), {}, "failed", said, "call")
