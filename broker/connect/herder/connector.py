@@ -2,7 +2,9 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from http.client import HTTPException
+from typing import Any
 
 from broker.common.logs import logger
 from broker.connect.api import ConnectError, SinkConnector
@@ -10,6 +12,7 @@ from broker.connect.group.wire import Unit
 from broker.connect.herder.validation import connector_class
 from broker.connect.plugins import task_name
 from broker.connect.tasks.unit import RunningUnit, Tell
+from broker.connect.traces import words_of
 
 #: Between two attempts to tell the leader (A6).
 _PAUSE_FIRST_S, _PAUSE_MAX_S = 0.25, 60.0
@@ -26,13 +29,14 @@ class RunningConnector(RunningUnit):
         is_paused: bool,
         *,
         props: Mapping[str, str],
-        publish: Callable[[str, list[dict[str, str]]], None],
+        publish: Callable[[str, list[dict[str, str]]], "Future[Any] | None"],
     ):
         super().__init__(unit, tell, is_paused)
         self._props = props
         self._publish = publish
         self._wanted = threading.Event()
         self._error: Exception | None = None
+        self._unpublished: BaseException | None = None
         self._pause_s = _PAUSE_FIRST_S
 
     def request_task_reconfiguration(self) -> None:
@@ -71,6 +75,7 @@ class RunningConnector(RunningUnit):
             self._wanted.clear()
             if self._error is not None:
                 raise self._error
+            self._rest_if_unpublished()
             if self.stopping.is_set():
                 return
             if self.is_paused:
@@ -78,7 +83,7 @@ class RunningConnector(RunningUnit):
                 continue
             at_most = int(self._props.get("tasks.max", "1"))
             configs = connector.task_configs(at_most)  # type: ignore[attr-defined]
-            if len(configs) > at_most:
+            if len(configs) > at_most and self._props.get("tasks.max.enforce", "true").lower() != "false":
                 raise ConnectError(
                     f"The connector {self.unit.connector} has generated {len(configs)} tasks, which is greater than "
                     f"{at_most}, the maximum number of tasks it is configured to create."
@@ -91,12 +96,31 @@ class RunningConnector(RunningUnit):
             self._publish_or_try_again([{**config, **named, "task.class": task_name(cls)} for config in configs])
 
     def _publish_or_try_again(self, configs: list[dict[str, str]]) -> None:
-        """The leader may be another by then, or gone: that is no failure of the connector."""
+        """The leader may be another by then, or gone, and so may the brokers: that is no failure of the connector."""
         try:
-            self._publish(self.unit.connector, configs)
-            self._pause_s = _PAUSE_FIRST_S
+            done = self._publish(self.unit.connector, configs)
         except (ConnectError, OSError, HTTPException) as error:
-            _log.warning("tasks not published yet", connector=self.unit.connector, reason=str(error))
+            self._is_unpublished(error)
+            return
+        if done is None:
+            self._pause_s = _PAUSE_FIRST_S
+        else:
+            done.add_done_callback(self._published)
+
+    def _published(self, done: "Future[Any]") -> None:
+        """On the thread of whoever writes."""
+        if (error := done.exception()) is None:
+            self._pause_s = _PAUSE_FIRST_S
+        else:
+            self._is_unpublished(error)
+
+    def _is_unpublished(self, error: BaseException) -> None:
+        self._unpublished = error
+        self._wanted.set()
+
+    def _rest_if_unpublished(self) -> None:
+        error, self._unpublished = self._unpublished, None
+        if error is not None and not self.stopping.is_set():
+            _log.warning("tasks not published yet", connector=self.unit.connector, reason=words_of(error))
             self.stopping.wait(self._pause_s)
             self._pause_s = min(self._pause_s * 2, _PAUSE_MAX_S)
-            self._wanted.set()

@@ -15,6 +15,10 @@ class NoJson(Refused):
     status = 415
 
 
+class TooLong(Refused):
+    status = 413
+
+
 class Forbidden(Refused):
     status = 403
 

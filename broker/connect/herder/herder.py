@@ -300,15 +300,17 @@ class Herder:
 
         self.call(change)
 
-    def publish_tasks(self, name: str, configs: list[dict[str, str]]) -> None:
-        """On a connector's thread; nothing is written that is known already."""
+    def publish_tasks(self, name: str, configs: list[dict[str, str]]) -> "Future[Any] | None":
+        """On a connector's thread; nothing is written that is known already. None: it is done.
+
+        A future is not waited for: the herder may be waiting for this very thread to end.
+        """
         if configs == self.configurations.tasks.get(name) and name not in self.configurations.inconsistent:
-            return
+            return None
         if not self.group.is_leader and self.publish_to_leader is not None:
             self.publish_to_leader(self.group.leader_url, name, configs)
-            return
-        # Not waited for: the herder may be waiting for this very thread to end.
-        self.put_tasks(name, configs)
+            return None
+        return self.put_tasks(name, configs)
 
     def put_tasks(self, name: str, configs: list[dict[str, str]]) -> "Future[Any]":
         def change() -> None:

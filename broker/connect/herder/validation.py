@@ -21,7 +21,7 @@ from broker.connect.api.config import Password, between, not_empty
 from broker.connect.herder.aliased import aliased, check_aliased
 from broker.connect.herder.errors import BadRequest
 from broker.connect.overrides import overrides_of
-from broker.connect.plugins import Kind, lookup
+from broker.connect.plugins import Kind, LoadError, lookup
 from broker.connect.settings import Settings
 from broker.connect.tasks.boundaries import BOUNDARY, OWN_TOPIC
 from broker.connect.tasks.boundaries import KEYS as BOUNDARY_KEYS
@@ -29,6 +29,7 @@ from broker.connect.tasks.dead_letters import KEYS as DEAD_LETTER_KEYS
 from broker.connect.tasks.sink_audit import KEYS as AUDIT_KEYS
 from broker.connect.tasks.tolerance import ERROR_KEYS
 from broker.connect.tasks.topic_creation import read_topic_rules
+from broker.connect.transforms.patterns import java_regex
 
 Props = Mapping[str, Any]
 _H, _M, _L = Importance.HIGH, Importance.MEDIUM, Importance.LOW
@@ -37,6 +38,7 @@ COMMON = (
         ConfigKey("name", ConfigType.STRING, importance=_H, documentation="The connector's name.", validator=not_empty),
         ConfigKey("connector.class", ConfigType.STRING, importance=_H, documentation="Class, or its short name."),
         ConfigKey("tasks.max", ConfigType.INT, 1, _H, "The most tasks it may have.", between(1)),
+        ConfigKey("tasks.max.enforce", ConfigType.BOOLEAN, True, _L, "Whether more than that are a failure."),
         ConfigKey("key.converter", ConfigType.CLASS, None, _L, "Instead of the worker's."),
         ConfigKey("value.converter", ConfigType.CLASS, None, _L, "Instead of the worker's."),
         ConfigKey("header.converter", ConfigType.CLASS, None, _L, "Instead of the worker's."),
@@ -63,6 +65,8 @@ def connector_class(props: Props) -> type[SourceConnector | SinkConnector]:
     try:
         source: type[SourceConnector] = lookup(name, Kind.SOURCE)
         return source
+    except LoadError:
+        raise
     except ConnectError:
         try:
             sink: type[SinkConnector] = lookup(name, Kind.SINK)
@@ -90,12 +94,9 @@ def validate(raw: Props, settings: Settings) -> dict[str, Any]:
         known = found.get(each.name)
         found[each.name] = each if known is None else _merged(known, each)
     check_aliased(props, found)
-    if issubclass(cls, SinkConnector) and bool(props.get("topics")) is bool(props.get("topics.regex")):
-        found["topics"].errors.append("Must configure one of topics or topics.regex")
-    for kind, name in ((Kind.CONVERTER, "key.converter"), (Kind.CONVERTER, "value.converter")):
-        if props.get(name):
-            _check_class(found[name], kind)
-            _check_converter(name, raw, props, found)
+    if issubclass(cls, SinkConnector):
+        _check_topics(props, found)
+    _check_converters(raw, props, found)
     for name, value in props.items():
         if value is None:
             found.setdefault(name, ConfigValue(name)).errors.append(
@@ -117,6 +118,25 @@ def validate(raw: Props, settings: Settings) -> dict[str, Any]:
         "groups": groups,
         "configs": configs,
     }
+
+
+def _check_topics(props: Props, found: dict[str, ConfigValue]) -> None:
+    """A sink that read its own dead letters would write them again, for ever."""
+    pattern, dead_letters = props.get("topics.regex"), props.get("errors.deadletterqueue.topic.name")
+    topics = {each.strip() for each in (props.get("topics") or "").split(",")} - {""}
+    if bool(topics) is bool(pattern):
+        found["topics"].errors.append("Must configure one of topics or topics.regex")
+    if dead_letters in topics:
+        found["topics"].errors.append(f"The DLQ topic '{dead_letters}' may not be included in the list of topics")
+    if not pattern:
+        return
+    try:
+        is_read = java_regex("topics.regex", pattern).fullmatch(dead_letters or "") and dead_letters
+    except ConfigError as error:
+        found["topics.regex"].errors.append(str(error))
+        return
+    if is_read:
+        found["topics.regex"].errors.append(f"The DLQ topic '{dead_letters}' may not be matched by the pattern")
 
 
 def _check_overrides(props: Props, found: dict[str, ConfigValue], settings: Settings) -> None:
@@ -192,6 +212,15 @@ def _check_class(value: ConfigValue, kind: Kind) -> None:
         lookup(value.value, kind)
     except ConnectError as error:
         value.errors.append(f"Invalid value {value.value} for configuration {value.name}: {error}")
+
+
+def _check_converters(raw: Props, props: Props, found: dict[str, ConfigValue]) -> None:
+    for name in ("key.converter", "value.converter"):
+        if props.get(name):
+            _check_class(found[name], Kind.CONVERTER)
+            _check_converter(name, raw, props, found)
+    if props.get("header.converter"):
+        _check_class(found["header.converter"], Kind.HEADER_CONVERTER)
 
 
 def _check_converter(name: str, raw: Props, props: Props, found: dict[str, ConfigValue]) -> None:

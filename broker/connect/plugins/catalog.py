@@ -17,6 +17,7 @@ from broker.connect.api import (
     Transformation,
 )
 from broker.connect.plugins.built_in import BUILT_IN
+from broker.connect.traces import sentence_of
 
 GROUP = "barnabas.connect"
 _OF_KAFKA = "org.apache.kafka.connect."
@@ -43,6 +44,10 @@ _BASES: dict[Kind, type] = {
 }
 
 
+class LoadError(ConnectError):
+    """The plugin is there, and its code is not to be had."""
+
+
 @dataclass(frozen=True)
 class Plugin:
     """`name` is what REST calls its class; `location` where its code is, `module:Class`."""
@@ -51,14 +56,14 @@ class Plugin:
     location: str
 
     def load(self) -> type:
-        """Raises ConnectError if the code cannot be imported."""
+        """Raises LoadError."""
         module, _, attribute = self.location.partition(":")
         try:
             found = getattr(importlib.import_module(module), attribute)
-        except Exception as error:  # a plugin is somebody else's code: whatever its import raises
-            raise ConnectError(f"Failed to load plugin {self.name} from {self.location}: {error!r}") from error
+        except (Exception, SystemExit) as error:  # a plugin is somebody else's code: whatever its import raises
+            raise LoadError(f"Failed to load plugin {self.name} from {self.location}: {sentence_of(error)}") from error
         if not isinstance(found, type):
-            raise ConnectError(f"Plugin {self.name} at {self.location} is not a class")
+            raise LoadError(f"Plugin {self.name} at {self.location} is not a class")
         return found
 
 

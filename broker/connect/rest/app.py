@@ -18,7 +18,7 @@ from broker.common.errors import BarnabasError
 from broker.common.logs import LEVELS, logger
 from broker.connect.api import ConnectError
 from broker.connect.group.wire import Unit
-from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound, NotLeader, Refused
+from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound, NotLeader, Refused, TooLong
 from broker.connect.herder.herder import Herder
 from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
 from broker.connect.plugins import Kind, lookup, plugins
@@ -26,6 +26,7 @@ from broker.connect.rest.forwarding import Send, forward
 from broker.connect.rest.offsets import ConnectorOffsets
 from broker.connect.rest.quoted_paths import QuotedPaths, quoted_part
 from broker.connect.storage.records import TARGETS, logger_record
+from broker.connect.traces import sentence_of, words_of
 
 #: A configuration is a few kilobytes; what is longer is none.
 _BODY_BYTES_MAX = 1024 * 1024
@@ -119,10 +120,10 @@ class Rest:
         except Refused as error:
             return _error(error.status, str(error))
         except (ConnectError, BarnabasError) as error:
-            return _error(500, str(error))
-        except Exception as error:  # the log has the traceback, who asked has one sentence
+            return _error(500, words_of(error))
+        except BaseException as error:  # of a plugin, too: the log has the traceback, who asked has one sentence
             _log.exception("request failed", path=request.url.path)
-            return _error(500, f"{type(error).__name__}: {error}")
+            return _error(500, sentence_of(error))
         if isinstance(said, Response):
             return said
         return Response(status_code=status) if said is None else JSONResponse(said, status)
@@ -277,7 +278,8 @@ class Rest:
         if named and not named.removesuffix("Connector").endswith(plugin.rsplit(".", 1)[-1].removesuffix("Connector")):
             raise BadRequest(f"Included connector type {named} does not match request type {plugin}")
         connector_class(config)
-        return validate({k: v if v is None else str(v) for k, v in config.items()}, self._herder.settings)
+        said = _texts({key: value for key, value in config.items() if value is not None})
+        return validate(dict.fromkeys(config) | said, self._herder.settings)
 
 
 def _plugins(request: Request, _body: Any) -> Any:
@@ -329,7 +331,7 @@ async def _body(request: Request) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > _BODY_BYTES_MAX:
-            raise BadRequest(f"The body is longer than {_BODY_BYTES_MAX} bytes")
+            raise TooLong(f"The body is longer than {_BODY_BYTES_MAX} bytes")
         parts.append(part)
     return b"".join(parts)
 

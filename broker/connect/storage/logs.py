@@ -241,7 +241,10 @@ class TopicLog:
 
         for number, (key, value) in enumerate(records):
             waiting.add(number)
-            self._producer.produce(self._topic, value, key, on_delivery=told(number))
+            try:
+                self._producer.produce(self._topic, value, key, on_delivery=told(number))
+            except KafkaException as error:  # it is longer than any record may be
+                raise StorageError(f"records of '{self._topic}' were not written: {error.args[0].str()}") from None
         if self._producer.flush(TIMEOUT_S) or waiting or failures:
             raise StorageError(f"records of '{self._topic}' were not written: {(failures or ['timed out'])[0]}")
         self.read_to_end()

@@ -1,11 +1,11 @@
 """A connector or task on its thread: started, paused, stopped; whatever its plugin raises or however long it hangs."""
 
 import threading
-import traceback
 from collections.abc import Callable
 
 from broker.common.logs import logger
 from broker.connect.group.wire import Unit
+from broker.connect.traces import sentence_of, trace_of, words_of
 
 _log = logger("broker.connect")
 
@@ -82,8 +82,8 @@ class RunningUnit:
         """It tries again and goes on running; log and status say why when that begins, not each time."""
         if not self._is_faltering:
             self._is_faltering = True
-            _log.warning(what, connector=self.unit.connector, task=self.unit.task, reason=str(error))
-            self.say("RUNNING", "".join(traceback.format_exception_only(error)))
+            _log.warning(what, connector=self.unit.connector, task=self.unit.task, reason=words_of(error))
+            self.say("RUNNING", sentence_of(error))
 
     def goes_on(self) -> None:
         if self._is_faltering:
@@ -94,13 +94,13 @@ class RunningUnit:
     def _live(self) -> None:
         try:
             self.run()
-        except Exception as error:  # a plugin's code: its failure is this unit's state, and nobody else's
+        except BaseException as error:  # a plugin's code, which may even exit: its failure is this unit's state alone
             if self.stopping.is_set():
                 _log.warning(
-                    "stopped in the middle", connector=self.unit.connector, task=self.unit.task, reason=str(error)
+                    "stopped in the middle", connector=self.unit.connector, task=self.unit.task, reason=words_of(error)
                 )
                 self.say("UNASSIGNED")
                 return
             self.failed = True
             _log.exception("failed", connector=self.unit.connector, task=self.unit.task)
-            self.say("FAILED", "".join(traceback.format_exception(error)))
+            self.say("FAILED", trace_of(error))

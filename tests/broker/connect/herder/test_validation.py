@@ -54,3 +54,31 @@ def test_what_is_wrong_is_told_by_its_key(more, key):
     said = SOURCE | RIGHT | {name.replace("_", "."): value for name, value in more.items()}
     with pytest.raises(BadRequest, match="contains the following 1 error"):
         require_valid(said, SETTINGS)
+
+
+SINK = {"name": "s", "connector.class": "FileStreamSink"}
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ({}, "topics"),
+        ({"topics": " , "}, "topics"),
+        ({"topics": "a", "topics.regex": "b"}, "topics"),
+        ({"topics": "a, dead", "errors.deadletterqueue.topic.name": "dead"}, "topics"),
+        ({"topics.regex": "(["}, "topics.regex"),
+        ({"topics.regex": r"\p{Alpha}"}, "topics.regex"),
+        ({"topics.regex": "d.*", "errors.deadletterqueue.topic.name": "dead"}, "topics.regex"),
+        ({"topics": "a", "header.converter": "Nothing"}, "header.converter"),
+        ({"topics": "a", "header.converter": "FileStreamSink"}, "header.converter"),
+        ({"topics": "a", "tasks.max.enforce": "perhaps"}, "tasks.max.enforce"),
+    ],
+)
+def test_what_a_sink_cannot_read_is_told_by_its_key(more, key):
+    infos = validate(SINK | more, SETTINGS)
+    assert [each["value"]["name"] for each in infos["configs"] if each["value"]["errors"]] == [key]
+
+
+def test_dead_letters_beside_what_is_read_are_right():
+    for topics in ({"topics": "a"}, {"topics.regex": "a.*"}):
+        assert validate(SINK | topics | {"errors.deadletterqueue.topic.name": "dead"}, SETTINGS)["error_count"] == 0

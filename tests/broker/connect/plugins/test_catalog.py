@@ -1,7 +1,8 @@
 import pytest
 
 from broker.connect.api import ConnectError
-from broker.connect.plugins import Kind, lookup, plugins, task_name
+from broker.connect.herder.validation import connector_class
+from broker.connect.plugins import Kind, LoadError, Plugin, catalog, lookup, plugins, task_name
 from broker.connect.plugins.built_in import BUILT_IN
 
 
@@ -35,3 +36,16 @@ def test_tasks_are_called_as_kafkas_workers_call_theirs_where_kafka_has_them():
     sink = lookup("FileStreamSink", Kind.SINK)
     assert task_name(sink) == "org.apache.kafka.connect.file.FileStreamSinkTask"
     assert task_name(lookup("SqlSink", Kind.SINK)) == "broker.connect.plugins.sql.sink.SqlSinkTask"
+
+
+@pytest.mark.parametrize(
+    ("code", "why"), [("raise RuntimeError('no driver')", "RuntimeError: no driver"), ("exit(9)", "SystemExit: 9")]
+)
+def test_a_plugin_whose_code_cannot_be_had_says_why_and_hides_no_other(tmp_path, monkeypatch, code, why):
+    name = f"spoiled_{why.partition(':')[0].lower()}"
+    (tmp_path / f"{name}.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(catalog, "_entry_points", lambda: (Plugin("Spoiled", f"{name}:Source"),))
+    assert {plugin.name for plugin, _, _ in plugins()} == set(BUILT_IN)
+    with pytest.raises(LoadError, match=f"Spoiled from {name}:Source: {why}"):
+        connector_class({"connector.class": "Spoiled"})

@@ -1,0 +1,81 @@
+"""What REST answers to who asks amiss, and for a plugin that raises whatever it likes while it is asked."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from broker.connect.api import ConfigDef, SourceConnector
+from broker.connect.herder.herder import Herder
+from broker.connect.plugins import Plugin, catalog
+from broker.connect.rest.app import Rest
+from broker.connect.settings import STANDALONE, read_settings
+from broker.connect.storage.configurations import Configurations
+from broker.connect.storage.logs import MemoryLog
+from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.states import States
+
+PROPS = {"key.converter": "StringConverter", "value.converter": "StringConverter", "offset.storage.file.filename": "/x"}
+RAISED: dict[str, BaseException] = {}
+
+
+class WordlessError(Exception):
+    def __str__(self):
+        raise LookupError("none")
+
+
+class Raising(SourceConnector):
+    CONFIG = ConfigDef()
+
+    def start(self, props, context):
+        return
+
+    def task_configs(self, max_tasks):
+        return []
+
+    def validate(self, props):
+        raise RAISED[props["raises"]]
+
+
+@pytest.fixture
+def client(monkeypatch):
+    monkeypatch.setattr(catalog, "_entry_points", lambda: (Plugin("Raising", f"{__name__}:Raising"),))
+    states = States()
+    herder = Herder(read_settings(PROPS, STANDALONE), "w:1", Configurations(), states, Offsets())
+    herder.config_log, herder.state_log = MemoryLog(herder.on_config), MemoryLog(states.apply)
+    herder.start()
+    try:
+        yield TestClient(Rest(herder, lambda: "", None, None).app(has_admin=True))
+    finally:
+        herder.stop()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (LookupError("thrown"), "LookupError: thrown"),
+        (SystemExit(3), "SystemExit: 3"),
+        (WordlessError(), "WordlessError: <it cannot say: LookupError>"),
+        (ValueError("half \ud800"), "ValueError: half \\ud800"),
+        (ValueError("x" * 3_000_000), f"ValueError: {'x' * 2048}"),
+    ],
+)
+def test_whatever_a_plugin_raises_is_one_sentence(client, monkeypatch, error, told):
+    monkeypatch.setitem(RAISED, "it", error)
+    answer = client.put("/connectors/c/config", json={"connector.class": "Raising", "raises": "it"})
+    assert (answer.status_code, answer.json()) == (500, {"error_code": 500, "message": told})
+    assert client.get("/connectors").json() == []
+
+
+def test_a_body_that_is_no_configuration_by_its_length_is_413(client):
+    answer = client.put("/connectors/c/config", json={"connector.class": "FileStreamSource", "pad": "x" * 1024 * 1024})
+    assert (answer.status_code, answer.json()["error_code"]) == (413, 413)
+
+
+def test_values_are_read_alike_by_who_validates_and_who_creates(client):
+    config = {"connector.class": "FileStreamSource", "topic": "t", "tasks.max": 1, "errors.log.enable": True, "x": {}}
+    said = client.put("/connector-plugins/FileStreamSource/config/validate", json={"name": "c", **config}).json()
+    validated = {each["value"]["name"]: each["value"]["value"] for each in said["configs"]}
+    made = client.put("/connectors/c/config", json=config).json()["config"]
+    assert said["error_count"] == 0
+    assert {key: validated.get(key) for key in ("tasks.max", "errors.log.enable")} == {
+        "tasks.max": made["tasks.max"], "errors.log.enable": made["errors.log.enable"],
+    }  # fmt: skip

@@ -1,0 +1,53 @@
+"""Whatever a plugin raises is told in a text that can be kept: half a character, megabytes, errors without words."""
+
+import json
+
+import pytest
+
+from broker.connect.group.wire import Unit
+from broker.connect.tasks.unit import RunningUnit
+from broker.connect.traces import sentence_of, trace_of
+
+
+class WordlessError(Exception):
+    def __str__(self):
+        raise LookupError("none")
+
+
+def raised(error):
+    def run():
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (LookupError("thrown"), "LookupError: thrown"),
+        (ValueError("half \ud800 of it"), "ValueError: half \\ud800 of it"),
+        (WordlessError(), "WordlessError: <exception str() failed>"),
+        (SystemExit(3), "SystemExit: 3"),
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
+    ],
+)
+def test_a_unit_whose_plugin_raises_anything_is_failed_and_says_why(error, told):
+    said = []
+    unit = RunningUnit(Unit("c", 0), lambda *each: said.append(each), is_paused=False)
+    unit.run = raised(error)
+    unit.begin()
+    assert unit.await_stop(30)
+    ((_, state, trace),) = said
+    assert state == "FAILED"
+    assert trace.rstrip().endswith(told)
+    assert unit.failed
+    json.dumps(trace, ensure_ascii=False).encode()
+    assert sentence_of(error).startswith(told.partition("<")[0])
+
+
+def test_of_a_long_one_beginning_and_end_are_kept():
+    told = trace_of(ValueError("x" * 3_000_000))
+    assert told.startswith("ValueError: xxx")
+    assert " characters …\nxxx" in told
+    assert len(told) < 40_000
+    assert len(sentence_of(ValueError("x" * 3_000_000))) < 4_000
