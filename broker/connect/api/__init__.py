@@ -13,7 +13,7 @@ from broker.connect.api.config import (
     Password,
     Width,
 )
-from broker.connect.api.errors import ConfigError, ConnectError, DataError, RetriableError
+from broker.connect.api.errors import ConfigError, ConnectError, DataError, RecordError, RetriableError
 from broker.connect.api.plugin import (
     ConnectorContext,
     Converter,
@@ -53,6 +53,7 @@ __all__ = [
     "OffsetReader",
     "Password",
     "Predicate",
+    "RecordError",
     "RetriableError",
     "Schema",
     "SinkColumns",

@@ -6,11 +6,19 @@ class ConnectError(Exception):
 
 
 class RetriableError(ConnectError):
-    """The same call may succeed later: `poll` is called again, `put` with the same records."""
+    """The same call may succeed later: `poll` is called again, `put` with the same records, the very objects."""
 
 
 class DataError(ConnectError):
     """This record cannot be converted or transformed; `errors.tolerance` says what becomes of it."""
+
+
+class RecordError(ConnectError):
+    """A sink cannot take this one of the records it was given: the task ends, and names it."""
+
+    def __init__(self, topic: str, partition: int, offset: int, message: str):
+        super().__init__(message)
+        self.topic, self.partition, self.offset = topic, partition, offset
 
 
 class ConfigError(ConnectError):

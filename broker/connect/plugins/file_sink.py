@@ -2,7 +2,9 @@
 
 import os
 import sys
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import BinaryIO
 
 from broker.connect.api import (
@@ -10,6 +12,7 @@ from broker.connect.api import (
     ConfigKey,
     ConnectError,
     Importance,
+    RetriableError,
     SinkConnector,
     SinkRecord,
     SinkTask,
@@ -18,6 +21,7 @@ from broker.connect.api import (
 )
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.plain import text_of
+from broker.connect.plugins.delivered import Delivered
 from broker.connect.plugins.paths import checked_path, is_allowed_path
 
 
@@ -27,6 +31,8 @@ class FileStreamSinkTask(SinkTask):
     def __init__(self) -> None:
         self._file: BinaryIO | None = None
         self._is_ours = False
+        self._torn = b""
+        self._delivered = Delivered()
 
     def start(self, props: Props, context: SinkTaskContext) -> None:
         name = FileStreamSinkConnector.CONFIG.parse(props)["file"]
@@ -34,13 +40,35 @@ class FileStreamSinkTask(SinkTask):
             self._file = sys.stdout.buffer
             return
         try:
-            self._file, self._is_ours = checked_path("file", name).open("ab"), True
+            self._file, self._is_ours = checked_path("file", name).open("ab", buffering=0), True
+            self._torn = b"" if _ends_with_a_line(self._file.name) else b"\n"
         except OSError as error:
             raise ConnectError(f"Couldn't find or create file '{name}' for FileStreamSinkTask: {error}") from error
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        if records and self._file:
-            self._file.write(b"".join(_line(record) for record in records))
+        """On a full disk a line may end in its midst: its rest comes first when there is room."""
+        if not self._file or not (records or self._torn):
+            return
+        if not self._is_ours:
+            self._file.write(b"".join(map(_line, records)))
+            return
+        try:
+            self._write(self._delivered.left(records))
+        except OSError as error:
+            raise RetriableError(f"{self._file.name} cannot be written: {error.strerror}") from error
+        self._delivered.clear()
+
+    def _write(self, records: Sequence[SinkRecord]) -> None:
+        lines = [self._torn, *map(_line, records)]
+        ends = list(accumulate(map(len, lines)))
+        data, written = memoryview(b"".join(lines)), 0
+        try:
+            while written < len(data):
+                written += self._file.write(data[written:])  # type: ignore[union-attr]
+        finally:
+            begun = bisect_left(ends, written)
+            self._delivered.add(records[:begun])
+            self._torn = bytes(data[written : ends[begun]])
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
         if self._file:
@@ -52,6 +80,15 @@ class FileStreamSinkTask(SinkTask):
         if self._file and self._is_ours:
             self._file.close()
         self._file = None
+
+
+def _ends_with_a_line(name: str) -> bool:
+    """Whoever was killed in the midst of one writes it once more, as a line of its own."""
+    if not os.path.isfile(name) or not os.access(name, os.R_OK) or os.path.getsize(name) == 0:
+        return True
+    with open(name, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"
 
 
 def _line(record: SinkRecord) -> bytes:

@@ -16,6 +16,7 @@ from broker.connect.api import (
     ConnectError,
     DataError,
     Importance,
+    RecordError,
     RetriableError,
     SinkConnector,
     SinkRecord,
@@ -26,9 +27,12 @@ from broker.connect.api import (
 from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.json_values import JsonValues, schemaless_to_json
+from broker.connect.plugins.delivered import Delivered
 
-#: Answers that may be others a little later; anything else from 400 on is the records' fault.
+#: Answers that may be others a little later, and those by which one record is refused. Any other is about the address
+#: or the login: the task ends, lest a wrong password makes dead letters of a whole topic.
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
+_OF_RECORDS = frozenset({400, 409, 413, 422})
 BACKOFF_MAX_MS = 60_000
 #: What Retry-After may ask for; a longer pause is a wish to be left alone, and looked at by somebody.
 RETRY_AFTER_MAX_MS = 600_000
@@ -40,7 +44,7 @@ class HttpSinkTask(SinkTask):
     def __init__(self) -> None:
         self._client: Any = None
         self._failures = 0
-        self._sent: dict[TopicPartition, int] = {}
+        self._delivered = Delivered()
 
     def start(self, props: Props, context: SinkTaskContext) -> None:
         import httpx2
@@ -54,11 +58,11 @@ class HttpSinkTask(SinkTask):
         self._client = httpx2.Client(headers=headers, timeout=timeout, follow_redirects=False, trust_env=False)
 
     def put(self, records: Sequence[SinkRecord]) -> None:
-        left = [each for each in records if each.offset >= self._sent.get(_place(each), 0)]
+        left = self._delivered.left(records)
         size = self._values["batch.max.records"]
         for first in range(0, len(left), size):
             self._send(left[first : first + size])
-        self._sent.clear()
+        self._delivered.clear()
 
     def _send(self, batch: Sequence[SinkRecord]) -> None:
         bodies = []
@@ -69,7 +73,7 @@ class HttpSinkTask(SinkTask):
                 self._give_up(record, error)
         if bodies:
             self._post(bodies)
-        self._sent.update({_place(record): record.offset + 1 for record in batch})
+        self._delivered.add(batch)
         self._failures = 0
 
     def _post(self, bodies: list[tuple[SinkRecord, bytes]]) -> None:
@@ -80,12 +84,14 @@ class HttpSinkTask(SinkTask):
             return
         if status in _AGAIN:
             self._try_again(f"it answers {status}", retry_after)
-        if len(bodies) > 1 and status in (400, 413, 422):
-            for each in bodies:
-                self._post([each])
+        refusal = f"{self._values['http.api.url']} answers {status}"
+        if status not in _OF_RECORDS:
+            raise ConnectError(refusal)
+        if len(bodies) == 1:
+            self._give_up(bodies[0][0], DataError(refusal))
             return
-        for record, _ in bodies:
-            self._give_up(record, DataError(f"{self._values['http.api.url']} answers {status}"))
+        for each in bodies:
+            self._post([each])
 
     def _ask(self, body: bytes) -> tuple[int, str | None]:
         import httpx2
@@ -108,16 +114,12 @@ class HttpSinkTask(SinkTask):
 
     def _give_up(self, record: SinkRecord, error: Exception) -> None:
         if self._context.errant_record_reporter is None:
-            raise ConnectError(f"{record.topic}-{record.partition} offset {record.offset}: {error}") from error
+            raise RecordError(record.topic, record.partition, record.offset, str(error)) from error
         self._context.errant_record_reporter.report(record, error)
 
     def stop(self) -> None:
         if self._client is not None:
             self._client.close()
-
-
-def _place(record: SinkRecord) -> TopicPartition:
-    return TopicPartition(record.topic, record.partition)
 
 
 def _json_of(record: SinkRecord) -> bytes:

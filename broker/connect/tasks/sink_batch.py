@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from broker.connect.api import SinkColumns, SinkRecord, TopicPartition
+from broker.connect.tasks.consumed import partition_of, place_of
 
 Offsets = dict[TopicPartition, int]
 Part = list[SinkRecord] | SinkColumns
@@ -17,7 +18,8 @@ class SinkBatch:
     def __init__(self) -> None:
         self.ends: Offsets = {}
         self._parts: list[Part] = [[]]
-        self._messages: dict[tuple[str, int, int], Any] = {}
+        #: By the record itself: a transform may give records of two topics the same place.
+        self._messages: dict[int, tuple[SinkRecord, Any]] = {}
         self._runs: list[Sequence[Any]] = []
 
     def parts(self) -> list[Part]:
@@ -30,7 +32,7 @@ class SinkBatch:
             last = []
             self._parts.append(last)
         last.append(record)
-        self._messages[record.topic, record.partition, record.offset] = message
+        self._messages[id(record)] = record, message
 
     def add_columns(self, columns: SinkColumns, messages: Sequence[Any]) -> None:
         if self._parts[-1]:
@@ -39,12 +41,19 @@ class SinkBatch:
             self._parts[-1] = columns
         self._runs.append(messages)
 
-    def message_of(self, topic: str, partition: int, offset: int) -> Any | None:
-        """By the record's place, which a transform may have changed."""
-        for run in self._runs:
-            self._messages |= {(each.topic(), each.partition(), each.offset()): each for each in run}
-        self._runs.clear()
-        return self._messages.get((topic, partition, offset))
+    def message_of(self, record: SinkRecord) -> Any | None:
+        """Of a record of the batch, or of one that was made of it."""
+        known = self._messages.get(id(record))
+        return known[1] if known else self.message_at(record.topic, record.partition, record.offset)
+
+    def message_at(self, topic: str, partition: int, offset: int) -> Any | None:
+        """By a record's place, which a transform may have changed."""
+        place = topic, partition, offset
+        for record, message in self._messages.values():
+            if (record.topic, record.partition, record.offset) == place:
+                return message
+        read = (each for run in self._runs for each in run)
+        return next((each for each in read if (each.topic(), each.partition(), each.offset()) == place), None)
 
     def drop(self, partitions: Collection[TopicPartition]) -> None:
         """Nothing of what was read from these is put any more."""
@@ -64,25 +73,26 @@ class SinkBatch:
     def forget_messages(self) -> None:
         self._messages, self._runs = {}, []
 
+    def where_of(self, part: Part) -> str:
+        """From where to where it was read of each partition; which of its records a task could not take is for the
+        task to say."""
+        spans: dict[tuple[str, int], list[int]] = {}
+        if isinstance(part, SinkColumns):
+            spans[part.topic, part.partition] = part.offsets
+        else:
+            for record in part:
+                spans.setdefault(self._origin(record), []).append(record.offset)
+        told = [_span(topic, partition, offsets) for (topic, partition), offsets in spans.items()]
+        more = f" and {len(told) - _SPANS_TOLD} partitions more" if len(told) > _SPANS_TOLD else ""
+        return ", or ".join(told[:_SPANS_TOLD]) + more
+
     def _origin(self, record: SinkRecord) -> TopicPartition:
-        message = self.message_of(record.topic, record.partition, record.offset)
+        message = self.message_of(record)
         if message is None:
             return TopicPartition(record.topic, record.partition)
-        return TopicPartition(message.topic(), message.partition())
+        return partition_of(message)
 
 
-def spans_of(part: Part) -> str:
-    """From where to where in each partition; which of the records a task could not take is for the task to say."""
-    spans: dict[tuple[str, int], list[int]] = {}
-    if isinstance(part, SinkColumns):
-        spans[part.topic, part.partition] = part.offsets
-    else:
-        for record in part:
-            spans.setdefault((record.topic, record.partition), []).append(record.offset)
-    told = [f"{topic}-{partition}@{_span(offsets)}" for (topic, partition), offsets in spans.items()]
-    more = f" and {len(told) - _SPANS_TOLD} partitions more" if len(told) > _SPANS_TOLD else ""
-    return ", ".join(told[:_SPANS_TOLD]) + more
-
-
-def _span(offsets: list[int]) -> str:
-    return f"{offsets[0]}" if len(offsets) == 1 else f"{offsets[0]}–{offsets[-1]}"
+def _span(topic: str, partition: int, offsets: list[int]) -> str:
+    first, last = (f"the record at {place_of(topic, partition, each)}" for each in (offsets[0], offsets[-1]))
+    return f"at {first}" if len(offsets) == 1 else f"between {first} and {last}"

@@ -6,17 +6,27 @@ from concurrent.futures import Future
 from itertools import groupby
 from typing import Any
 
-from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
+from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException
 from confluent_kafka import TopicPartition as Place
 
 from broker.common.logs import logger
 from broker.common.quiet_clients import told
-from broker.connect.api import ConnectError, RetriableError, SinkColumns, SinkRecord, SinkTask, TopicPartition
+from broker.connect.api import (
+    ConnectError,
+    RecordError,
+    RetriableError,
+    SinkColumns,
+    SinkRecord,
+    SinkTask,
+    TopicPartition,
+)
 from broker.connect.group.wire import Unit
+from broker.connect.tasks.consumed import is_passing, partition_of, place_of, read_at
 from broker.connect.tasks.dead_letters import DeadLetters
+from broker.connect.tasks.matching_topics import MatchingTopics
 from broker.connect.tasks.pipeline import Pipeline
 from broker.connect.tasks.sink_audit import SinkAudit, is_enabled
-from broker.connect.tasks.sink_batch import Offsets, SinkBatch, spans_of
+from broker.connect.tasks.sink_batch import Offsets, SinkBatch
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.tasks.unit import RunningUnit, Tell
 
@@ -25,13 +35,11 @@ _BATCH_RECORDS = 500
 _WAIT_S = 0.5
 _RETRY_PAUSE_S = 1.0
 _HOLD_S = 0.05
-#: What a consumer goes on after.
-_PASSING = {
-    KafkaError._PARTITION_EOF,
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-    KafkaError._ALL_BROKERS_DOWN,
-    KafkaError._TRANSPORT,
-}
+_LIST_S = 10.0
+
+
+class _NamedError(ConnectError):
+    """It says which record was at fault."""
 
 
 class RunningSink(RunningUnit):
@@ -68,6 +76,8 @@ class RunningSink(RunningUnit):
         self._retry_pause_s = _RETRY_PAUSE_S
         self._commit_asked = False
         self._batch = SinkBatch()
+        self._matching: MatchingTopics | None = None
+        self._is_uncommitted = False
 
     # --- what a task may ask
 
@@ -105,7 +115,7 @@ class RunningSink(RunningUnit):
 
     def report(self, record: SinkRecord, error: Exception) -> "Future[None]":
         done: Future[None] = Future()
-        message = self._batch.message_of(record.topic, record.partition, record.offset)
+        message = self._batch.message_of(record)
         if message is None:
             raise ConnectError("the record reported is not of the batch that was put last")
         if self._audit is not None:
@@ -148,14 +158,30 @@ class RunningSink(RunningUnit):
             self._audit = SinkAudit(self.unit.connector, self._producer_config, has_dead_letters=has_dead_letters)
 
     def _subscribe(self) -> None:
-        pattern = self._props.get("topics.regex")
-        topics = [each.strip() for each in self._props.get("topics", "").split(",") if each.strip()]
-        self._consumer.subscribe(
-            [f"^({pattern})$"] if pattern else topics,
-            on_assign=self._on_assign,
-            on_revoke=self._on_revoke,
-            on_lost=self._on_lost,
-        )
+        if pattern := self._props.get("topics.regex"):
+            self._matching = MatchingTopics(pattern, self._topic_names, time.monotonic)
+            self._find_topics()
+        else:
+            topics = self._props.get("topics", "").split(",")
+            self._subscribe_to([each.strip() for each in topics if each.strip()])
+
+    def _topic_names(self) -> list[str]:
+        return list(self._consumer.list_topics(timeout=_LIST_S).topics)
+
+    def _find_topics(self) -> None:
+        """Those of a pattern; what cannot be asked for now is asked a little later."""
+        if self._matching is None:
+            return
+        try:
+            topics = self._matching.changed()
+        except KafkaException as error:
+            _log.warning("topics not listed", connector=self.unit.connector, reason=error.args[0].str())
+            return
+        if topics is not None:
+            self._subscribe_to(topics) if topics else self._consumer.unsubscribe()
+
+    def _subscribe_to(self, topics: list[str]) -> None:
+        self._consumer.subscribe(topics, on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost)
 
     def _loop(self) -> None:
         commit_at = time.monotonic() + self._flush_interval_s
@@ -167,6 +193,7 @@ class RunningSink(RunningUnit):
                 self.stopping.wait(_HOLD_S)
                 continue
             if not self._batch.ends:
+                self._find_topics()
                 self._take(self._consumer.consume(_BATCH_RECORDS, _WAIT_S))
             self._deliver()
             if self._commit_asked or time.monotonic() >= commit_at:
@@ -191,8 +218,8 @@ class RunningSink(RunningUnit):
             return
         if not self._batch.ends:
             self._batch.forget_messages()
-        records = [each for each in messages if not _is_passing(each.error())]
-        for partition, found in groupby(records, _place):
+        records = [each for each in messages if not is_passing(each.error())]
+        for partition, found in groupby(records, partition_of):
             run = list(found)
             if partition.topic not in self._seen_topics:
                 self._seen_topics.add(partition.topic)
@@ -229,7 +256,8 @@ class RunningSink(RunningUnit):
                 self.falters("put failed for now", error)
                 self._wait_for_retry()
                 continue
-            self.goes_on()
+            if not self._is_uncommitted:
+                self.goes_on()
             self._processed |= {p: end for p, end in self._batch.ends.items() if p in self._assigned}
             break
         else:
@@ -243,12 +271,19 @@ class RunningSink(RunningUnit):
                     self._task.put_columns(part)
                 else:
                     self._task.put(part)
-            except RetriableError:
+            except (RetriableError, _NamedError):
                 raise
+            except RecordError as error:
+                place = self._origin_of(error.topic, error.partition, error.offset)
+                raise _NamedError(f"put failed at the record at {place}") from error
             except Exception as error:
-                if given := spans_of(part):
-                    raise ConnectError(f"put failed with a record of {given}") from error
+                if given := self._batch.where_of(part):
+                    raise ConnectError(f"put failed {given}") from error
                 raise
+
+    def _origin_of(self, topic: str, partition: int, offset: int) -> str:
+        message = self._batch.message_at(topic, partition, offset)
+        return place_of(topic, partition, offset) if message is None else read_at(message)
 
     def _wait_for_retry(self) -> None:
         self._hold_all()
@@ -319,11 +354,16 @@ class RunningSink(RunningUnit):
         try:
             wanted = self._task.pre_commit(current)
         except Exception as error:  # a plugin's code: nothing it has put is known to be safe
-            _log.exception("pre_commit failed", connector=self.unit.connector, task=self.unit.task)
-            if is_last:
-                return
-            self._rewind(current, error)
+            if not self._is_uncommitted:
+                _log.exception("pre_commit failed", connector=self.unit.connector, task=self.unit.task)
+            if not is_last:
+                self._is_uncommitted = True
+                self.falters("pre_commit failed", error)
+                self._rewind(current, error)
             return
+        if self._is_uncommitted:
+            self._is_uncommitted = False
+            self.goes_on()
         safe = {
             p: offset
             for p, offset in wanted.items()
@@ -353,11 +393,11 @@ class RunningSink(RunningUnit):
             self._seek(partition, offset)
 
     def _give_up(self, message: Any, failure: Failure) -> None:
-        place = f"{message.topic()}-{message.partition()}@{message.offset()}"
+        place = read_at(message)
         self._dead_letters.send(message, failure)
         if not self._tolerance.tolerates:
             self._dead_letters.flush()
-            raise ConnectError(
+            raise _NamedError(
                 f"Tolerance exceeded in error handler: {failure.stage} by {failure.executing} of the record at {place}"
             ) from failure.error
         if self._tolerance.logs:
@@ -365,16 +405,3 @@ class RunningSink(RunningUnit):
                 "record left out", connector=self.unit.connector, task=self.unit.task, stage=failure.stage,
                 place=place, reason=str(failure.error),
             )  # fmt: skip
-
-
-def _place(message: Any) -> TopicPartition:
-    return TopicPartition(message.topic(), message.partition())
-
-
-def _is_passing(error: KafkaError | None) -> bool:
-    """Whether it is no record. Raises ConnectError for what does not pass."""
-    if error is None:
-        return False
-    if error.code() not in _PASSING:
-        raise ConnectError(f"records cannot be read: {error.str()}")
-    return True

@@ -1,5 +1,6 @@
 """The bytes of a file: Parquet with the records' own types, or a JSON value a line."""
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -16,14 +17,21 @@ DECIMAL_PRECISION = 38
 
 
 def json_lines(file: OpenFile) -> bytes:
+    """Raises DataError."""
     values_of, schema = JsonValues(), file.schema
     values = _values(file)
-    read = [schemaless_to_json(each) if schema is None else values_of.to_json(schema, each) for each in values]
-    return b"".join(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in read)
+    try:
+        read = [schemaless_to_json(each) if schema is None else values_of.to_json(schema, each) for each in values]
+        return b"".join(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in read)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"Records that are no JSON: {error}") from error
 
 
 def parquet(file: OpenFile) -> Any:
-    """A buffer. A struct has a column for each field; anything else stands in a column `value`, schemaless as JSON."""
+    """A buffer. A struct has a column for each field; anything else stands in a column `value`, schemaless as JSON.
+
+    Raises DataError.
+    """
     import pyarrow
     import pyarrow.parquet
 
@@ -34,6 +42,19 @@ def parquet(file: OpenFile) -> Any:
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(table, sink, compression="zstd")
     return sink.getvalue()
+
+
+def fault_in(file: OpenFile, encode: Callable[[OpenFile], Any]) -> int:
+    """The offset of the first record with which it cannot be encoded, of a file that cannot."""
+    start, end = 0, file.count
+    while end - start > 1:
+        middle = (start + end) // 2
+        try:
+            encode(file.only(start, middle))
+            start = middle
+        except DataError:
+            end = middle
+    return file.offsets[start]
 
 
 def _table(file: OpenFile) -> Any:

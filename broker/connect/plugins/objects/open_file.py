@@ -5,7 +5,7 @@ belongs to another stretch of time, or has another schema.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from operator import add
 from typing import Any
@@ -29,10 +29,15 @@ class OpenFile:
     first_ms: int
     bucket_ms: int
     schema: Schema | None
-    count: int = 0
     bytes: int = 0
+    #: Of its records.
+    offsets: list[int] = field(default_factory=list)
     #: In order: values one by one, or some rows as a list for each of the schema's fields.
     parts: list["Values | Rows"] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        return len(self.offsets)
 
     @property
     def name(self) -> str:
@@ -49,17 +54,30 @@ class OpenFile:
             and (schema is self.schema or schema == self.schema)
         )
 
-    def add(self, value: Any, size: int) -> None:
+    def add(self, offset: int, value: Any, size: int) -> None:
         if not self.parts or not isinstance(self.parts[-1], Values):
             self.parts.append(Values())
         self.parts[-1].append(value)
-        self.count += 1
+        self.offsets.append(offset)
         self.bytes += size
 
-    def add_rows(self, rows: "Rows", count: int, size: int) -> None:
+    def add_rows(self, offsets: list[int], rows: "Rows", size: int) -> None:
         self.parts.append(rows)
-        self.count += count
+        self.offsets += offsets
         self.bytes += size
+
+    def only(self, start: int, end: int) -> "OpenFile":
+        """The same of some of its records."""
+        parts: list[Values | Rows] = []
+        at = 0
+        for part in self.parts:
+            size = len(part[0]) if isinstance(part, Rows) and part else len(part)
+            first, last = max(start - at, 0), max(end - at, 0)
+            parts.append(
+                Rows(each[first:last] for each in part) if isinstance(part, Rows) else Values(part[first:last])
+            )
+            at += size
+        return replace(self, offsets=self.offsets[start:end], parts=parts)
 
     def is_full(self, bounds: Bounds) -> bool:
         return self.count >= bounds.records or self.bytes >= bounds.bytes
@@ -100,7 +118,8 @@ class Stretch:
 
     def _move(self, file: OpenFile, end: int) -> None:
         if end > self.at:
-            file.add_rows(Rows(self.columns.rows(self.at, end)), end - self.at, self._until[end] - self._until[self.at])
+            size = self._until[end] - self._until[self.at]
+            file.add_rows(self.columns.offsets[self.at : end], Rows(self.columns.rows(self.at, end)), size)
             self.at = end
 
     def _end(self, file: OpenFile, bounds: Bounds) -> int:

@@ -18,6 +18,7 @@ from broker.connect.api import (
     ConnectError,
     DataError,
     Importance,
+    RecordError,
     SinkColumns,
     SinkConnector,
     SinkRecord,
@@ -28,7 +29,7 @@ from broker.connect.api import (
 from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.logical import ms_to_timestamp
-from broker.connect.plugins.objects.formats import EXTENSIONS, json_lines, parquet
+from broker.connect.plugins.objects.formats import EXTENSIONS, fault_in, json_lines, parquet
 from broker.connect.plugins.objects.open_file import Bounds, OpenFile, Stretch, begun_with, size_of
 from broker.connect.plugins.objects.store import Bucket, Directory, Store
 from broker.connect.plugins.paths import is_allowed_path
@@ -79,6 +80,7 @@ class ObjectSinkTask(SinkTask):
             place = self._assigned_place(record)
             if record.offset >= self._next.get(place, 0):
                 self._add(place, record)
+        self._write_full_ones()
 
     def _add(self, place: TopicPartition, record: SinkRecord) -> None:
         if record.value is None:
@@ -90,7 +92,7 @@ class ObjectSinkTask(SinkTask):
             current = None
         if current is None:
             current = self._open[place] = begun_with(record, self._bounds)
-        current.add(record.value, size)
+        current.add(record.offset, record.value, size)
         self._next[place] = record.offset + 1
 
     def put_columns(self, columns: SinkColumns) -> None:
@@ -108,6 +110,7 @@ class ObjectSinkTask(SinkTask):
                     self._write(place, current)
                     continue
             self._next[place] = columns.offsets[coming.at - 1] + 1
+        self._write_full_ones()
 
     def _assigned_place(self, read: SinkRecord | SinkColumns) -> TopicPartition:
         place = TopicPartition(read.topic, read.partition)
@@ -123,11 +126,20 @@ class ObjectSinkTask(SinkTask):
         self._context.errant_record_reporter.report(record, error)
         self._next[TopicPartition(record.topic, record.partition)] = record.offset + 1
 
+    def _write_full_ones(self) -> None:
+        for place, file in tuple(self._open.items()):
+            if file.is_full(self._bounds):
+                self._write(place, file)
+
     def _write(self, place: TopicPartition, file: OpenFile) -> None:
         encode = parquet if self.takes_columns else json_lines
         directory = self._path.format(ms_to_timestamp(file.bucket_ms))
         name = f"{file.topic}/{directory}/{file.name}{EXTENSIONS[self._format]}"
-        self._store.write(name, encode(file))
+        try:
+            data = encode(file)
+        except DataError as error:
+            raise RecordError(file.topic, file.partition, fault_in(file, encode), str(error)) from error
+        self._store.write(name, data)
         del self._open[place]
 
     @staticmethod
@@ -138,10 +150,7 @@ class ObjectSinkTask(SinkTask):
         )
 
     def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
-        """Full files are written; open ones hold their offset back."""
-        for place, file in tuple(self._open.items()):
-            if file.is_full(self._bounds):
-                self._write(place, file)
+        """Files that are open hold their offset back."""
         done = {place: self._open[place].first_offset for place in self._open}
         return {place: min(done.get(place, offset), offset) for place, offset in offsets.items()}
 

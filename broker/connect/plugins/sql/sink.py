@@ -13,6 +13,7 @@ from broker.connect.api import (
     ConnectError,
     DataError,
     Importance,
+    RecordError,
     RetriableError,
     Schema,
     SinkConnector,
@@ -99,7 +100,7 @@ class SqlSinkTask(SinkTask):
             self._tables.clear()
             if is_gone(error):
                 self._try_again(error)
-            self._one_by_one(rows, error)
+            self._one_by_one(rows)
 
     def _rows(self, records: Sequence[SinkRecord]) -> Iterator[Row]:
         values = self._values
@@ -122,10 +123,8 @@ class SqlSinkTask(SinkTask):
         self._context.timeout(self._values["retry.backoff.ms"])
         raise RetriableError(f"The database does not answer: {reason}") from error
 
-    def _one_by_one(self, rows: list[Row], cause: Exception) -> None:
+    def _one_by_one(self, rows: list[Row]) -> None:
         """Something in the batch is not accepted: each row by itself, so that the others arrive."""
-        if self._context.errant_record_reporter is None:
-            raise _told(cause) from cause
         for row in rows:
             try:
                 self._write([row])
@@ -136,9 +135,9 @@ class SqlSinkTask(SinkTask):
                 self._give_up(row.record, _told(error))
 
     def _give_up(self, record: SinkRecord, error: Exception) -> None:
-        told = DataError(f"{record.topic}-{record.partition} offset {record.offset}: {error}")
         if self._context.errant_record_reporter is None:
-            raise told from error
+            raise RecordError(record.topic, record.partition, record.offset, str(error)) from error
+        told = DataError(f"{record.topic}-{record.partition} offset {record.offset}: {error}")
         self._context.errant_record_reporter.report(record, told)
 
     def _table_name(self, record: SinkRecord) -> str:

@@ -75,6 +75,9 @@ class ThrowingSinkTask(SinkTask):
     def put(self, records):
         throw_if_told(self._props, "put")
 
+    def flush(self, offsets):
+        throw_if_told(self._props, "flush")
+
     def stop(self):
         return
 

@@ -10,6 +10,7 @@ from broker.audit.increment import DEAD, FILTERED, Tier
 from broker.audit.latency import merged
 from broker.audit.topic import ensure_topic, read_ledger
 from tests.barnabas_cluster import await_true
+from tests.broker.connect.mock_cluster import produce_all
 from tests.broker.connect.workers import start_worker
 
 PROVIDERS = {
@@ -185,6 +186,15 @@ def test_a_poison_record_without_tolerance_ends_its_task_and_names_the_place(wor
     await_true(lambda: worker.task_state("fatal") == "FAILED", "failed")
     assert "fatal-0@0" in worker.ask("GET", "/connectors/fatal/tasks/0/status")["trace"]
     worker.log.write_text("")  # its traceback was told, as it should be
+
+
+def test_a_sink_reads_the_topics_that_a_pattern_of_javas_names(worker, cluster, tmp_path):
+    for topic in ("java-1", "java-x"):
+        produce_all(cluster.bootstrap_servers, topic, [f'"{topic}"'.encode()])
+    config = {"connector.class": "FileStreamSink", "file": str(tmp_path / "out.txt"), "topics.regex": r"java-\d"}
+    plain = {"value.converter": "JsonConverter", "value.converter.schemas.enable": "false"}
+    worker.ask("PUT", "/connectors/java/config", config | plain, status=201)
+    await_true(lambda: (tmp_path / "out.txt").exists() and (tmp_path / "out.txt").read_text() == "java-1\n", "read", 60)
 
 
 def test_what_cannot_be_is_refused_in_kafkas_shapes(worker, tmp_path):

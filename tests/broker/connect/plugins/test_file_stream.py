@@ -1,8 +1,9 @@
+import errno
 import json
 
 import pytest
 
-from broker.connect.api import ConfigError, ConnectError, TopicPartition
+from broker.connect.api import ConfigError, ConnectError, RetriableError, TopicPartition
 from broker.connect.api.schema import STRING
 from broker.connect.plugins import paths
 from broker.connect.plugins.file_sink import FileStreamSinkConnector, FileStreamSinkTask
@@ -87,3 +88,45 @@ def test_values_become_lines_behind_what_is_there(tmp_path):
 def test_a_file_that_cannot_be_written_is_told_at_the_start(tmp_path):
     with pytest.raises(ConnectError, match="Couldn't find or create"):
         started(FileStreamSinkTask(), {"file": str(tmp_path)}, SinkContext())
+
+
+class SmallDisk:
+    """A file on a disk with so much room."""
+
+    def __init__(self, file, room):
+        self._file, self.room, self.name = file, room, file.name
+
+    def write(self, data):
+        taken = bytes(data[: self.room])
+        if not taken:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.room -= len(taken)
+        return self._file.write(taken)
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+
+@pytest.mark.parametrize("room", range(12))
+def test_a_full_disk_is_tried_again_and_neither_loses_nor_doubles_a_line(tmp_path, room):
+    file = tmp_path / "test.sink.txt"
+    task = started(FileStreamSinkTask(), {"file": str(file)}, SinkContext())
+    task._file = disk = SmallDisk(task._file, room)
+    records = [sink_record(0, "one"), sink_record(1, "two"), sink_record(2, "three")]
+    for _ in range(2):
+        with pytest.raises(RetriableError, match="No space left on device"):
+            task.put(records)
+    disk.room = 1000
+    task.put(records)
+    task.put([sink_record(3, "four")])
+    assert file.read_text() == "one\ntwo\nthree\nfour\n"
+    task.stop()
+
+
+def test_a_line_that_was_torn_by_a_kill_stands_alone(tmp_path):
+    file = tmp_path / "test.sink.txt"
+    file.write_text("one\ntw")
+    task = started(FileStreamSinkTask(), {"file": str(file)}, SinkContext())
+    task.put([sink_record(1, "two")])
+    assert file.read_text() == "one\ntw\ntwo\n"
+    task.stop()

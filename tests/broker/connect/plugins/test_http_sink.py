@@ -55,10 +55,11 @@ def test_retry_after_is_followed_and_what_was_answered_is_not_sent_again(server)
     answers += [(200, {}), (503, {"Retry-After": "7"}), (500, {})]
     context = SinkContext()
     task = started(HttpSinkTask(), {"http.api.url": url, "batch.max.records": "1"}, context)
+    batch = records(1, 2)
     for _ in range(2):
         with pytest.raises(RetriableError):
-            task.put(records(1, 2))
-    task.put(records(1, 2))
+            task.put(batch)
+    task.put(batch)
     assert taken == [[1], [2]]
     assert context.timeouts == [7000, 600]
 
@@ -69,6 +70,27 @@ def test_a_poison_record_is_reported_and_the_others_arrive(server):
     started(HttpSinkTask(), {"http.api.url": url}, context).put(records(1, "poison", 3))
     assert taken == [[1], [3]]
     assert [each.offset for each, _ in context.errant] == [1]
+
+
+def test_records_that_a_transform_gave_one_place_all_arrive_though_the_batch_comes_twice(server):
+    url, taken, answers = server
+    answers += [(200, {}), (503, {}), (200, {})]
+    task = started(HttpSinkTask(), {"http.api.url": url, "batch.max.records": "1"}, SinkContext())
+    batch = [sink_record(7, "of one topic"), sink_record(3, "of another")]
+    with pytest.raises(RetriableError):
+        task.put(batch)
+    task.put(batch)
+    assert taken == [["of one topic"], ["of another"]]
+
+
+@pytest.mark.parametrize("status", [301, 401, 404, 405])
+def test_an_address_or_login_that_is_wrong_makes_no_dead_letters(server, status):
+    url, taken, answers = server
+    answers.append((status, {}))
+    context = SinkContext()
+    with pytest.raises(ConnectError, match=f"answers {status}"):
+        started(HttpSinkTask(), {"http.api.url": url}, context).put(records(1, 2))
+    assert (taken, context.errant) == ([], [])
 
 
 def test_who_never_answers_fails_the_task_at_last():

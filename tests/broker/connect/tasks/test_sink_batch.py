@@ -1,7 +1,7 @@
 """What a sink's task is put of a batch, in the order read, and what it may report of it."""
 
 from broker.connect.api import Schema, SinkColumns, TopicPartition, Type
-from broker.connect.tasks.sink_batch import SinkBatch, spans_of
+from broker.connect.tasks.sink_batch import SinkBatch
 from tests.broker.connect.plugins.runner import sink_record
 
 
@@ -47,10 +47,21 @@ def test_a_record_of_columns_may_be_reported_as_any_other_also_behind_the_put():
     batch = filled()
     batch.taken()
     assert batch.parts() == [[]]
-    assert [batch.message_of("t", 0, at).offset() for at in (0, 2, 3)] == [0, 2, 3]
-    assert batch.message_of("renamed", 0, 9).topic() == "other"
+    assert [batch.message_of(sink_record(at, "x")).offset() for at in (0, 2, 3)] == [0, 2, 3]
+    assert batch.message_of(sink_record(9, "c", topic="renamed")).topic() == "other"
     batch.forget_messages()
-    assert batch.message_of("t", 0, 2) is None
+    assert batch.message_of(sink_record(2, "x")) is None
+
+
+def test_records_of_two_topics_that_a_transform_made_one_are_told_apart():
+    batch = SinkBatch()
+    ones, others = sink_record(5, "one", topic="all"), sink_record(5, "other", topic="all")
+    batch.add(ones, Message(5, "one"))
+    batch.add(others, Message(5, "other"))
+    assert [batch.message_of(each).topic() for each in (ones, others)] == ["one", "other"]
+    assert batch.where_of([ones, others]) == "at the record at one-0@5, or at the record at other-0@5"
+    batch.drop({TopicPartition("one", 0)})
+    assert batch.parts() == [[others]]
 
 
 def test_what_was_read_from_a_partition_that_went_is_put_no_more_also_in_the_midst_of_a_put():
@@ -65,13 +76,16 @@ def test_what_was_read_from_a_partition_that_went_is_put_no_more_also_in_the_mid
 
 
 def test_what_was_put_is_named_from_where_to_where_in_each_partition():
-    first, run, last = filled().parts()
-    assert spans_of(first) == "t-0@0"
-    assert spans_of(run) == "t-0@1–2"
-    assert spans_of(last) == "t-0@3, renamed-0@9"
-    assert spans_of([]) == ""
+    batch = filled()
+    told = [batch.where_of(each) for each in (*batch.parts(), [])]
+    assert told == [
+        "at the record at t-0@0",
+        "between the record at t-0@1 and the record at t-0@2",
+        "at the record at t-0@3, or at the record at other-0@9",
+        "",
+    ]
 
 
 def test_of_many_partitions_some_are_named_and_the_others_counted():
     records = [sink_record(7, "x", topic=f"topic-{number}") for number in range(10)]
-    assert spans_of(records).endswith("topic-7-0@7 and 2 partitions more")
+    assert SinkBatch().where_of(records).endswith("topic-7-0@7 and 2 partitions more")

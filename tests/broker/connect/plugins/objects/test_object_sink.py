@@ -1,5 +1,7 @@
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow.parquet
@@ -11,6 +13,7 @@ from broker.connect.api import (
     ConfigError,
     ConnectError,
     Field,
+    RecordError,
     RetriableError,
     Schema,
     SinkColumns,
@@ -121,7 +124,7 @@ def cut(records, ends):
 
 
 def columns_of(records):
-    columns = [[each.value.values_by_name[field.name] for each in records] for field in FIELDS]
+    columns = [[each.value.values_by_name[field.name] for each in records] for field in records[0].value_schema.fields]
     first = records[0]
     return SinkColumns(
         first.topic, first.partition, [each.offset for each in records], [each.timestamp_ms for each in records],
@@ -213,6 +216,32 @@ def test_a_null_goes_to_the_dead_letters(tmp_path):
     task = task_with(tmp_path, format="json")
     task.put([sink_record(0, None), sink_record(1, {"n": 1})])
     assert [record.offset for record, _ in task._context.errant] == [0]
+
+
+def poison_rows():
+    """A price at offset 9 has more digits than Parquet takes; an offset between is missing."""
+    prices = {2: Decimal("1.00"), 3: Decimal("2.00"), 5: None, 9: Decimal(10) ** 40, 10: Decimal("3.00")}
+    return [
+        sink_record(at, Struct(ROW, {"id": at, "price": price, "at": datetime(2026, 1, 1, tzinfo=UTC)}), ROW)
+        for at, price in prices.items()
+    ]
+
+
+@pytest.mark.parametrize("by_columns", [False, True])
+def test_of_a_file_that_is_no_parquet_the_record_at_fault_is_named(tmp_path, by_columns):
+    task, rows = task_with(tmp_path, file_max_records="5"), poison_rows()
+    task.put(rows[:2])
+    with pytest.raises(RecordError, match="no Parquet") as told:
+        task.put_columns(columns_of(rows[2:])) if by_columns else task.put(rows[2:])
+    assert (told.value.topic, told.value.partition, told.value.offset) == ("t", 0, 9)
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_of_a_file_that_is_no_json_the_record_at_fault_is_named(tmp_path):
+    task = task_with(tmp_path, format="json", file_max_records="3")
+    with pytest.raises(RecordError, match="no JSON") as told:
+        task.put([sink_record(4, 1), sink_record(5, {"n": 2**70}), sink_record(7, "x")])
+    assert told.value.offset == 5
 
 
 @pytest.mark.parametrize("path", ["'../'yyyy", "Q"])

@@ -1,0 +1,24 @@
+"""What of a batch has arrived, so that it does not go again when the batch comes again. Pure.
+
+Told apart as objects: a transform may give records of two topics one topic, partition and offset.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from broker.connect.api import SinkRecord
+
+
+class Delivered:
+    """Holds what it has been told of, so that no other record has its id meanwhile."""
+
+    def __init__(self) -> None:
+        self._records: dict[int, SinkRecord] = {}
+
+    def left(self, records: Sequence[SinkRecord]) -> Sequence[SinkRecord]:
+        return [each for each in records if id(each) not in self._records] if self._records else records
+
+    def add(self, records: Iterable[SinkRecord]) -> None:
+        self._records |= {id(each): each for each in records}
+
+    def clear(self) -> None:
+        self._records.clear()

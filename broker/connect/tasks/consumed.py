@@ -1,0 +1,37 @@
+"""What a consumer hands over: records, each with its place, and what is none."""
+
+from typing import Any
+
+from confluent_kafka import KafkaError
+
+from broker.connect.api import ConnectError, TopicPartition
+
+#: What a consumer goes on after.
+_PASSING = {
+    KafkaError._PARTITION_EOF,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._TRANSPORT,
+}
+
+
+def is_passing(error: KafkaError | None) -> bool:
+    """Whether it is no record. Raises ConnectError for what does not pass."""
+    if error is None:
+        return False
+    if error.code() not in _PASSING:
+        raise ConnectError(f"records cannot be read: {error.str()}")
+    return True
+
+
+def partition_of(message: Any) -> TopicPartition:
+    return TopicPartition(message.topic(), message.partition())
+
+
+def read_at(message: Any) -> str:
+    return place_of(message.topic(), message.partition(), message.offset())
+
+
+def place_of(topic: str, partition: int, offset: int) -> str:
+    """As pages find it in a trace, and make a link of it."""
+    return f"{topic}-{partition}@{offset}"

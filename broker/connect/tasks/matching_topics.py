@@ -1,0 +1,36 @@
+"""Which topics a sink's `topics.regex` names: a pattern of Java's, which the client library would read as another's.
+
+Where the library knows no `\\d` it takes it for a letter, and a sink that runs would read nothing and say nothing.
+"""
+
+from collections.abc import Callable, Iterable
+
+from broker.connect.transforms.patterns import java_regex
+
+#: How long a topic that was just made may wait to be read.
+REFRESH_S = 15.0
+#: No pattern means the cluster's own, as with Kafka's consumer.
+_INTERNAL = frozenset({"__consumer_offsets", "__transaction_state"})
+
+
+class MatchingTopics:
+    """For one thread; it asks again when it is asked, and the last answer is old."""
+
+    def __init__(self, pattern: str, names: Callable[[], Iterable[str]], now_s: Callable[[], float]):
+        """Raises ConfigError."""
+        self._matches = java_regex("topics.regex", pattern).fullmatch
+        self._names, self._now_s = names, now_s
+        self._asked_s: float | None = None
+        self._known: list[str] = []
+
+    def changed(self) -> list[str] | None:
+        """All of them, if they are others than before. Raises what `names` raises, and asks again as late."""
+        now = self._now_s()
+        if self._asked_s is not None and now - self._asked_s < REFRESH_S:
+            return None
+        self._asked_s = now
+        found = sorted(each for each in self._names() if each not in _INTERNAL and self._matches(each))
+        if found == self._known:
+            return None
+        self._known = found
+        return found

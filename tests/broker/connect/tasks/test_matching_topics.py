@@ -1,0 +1,47 @@
+"""`topics.regex` means what it means in Java, and topics that come later are found."""
+
+import pytest
+
+from broker.connect.api import ConfigError
+from broker.connect.tasks.matching_topics import REFRESH_S, MatchingTopics
+
+
+class Clock:
+    now_s = 0.0
+
+    def __call__(self):
+        return self.now_s
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matched"),
+    [
+        (r"orders-\d", ["orders-1"]),
+        (r"(?:orders|other)-?.*", ["orders", "orders-1", "other"]),
+        ("o", []),
+        (".*", ["orders", "orders-1", "other"]),
+    ],
+)
+def test_a_pattern_is_javas_and_of_whole_names(pattern, matched):
+    names = ["orders", "orders-1", "other", "__consumer_offsets", "__transaction_state"]
+    assert MatchingTopics(pattern, lambda: names, Clock()).changed() == (matched or None)
+
+
+def test_a_topic_that_comes_later_is_found_and_one_that_goes_is_not():
+    clock, names = Clock(), ["a1"]
+    topics = MatchingTopics(r"a\d", lambda: names, clock)
+    assert topics.changed() == ["a1"]
+    names.append("a2")
+    assert topics.changed() is None
+    clock.now_s = REFRESH_S
+    assert topics.changed() == ["a1", "a2"]
+    clock.now_s *= 2
+    assert topics.changed() is None
+    names.clear()
+    clock.now_s *= 2
+    assert topics.changed() == []
+
+
+def test_what_is_no_pattern_is_refused():
+    with pytest.raises(ConfigError, match=r"topics\.regex"):
+        MatchingTopics("([", list, Clock())
