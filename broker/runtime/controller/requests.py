@@ -33,8 +33,9 @@ LEADER_AND_ISR_VERSION = 7
 UPDATE_METADATA_VERSION = 8
 STOP_REPLICA_VERSION = 4
 
-#: What a broker answers to a role that it may be able to take later: a want that passes, and what nobody foresaw.
-_NOT_NOW = (ErrorCode.REPLICA_NOT_AVAILABLE, ErrorCode.UNKNOWN_SERVER_ERROR)
+#: What a broker answers to a role that it may be able to take later: a want that passes, what nobody foresaw, and a log
+#: of an earlier topic of the name that it has not heard the end of.
+_NOT_NOW = (ErrorCode.REPLICA_NOT_AVAILABLE, ErrorCode.UNKNOWN_SERVER_ERROR, ErrorCode.INCONSISTENT_TOPIC_ID)
 
 _SECURITY_PROTOCOLS = {protocol.name: protocol.value for protocol in SecurityProtocol}
 

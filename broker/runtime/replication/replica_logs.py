@@ -32,6 +32,8 @@ class ReplicaLogs:
         self.flushes = GroupFlushes(self._flushing)
         self.cuts = LogCuts(logs, self._disk)
         self.copies = LogCopies()
+        #: In use, though another topic of the name was given a role: `StrayLogs` asks which of both there is.
+        self.doubted: set[TopicPartition] = set()
         self._purging: asyncio.Task | None = None
         self._is_purge_due = False
 
@@ -53,7 +55,12 @@ class ReplicaLogs:
         """Raises ApiError when the log in use is another topic's, is being cut, or its directory has failed."""
         if self._is_being_cut(topic_partition):
             raise _still_being_cut(topic_partition)
-        self._logs.get_or_create(topic_partition, topic_id)
+        try:
+            self._logs.get_or_create(topic_partition, topic_id)
+        except ApiError as error:
+            if error.code is ErrorCode.INCONSISTENT_TOPIC_ID:
+                self.doubted.add(topic_partition)
+            raise
 
     def is_out_of_reach(self, topic_partition: TopicPartition) -> bool:
         """Of a log that could not be had: whether that will stay so until this broker starts again."""

@@ -7,6 +7,9 @@ deleted, an operator may look first.
 
 A log counts as stray when this broker was given no role in its partition from one look to the next, and the topic's
 znode, read after that, does not name this broker as one of its replicas.
+
+A partition that is still in use, of a topic that was deleted while nobody could say so, is in the way of the next topic
+of its name. A role in that one is refused, and asked for again; meanwhile the znode tells here which of both there is.
 """
 
 import asyncio
@@ -54,6 +57,7 @@ class StrayLogs:
 
     async def look(self) -> None:
         """Set aside what had no role at the last look and now, and is not this broker's. Raises ZooKeeperError."""
+        await self._let_go_of_earlier_topics()
         without_role = {partition for partition in self._logs.logs if not self._has_role(partition)}
         for partition in sorted(without_role & self._without_role):
             async with self._replicas.taking_roles:
@@ -61,6 +65,16 @@ class StrayLogs:
                     self._set_aside(partition)
                     without_role.discard(partition)
         self._without_role = without_role
+
+    async def _let_go_of_earlier_topics(self) -> None:
+        doubted = self._replicas.logs.doubted
+        for partition in sorted(doubted):
+            async with self._replicas.taking_roles:
+                topic, hosted = await self._store.topic(partition.topic), self._replicas.get(*partition)
+                if topic is not None and hosted is not None and hosted.topic_id != topic.topic_id:
+                    _log.warning("a later topic has its name, not served any more", partition=str(partition))
+                    self._replicas.stop_replica(partition, delete=True)
+                doubted.discard(partition)
 
     def _has_role(self, partition: TopicPartition) -> bool:
         """Or is at least being cut, in a role it had; or gone by now."""

@@ -6,9 +6,15 @@ import pytest
 
 from broker.common.clock import SystemClock
 from broker.common.cluster import TopicAssignment
+from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.delayed_fetches import DelayedFetches
@@ -56,8 +62,13 @@ def topics():
 
 
 @pytest.fixture
-def strays(logs, topics):
-    return StrayLogs(1, ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock()), logs, topics)
+def manager(logs):
+    return ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
+
+
+@pytest.fixture
+def strays(logs, topics, manager):
+    return StrayLogs(1, manager, logs, topics)
 
 
 def aside(tmp_path) -> list:
@@ -125,3 +136,42 @@ async def test_a_look_that_raises_is_followed_by_others(strays, topics, tmp_path
     await eventually(lambda: aside(tmp_path), "the stray log is found")
     await strays.stop()
     assert len(topics.asked) == 3
+
+
+LATER = UUID(int=3)
+
+
+def told_to_lead(manager, topic_id: UUID) -> ErrorCode:
+    state = LeaderAndIsrPartitionState(leader=1, isr=[1], replicas=[1])
+    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=topic_id, partition_states=[state])
+    return manager.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))[topic_id][0]
+
+
+async def test_partition_of_an_earlier_topic_is_let_go_and_the_next_role_is_taken(strays, topics, manager):
+    """As when the topic was deleted while this broker was cut off, by a controller that is no longer."""
+    assert told_to_lead(manager, OURS) == ErrorCode.NONE
+    assert told_to_lead(manager, LATER) == ErrorCode.INCONSISTENT_TOPIC_ID
+    topics.known["t"] = TopicAssignment("t", LATER, {0: (1,)})
+    await strays.look()
+    assert told_to_lead(manager, LATER) == ErrorCode.NONE
+    assert (manager.get(*T_0).topic_id, manager.get(*T_0).log.log_end_offset) == (LATER, 0)
+
+
+@pytest.mark.parametrize("known", [TopicAssignment("t", OURS, {0: (1,)}), None], ids=["ours", "none"])
+async def test_partition_in_use_stays_when_what_was_said_of_a_later_topic_is_not_so(strays, topics, manager, known):
+    told_to_lead(manager, OURS)
+    told_to_lead(manager, LATER)
+    topics.known |= {"t": known} if known else {}
+    await strays.look()
+    assert manager.get(*T_0).partition.is_leader
+    assert (await strays.look(), topics.asked) == (None, ["t"]), "it was asked once"
+
+
+async def test_partition_in_doubt_is_asked_for_again_when_zookeeper_did_not_answer(strays, topics, manager):
+    told_to_lead(manager, OURS)
+    told_to_lead(manager, LATER)
+    topics.defects, topics.known["t"] = [ZooKeeperError("connection lost")], TopicAssignment("t", LATER, {0: (1,)})
+    with pytest.raises(ZooKeeperError):
+        await strays.look()
+    await strays.look()
+    assert manager.get(*T_0) is None

@@ -1,0 +1,43 @@
+"""What a controller makes of brokers' answers to its requests."""
+
+from uuid import UUID
+
+import pytest
+
+from broker.common.cluster import BrokerRegistration, LeaderAndIsr, LiveBroker
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.controller.effects import PartitionTold, SendLeaderAndIsr
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionError,
+    LeaderAndIsrResponse,
+    LeaderAndIsrTopicError,
+)
+from broker.runtime.controller.requests import leader_and_isr_answered
+
+T_0, T_1, TOPIC_ID = TopicPartition("t", 0), TopicPartition("t", 1), UUID(int=1)
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"),
+    [
+        (ErrorCode.NONE, "taken"),
+        (ErrorCode.KAFKA_STORAGE_ERROR, "failed"),
+        (ErrorCode.REPLICA_NOT_AVAILABLE, "deferred"),
+        (ErrorCode.UNKNOWN_SERVER_ERROR, "deferred"),
+        (ErrorCode.INCONSISTENT_TOPIC_ID, "deferred"),
+        (ErrorCode.STALE_CONTROLLER_EPOCH, "none of these"),
+    ],
+)
+def test_a_role_that_is_refused_is_told_again_unless_that_is_in_vain(code, outcome):
+    told = [PartitionTold(each, TOPIC_ID, LeaderAndIsr(1, 0, (1,), 1), (1,)) for each in (T_0, T_1)]
+    errors = [
+        LeaderAndIsrPartitionError(partition_index=index, error_code=each) for index, each in enumerate((code, 0))
+    ]
+    response = LeaderAndIsrResponse(topics=[LeaderAndIsrTopicError(topic_id=TOPIC_ID, partition_errors=errors)])
+    broker = LiveBroker(BrokerRegistration(1, ()), epoch=1)
+    answered = leader_and_isr_answered(broker, SendLeaderAndIsr(1, 1, tuple(told), ()), response)
+    assert [each for each in ("taken", "failed", "deferred") if T_0 in getattr(answered, each)] == (
+        [outcome] if outcome != "none of these" else []
+    )
+    assert T_1 in answered.taken
