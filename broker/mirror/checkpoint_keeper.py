@@ -1,11 +1,12 @@
 """Looks at the groups of the source, and says where they go on in the target: as checkpoints, as commits if asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from broker.client.cluster import Cluster
 from broker.client.groups import Groups
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.mirror.groups import Checkpoint, Ways, checkpoints, to_commit, ways_there, written
@@ -39,6 +40,7 @@ class CheckpointKeeper:
         self._producer, self._naming, self._flow = producer, naming, flow
         self._chosen, self._commits = groups, commits
         self._said: dict[tuple[str, TopicPartition], Checkpoint] = {}
+        self._refused: dict[str, str] = {}
 
     def close(self) -> None:
         self._source.close()
@@ -48,16 +50,30 @@ class CheckpointKeeper:
         """Raises ApiError, BrokerUnreachable, LedgerUnread."""
         # Offsets before the ledger: what is committed in between has been copied before the ledger says so, or not.
         there, here = Groups(self._source), Groups(self._target)
-        committed = {
-            group.group_id: there.committed(group.group_id)
-            for group in there.listed()
-            if group.group_id in self._chosen
-        }
+        committed = {}
+        for listed in there.listed():
+            if listed.group_id in self._chosen:
+                with self._alone(listed.group_id):
+                    committed[listed.group_id] = there.committed(listed.group_id)
         self._ledger.read_to_end()
         ways = ways_there(self._ledger, self._flow)
         for group, offsets in committed.items():
-            self._follow(group, offsets, ways, here)
+            with self._alone(group):
+                self._follow(group, offsets, ways, here)
         self._producer.flush(30)
+
+    @contextmanager
+    def _alone(self, group: str) -> Iterator[None]:
+        """What is refused for one group holds up no other: somebody joined meanwhile, it is none of consumers, its copy
+        was deleted, one may not."""
+        try:
+            yield
+        except ApiError as error:
+            if self._refused.get(group) != str(error):
+                _log.warning("group not followed", group=group, reason=str(error))
+            self._refused[group] = str(error)
+        else:
+            self._refused.pop(group, None)
 
     def _follow(self, group: str, offsets: dict[TopicPartition, int], ways: Ways, here: Groups) -> None:
         found = checkpoints(group, offsets, ways)
@@ -71,18 +87,7 @@ class CheckpointKeeper:
             self._commit(group, found, here)
 
     def _commit(self, group: str, found: list[Checkpoint], here: Groups) -> None:
-        try:
-            if here.described(group).state not in EMPTY:
-                return
-            if further := to_commit(found, here.committed(group)):
-                here.commit(group, further)
-        except ApiError as error:
-            # Somebody joined meanwhile, or it is none of consumers: then it is not ours to commit for.
-            if error.code not in (
-                ErrorCode.UNKNOWN_MEMBER_ID,
-                ErrorCode.REBALANCE_IN_PROGRESS,
-                ErrorCode.ILLEGAL_GENERATION,
-                ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
-            ):
-                raise
-            _log.info("group not followed", group=group, reason=str(error))
+        if here.described(group).state not in EMPTY:
+            return
+        if further := to_commit(found, here.committed(group)):
+            here.commit(group, further)
