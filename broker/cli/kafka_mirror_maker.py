@@ -1,7 +1,8 @@
 """`kafka-mirror-maker`: the first mirror: a group that reads topics of one cluster and writes them to another one.
 
 Names stay; a record keeps its key, value, headers and timestamp, and goes where the target's partitioner puts its key.
-At least once: offsets are committed when all that was read before is acknowledged. `connect-mirror-maker` is the one
+A header more names the clusters it has been in, so that none comes back, whatever mirrors go there and back. At least
+once: offsets are committed when all that was read before is acknowledged. `connect-mirror-maker` is the one
 that keeps partitions and offsets.
 """
 
@@ -9,7 +10,8 @@ import re
 import threading
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
 
 from broker.cli.frame.answers import at_least_one, pattern
 from broker.cli.frame.connecting import brokers_in_zookeeper, client_config
@@ -23,7 +25,12 @@ _AT_ONCE = 1_000
 _POLL_S = 0.2
 #: How long what was sent may take at the end; what is not acknowledged by then is read again by the next mirror.
 _FLUSH_S = 30.0
+_ASK_S = 5.0
+_CLUSTERS_MAX = 100
+Headers = list[tuple[str, bytes | None]]
 #: Nothing is lost whatever happens to the target (Kafka's mirror sets them, too).
+#: Ids of clusters with commas: where a record has been, and where it was brought.
+CLUSTERS = "barnabas.mirror.clusters"
 _OF_PRODUCER = {
     "acks": "all",
     "max.in.flight.requests.per.connection": "1",
@@ -120,6 +127,7 @@ class _Stream:
         from broker.cli.clients.clients import next_messages
 
         self._sending = producer
+        self._clusters = [self._cluster_id(each) for each in (consumer, producer)]
         commit_at = time.monotonic() + self._interval_s
         while not self.is_ending and not self.failure:
             for message in next_messages(consumer, _AT_ONCE, _POLL_S):
@@ -132,10 +140,23 @@ class _Stream:
         if not self.failure:
             self._commit(consumer)
 
+    def _cluster_id(self, client: "Consumer | Producer") -> str | None:
+        """Waits for who does not answer."""
+        from confluent_kafka import KafkaException
+
+        while not self.is_ending:
+            with suppress(KafkaException):
+                told: str | None = client.list_topics(timeout=_ASK_S).cluster_id
+                return told
+        return None
+
     def _send(self, producer: "Producer", message: "Message") -> None:
+        headers = with_clusters(cast(Headers, message.headers() or []), *self._clusters)
+        if headers is None:
+            return
         kind, timestamp_ms = message.timestamp()
         named: dict[str, Any] = {"timestamp": timestamp_ms} if kind and timestamp_ms >= 0 else {}
-        if headers := message.headers():
+        if headers:
             named["headers"] = headers
         while not self.failure:
             try:
@@ -176,6 +197,18 @@ class _Stream:
                 KafkaError.REBALANCE_IN_PROGRESS,
             ):
                 raise
+
+
+def with_clusters(headers: Headers, source: str | None, target: str | None) -> Headers | None:
+    """With which a record goes from one cluster to the other; None if it has been there. Pure."""
+    if source is None or target is None:
+        return headers
+    been = [each for name, value in headers if name == CLUSTERS for each in (value or b"").decode("latin-1").split(",")]
+    if target in been:
+        return None
+    kept = [(name, value) for name, value in headers if name != CLUSTERS]
+    passed = [*(each for each in been if each != source), source, target][-_CLUSTERS_MAX:]
+    return [*kept, (CLUSTERS, ",".join(passed).encode("latin-1"))]
 
 
 def _with_brokers(properties: Mapping[str, str]) -> dict[str, str]:
@@ -229,7 +262,7 @@ COMMAND = Command(
     ),
     notes=(
         "consumer.config: bootstrap.servers and group.id of the source; auto.offset.reset=earliest, or what was "
-        "written before the mirror began is not copied. Two mirrors there and back with the same names never end: "
-        "connect-mirror-maker tells where records have been.",
+        "written before the mirror began is not copied. Two mirrors there and back make no loop: the header "
+        f"{CLUSTERS} says where a record has been.",
     ),
 )  # fmt: skip

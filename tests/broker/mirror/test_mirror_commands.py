@@ -6,6 +6,7 @@ from contextlib import ExitStack
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from broker.cli.kafka_mirror_maker import CLUSTERS, with_clusters
 from tests.barnabas_cluster import await_true
 from tests.broker.mirror.running import begun, properties
 from tests.typed import typed, typed_in_shell
@@ -46,7 +47,44 @@ def test_the_first_mirror_copies_under_the_same_name_and_goes_on_where_it_stoppe
         await_true(lambda wanted=20 * (turn + 1): len(south.read(topic)) == wanted, "all is there", 60)
         mirror.terminate()
         assert mirror.wait(40) == 143
-    assert [each[1:] for each in south.read(topic)] == [each[1:] for each in north.read(topic)]
+    been = (CLUSTERS, f"{north.id},{south.id}".encode())
+    assert [each[1:] for each in south.read(topic)] == [
+        (key, value, [*headers, been], timestamp) for _, key, value, headers, timestamp in north.read(topic)
+    ]
+
+
+def test_first_mirrors_there_and_back_make_no_loop(north, south, topic, begin, tmp_path):
+    for side in (north, south):
+        side.create(topic)
+        side.write(topic, [f"from {side.alias}"])
+    for source, target in ((north, south), (south, north)):
+        consumer = properties(
+            tmp_path / f"{source.alias}-consumer",
+            **{"bootstrap.servers": source.bootstrap, "group.id": topic, "auto.offset.reset": "earliest"},
+        )  # fmt: skip
+        producer = properties(tmp_path / f"{target.alias}-producer", **{"bootstrap.servers": target.bootstrap})
+        begin(
+            "kafka-mirror-maker", "--consumer.config", consumer, "--producer.config", producer, "--include", topic,
+            "--offset.commit.interval.ms", "200",
+        )  # fmt: skip
+    for side in (north, south):
+        reader = Consumer({"bootstrap.servers": side.bootstrap, "group.id": topic})
+        place = TopicPartition(topic, 0)
+        await_true(
+            lambda reader=reader, place=place: reader.committed([place], timeout=10)[0].offset == 2, "passed", 60
+        )
+        reader.close()
+        assert len(side.read(topic)) == 2
+
+
+def test_where_a_record_has_been_goes_with_it():
+    once = with_clusters([("h", b"1")], "a", "b")
+    assert once == [("h", b"1"), (CLUSTERS, b"a,b")]
+    assert with_clusters(once, "b", "c") == [("h", b"1"), (CLUSTERS, b"a,b,c")]
+    assert with_clusters(once, "b", "a") is None
+    assert with_clusters(once, "a", "b") is None
+    assert with_clusters([(CLUSTERS, None), (CLUSTERS, b"\xff")], "a", "b") == [(CLUSTERS, b",\xff,a,b")]
+    assert with_clusters([], None, "b") == []
 
 
 def test_what_a_mirror_cannot_do_is_said(tmp_path):
