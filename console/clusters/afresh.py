@@ -1,10 +1,10 @@
 """Forgetting a cluster, so that another one may have its name: all that was seen of it, and all that was to be done."""
 
-from django.apps import apps
+from typing import Any
 
-from console.audit.record import record_event
-from console.clusters.queries import cluster_state
-from console.common.current_cluster import current_cluster
+from django.apps import apps
+from django.db.models import Model, QuerySet
+
 from console.common.databases import OF_CLUSTER, cluster_atomic
 
 #: Not of the cluster: processes of this host, what somebody wants to be warned of, and who has to be asked. What heals
@@ -12,15 +12,22 @@ from console.common.databases import OF_CLUSTER, cluster_atomic
 STAYS = frozenset(
     {"processes.managedprocess", "processes.withdrawnprocess", "alerts.keptrule", "changes.changerule"},
 )
+#: A change that is being carried out may be this very one.
+_CHANGES, _UNDER_WAY = "changes.proposedchange", {"state": "doing"}
+WHAT_GOES = (
+    "Deleted is all that was seen of {old} as {name}: history, charts, notes, what takes changes back; and all that "
+    "was to be done there: moves, planned deletions, proposed changes, healing. Rules of alerts and changes stay, and "
+    "so do rights and the audit."
+)
 
 
 def start_afresh() -> int:
     """Delete what is kept of the current cluster; how many rows that were. Collectors have to be started again."""
-    was = cluster_state().cluster_id
     models = [each for each in apps.get_models() if each._meta.app_label in OF_CLUSTER]
     with cluster_atomic():
-        count = sum(each.objects.all().delete()[0] for each in models if each._meta.label_lower not in STAYS)
-        record_event(
-            None, "start afresh", "cluster", current_cluster(), {"cluster_id": was}, None, detail=f"{count:,} rows"
-        )
-    return count
+        return sum(_rows(each).delete()[0] for each in models if each._meta.label_lower not in STAYS)
+
+
+def _rows(model: type[Model]) -> QuerySet[Any]:
+    rows = model._default_manager.all()
+    return rows.exclude(**_UNDER_WAY) if model._meta.label_lower == _CHANGES else rows

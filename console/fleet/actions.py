@@ -4,6 +4,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from console.audit.record import record_event
+from console.clusters.afresh import start_afresh
+from console.common.current_cluster import in_cluster
 from console.common.reloading import ask_to_reload
 from console.fleet.kept import Kept, remove, write
 from console.fleet.plan import OBJECT_TYPE
@@ -30,6 +32,17 @@ def do_remove(actor: User, plan: Plan, confirmation: Confirmation) -> None:
         ask_to_reload(settings.RUN_DIR)
 
     carry_out(actor, plan, confirmation, take_away)
+
+
+def do_start_afresh(actor: User, plan: Plan, confirmation: Confirmation) -> None:
+    """Raises NotConfirmedError."""
+
+    def forget() -> None:
+        with in_cluster(plan.object_name):
+            start_afresh()
+        ask_to_reload(settings.RUN_DIR)
+
+    carry_out(actor, plan, confirmation, forget)
 
 
 def note_trial(actor: User, name: str, bootstrap: str, trial: Trial) -> None:

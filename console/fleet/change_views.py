@@ -9,15 +9,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from console.access.rights import Right, require
+from console.clusters.queries import cluster_state
 from console.common.cluster_urls import address_in
-from console.common.current_cluster import MAIN, all_clusters, is_main
+from console.common.current_cluster import MAIN, all_clusters, in_cluster, is_main
 from console.common.declared_clusters import CLUSTERS_MAX, ClustersError
 from console.connectors.sealing import print_of, seal, unseal
-from console.fleet.actions import do_keep, do_remove, note_trial
+from console.fleet.actions import do_keep, do_remove, do_start_afresh, note_trial
 from console.fleet.beside import steps_beside
 from console.fleet.forms import ClusterForm
 from console.fleet.kept import SECRETS, Kept, added_names, kept_of
-from console.fleet.plan import keep_plan, remove_plan
+from console.fleet.plan import afresh_plan, keep_plan, remove_plan
 from console.gateway.trial import Step, Trial, try_cluster
 from console.plans.plan import Confirmation
 from console.plans.views import is_confirmed, refusable
@@ -65,6 +66,24 @@ def remove(request: HttpRequest, cluster: str) -> HttpResponse:
             return redirect("clusters")
     context = {"plan": plan, "kept": cluster, "address": request.path, "error": answer.error}
     return render(request, "fleet/change.html", context, status=answer.status)
+
+
+@require_http_methods(_METHODS)
+def afresh(request: HttpRequest, cluster: str) -> HttpResponse:
+    """Where another cluster answers than the one that is known by this name."""
+    _access(request)
+    if cluster not in all_clusters():
+        raise Http404("There is no such cluster.")
+    with refusable() as answer:
+        with in_cluster(cluster):
+            state = cluster_state()
+        plan = afresh_plan(cluster, state.cluster_id, state.brokers_error)
+        if is_confirmed(request):
+            do_start_afresh(request.user, plan, Confirmation.parse(request.POST))
+            messages.success(request, f"{cluster} starts afresh, when the console's processes have started again.")
+            return redirect("clusters")
+    context = {"plan": plan, "state": state, "address": request.path, "error": answer.error}
+    return render(request, "fleet/afresh.html", context, status=answer.status)
 
 
 def _access(request: HttpRequest) -> None:

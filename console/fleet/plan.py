@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from console.clusters.afresh import WHAT_GOES
+from console.gateway.errors import OTHER
 from console.plans.plan import Line, Plan
 
+AFRESH = "start afresh"
 ADD, CHANGE, REMOVE = "add cluster", "change cluster", "remove cluster"
 OBJECT_TYPE = "cluster"
 _PEM = ("authorities", "certificate")
@@ -41,6 +44,23 @@ def remove_plan(name: str, before: Mapping[str, Any]) -> Plan:
         losses=("Its passwords and keys are deleted here: who adds it again types them again.",),
         undo="add it again.",
         typed_name=name,
+    )
+
+
+def afresh_plan(name: str, known: str, error: str) -> Plan:
+    """Only while another cluster answers than the one that is `known`; `error`: why the brokers are not asked."""
+    is_other = error.startswith(OTHER)
+    return Plan(
+        action=AFRESH,
+        object_type=OBJECT_TYPE,
+        object_name=name,
+        lines=(Line("cluster_id", known, None),),
+        read=(f"cluster_id={known}", error),
+        touches=(_AGAIN, "The cluster that answers is looked at then, as one that nothing is known of."),
+        losses=(WHAT_GOES.format(old=known or "a cluster without an id", name=name),),
+        command=f"python -m console start_afresh {name} --yes",
+        typed_name=name,
+        obstacle="" if is_other else "No other cluster answers than the one that is known: there is nothing to forget.",
     )
 
 

@@ -14,6 +14,7 @@ from console.clusters.models import Broker
 from console.common.cluster_urls import address_in, at_cluster
 from console.common.declared_clusters import Cluster
 from console.consumers.access import groups_within
+from console.gateway.errors import OTHER
 from console.live.attention import call
 from console.overview.queries import health_within, state_within, topic_totals
 
@@ -40,6 +41,11 @@ class Tile:
     @property
     def more_count(self) -> int:
         return self.reason_count - 1
+
+    @property
+    def is_another(self) -> bool:
+        """Who answers is not the cluster that is known by this name."""
+        return self.error.startswith(OTHER)
 
     @property
     def tone(self) -> str:

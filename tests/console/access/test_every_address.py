@@ -75,6 +75,7 @@ CHANGES = {
     "cluster-add": "admin",
     "cluster-change": "admin",
     "cluster-remove": "admin",
+    "cluster-afresh": "admin",
     "read-only-switch": "admin",
     "user": "admin",
     "user-password": "admin",
@@ -211,7 +212,7 @@ COMPARES = {"declaration"}
 FOR_READERS = {"topic-records", "topic-contents", "topic-record", "topic-records-histogram", "topic-records-compare"}
 FOR_OPERATORS |= {"topic-record-copy", "topic-record-tombstone", "changes", "change"}
 FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
-    *("cluster-add", "cluster-change", "cluster-remove"),
+    *("cluster-add", "cluster-change", "cluster-remove", "cluster-afresh"),
     *("users", "user-create", "user", "user-password", "user-logins"),
     *("credential-create", "credential-password", "credential-delete"),
     *("acl-create", "acl-change", "acl-use", "acl-file"),

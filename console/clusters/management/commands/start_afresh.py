@@ -3,16 +3,12 @@
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from console.clusters.afresh import start_afresh
+from console.audit.record import record_event
+from console.clusters.afresh import WHAT_GOES, start_afresh
 from console.clusters.queries import cluster_state
 from console.common.current_cluster import all_clusters, in_cluster
+from console.common.databases import cluster_atomic
 from console.common.reloading import ask_to_reload
-
-_WHAT_GOES = (
-    "Deleted is all that was seen of {old} as {name}: history, charts, notes, what takes changes back; and all that "
-    "was to be done there: moves, planned deletions, proposed changes, healing. Rules of alerts and changes stay, and "
-    "so do rights and the audit."
-)
 
 
 class Command(BaseCommand):
@@ -26,9 +22,13 @@ class Command(BaseCommand):
         if name not in all_clusters():
             raise CommandError(f"There is no cluster {name}; there are {', '.join(all_clusters())}.")
         with in_cluster(name):
-            old = cluster_state().cluster_id or "a cluster without an id"
+            was = cluster_state().cluster_id
+            old = was or "a cluster without an id"
             if not yes:
-                raise CommandError(f"{_WHAT_GOES.format(old=old, name=name)} Say --yes to have it done.")
-            count = start_afresh()
+                raise CommandError(f"{WHAT_GOES.format(old=old, name=name)} Say --yes to have it done.")
+            with cluster_atomic():
+                count = start_afresh()
+                detail = f"{count:,} rows"
+                record_event(None, "start afresh", "cluster", name, {"cluster_id": was}, None, detail=detail)
         ask_to_reload(settings.RUN_DIR)
         self.stdout.write(f"{count:,} rows of {old} are deleted; the console's processes start again, if they run.")
