@@ -15,6 +15,15 @@ from broker.connect.herder.validation import connector_class
 from broker.connect.storage.records import dump, load
 from broker.connect.storage.source_offsets import SourceOffsets, closing
 
+#: What a group answers that has members.
+_STILL_THERE = {
+    ErrorCode.NON_EMPTY_GROUP,
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.ILLEGAL_GENERATION,
+    ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC,
+    ErrorCode.REBALANCE_IN_PROGRESS,
+}
+
 
 class ConnectorOffsets:
     def __init__(self, herder: Herder):
@@ -59,7 +68,7 @@ class ConnectorOffsets:
                     groups.delete(self._group(name))
                 except ApiError as error:
                     if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
-                        raise _not_empty(name, error) from None
+                        raise _refused(name, error) from None
             return _done("reset", is_all)
         self._fence(name)
         with self._kept(name) as kept:
@@ -90,7 +99,7 @@ class ConnectorOffsets:
                 if gone := [place for place, offset in places.items() if offset is None]:
                     groups.delete_offsets(self._group(name), gone)
             except ApiError as error:
-                raise _not_empty(name, error) from None
+                raise _refused(name, error) from None
         return is_all
 
     def _require_stopped(self, name: str) -> None:
@@ -169,7 +178,6 @@ def _sink_offset(offset: Mapping[str, Any] | None) -> int | None:
     return number
 
 
-def _not_empty(name: str, error: ApiError) -> Refused:
-    return Refused(
-        f"Failed to change offsets of connector {name}: its tasks may not be fully stopped yet; try again ({error})"
-    )
+def _refused(name: str, error: ApiError) -> Refused:
+    why = "its tasks may not be fully stopped yet; try again " if error.code in _STILL_THERE else ""
+    return Refused(f"Failed to change offsets of connector {name}: {why}({error})")
