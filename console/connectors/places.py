@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _TOPIC, _NUMBERS = r"(?P<topic>[\w.-]{1,249})", r"(?P<partition>\d{1,9})"
-#: Kafka's own sentence, and that of our worker.
+#: Kafka's own sentence, and that of our worker, which may know only between which records it was.
 _PLACES = (
     re.compile(rf"topic '{_TOPIC}',? partition {_NUMBERS},? (?:at )?offset (?P<offset>\d{{1,18}})"),
-    re.compile(rf"record at {_TOPIC}-{_NUMBERS}@(?P<offset>\d{{1,18}})"),
+    re.compile(
+        rf"record at {_TOPIC}-{_NUMBERS}@(?P<offset>\d{{1,18}})"
+        r"(?: and the record at [\w.-]{1,249}-\d{1,9}@(?P<last>\d{1,18}))?(?P<elsewhere>, or at |, or between )?"
+    ),
 )
 #: A line that begins with the name of an error.
 _ERROR = re.compile(
@@ -21,12 +24,25 @@ _SEARCHED_MAX = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
+    """Of a record, or with `last` of one from there to `last`; it may be `elsewhere`, in another partition."""
+
     topic: str
     partition: int
     offset: int
+    last: int | None = None
+    elsewhere: bool = False
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}@{self.offset}"
+
+    @property
+    def end(self) -> "Place | None":
+        return None if self.last is None else Place(self.topic, self.partition, self.last)
+
+    @property
+    def sentence(self) -> str:
+        more = " or in another partition" if self.elsewhere else ""
+        return f"between the records {self} and {self.end}{more}" if self.end else f"at the record {self}{more}"
 
 
 def place_in(trace: str) -> Place | None:
@@ -34,7 +50,9 @@ def place_in(trace: str) -> Place | None:
     searched = trace[:_SEARCHED_MAX]
     for pattern in _PLACES:
         if match := pattern.search(searched):
-            return Place(match["topic"], int(match["partition"]), int(match["offset"]))
+            said = match.groupdict()
+            last = int(said["last"]) if said.get("last") else None
+            return Place(said["topic"], int(said["partition"]), int(said["offset"]), last, bool(said.get("elsewhere")))
     return None
 
 

@@ -35,7 +35,7 @@ def _failed(each: TroubledConnector) -> Reason:
         tasks = f"{each.failed_count} of its {each.task_count} tasks" if each.task_count > 1 else "its task"
         text = f"Connector {name} failed in {tasks}: {'they do' if each.failed_count > 1 else 'it does'} nothing more."
     action = Action("Read why; cure the cause, then restart what failed", "connector", each.name)
-    evidence = " · ".join(filter(None, [each.error, each.place and f"at the record {each.place}"]))
+    evidence = " · ".join(filter(None, [each.error, each.place]))
     weight = each.failed_count + each.is_whole
     key = f"connector:{each.name}"
     subject = f"Connector {name}"

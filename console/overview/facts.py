@@ -167,7 +167,7 @@ def _as_connector(each: ShownConnector) -> TroubledConnector:
         row.task_count,
         row.state == "FAILED",
         failure.error_class if failure else "",
-        str(failure.place) if failure and failure.place else "",
+        failure.place.sentence if failure and failure.place else "",
         row.failed_since_ms,
     )
 

@@ -134,7 +134,7 @@ class UnloadedCoordinators:
 
 @dataclass(frozen=True, slots=True)
 class TroubledConnector:
-    """A connector that failed as a whole, or in some of its tasks; `error` is a class's name, `place` of a record."""
+    """A connector that failed as a whole, or in some tasks; `error` is a class's name, `place` says at which record."""
 
     name: str
     failed_count: int
