@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
+import anyio
+import anyio.to_thread
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -19,7 +20,7 @@ from broker.common.logs import LEVELS, logger
 from broker.connect.api import ConnectError
 from broker.connect.group.wire import Unit
 from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound, NotLeader, Refused, TooLong
-from broker.connect.herder.herder import Herder
+from broker.connect.herder.herder import REQUEST_TIMEOUT_S, Herder
 from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
 from broker.connect.plugins import Kind, lookup, plugins
 from broker.connect.rest.forwarding import Send, forward
@@ -104,9 +105,12 @@ class Rest:
                 if raw and _media_type(request) not in ("", "application/json"):
                     raise NoJson("HTTP 415 Unsupported Media Type")
                 body = _parsed(raw) if raw else None
-                return await run_in_threadpool(
-                    self._answered, request, raw, functools.partial(answer, request, body), status
-                )
+                call = functools.partial(self._answered, request, raw, functools.partial(answer, request, body), status)
+                with anyio.fail_after(REQUEST_TIMEOUT_S):
+                    # Left behind when it hangs: a plugin that does must not keep others from being asked.
+                    return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+            except TimeoutError:
+                return _error(500, "Request timed out. The worker is busy with another operation")
             except Refused as error:
                 return _error(error.status, str(error))
 

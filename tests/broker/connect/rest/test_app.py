@@ -1,11 +1,14 @@
 """What REST answers to who asks amiss, and for a plugin that raises whatever it likes while it is asked."""
 
+import threading
+
 import pytest
 from starlette.testclient import TestClient
 
 from broker.connect.api import ConfigDef, SourceConnector
 from broker.connect.herder.herder import Herder
 from broker.connect.plugins import Plugin, catalog
+from broker.connect.rest import app
 from broker.connect.rest.app import Rest
 from broker.connect.settings import STANDALONE, read_settings
 from broker.connect.storage.configurations import Configurations
@@ -15,6 +18,7 @@ from broker.connect.storage.states import States
 
 PROPS = {"key.converter": "StringConverter", "value.converter": "StringConverter", "offset.storage.file.filename": "/x"}
 RAISED: dict[str, BaseException] = {}
+ENDED = threading.Event()
 
 
 class WordlessError(Exception):
@@ -32,6 +36,9 @@ class Raising(SourceConnector):
         return []
 
     def validate(self, props):
+        if props["raises"] == "nothing, ever":
+            ENDED.wait(60)
+            return []
         raise RAISED[props["raises"]]
 
 
@@ -63,6 +70,19 @@ def test_whatever_a_plugin_raises_is_one_sentence(client, monkeypatch, error, to
     answer = client.put("/connectors/c/config", json={"connector.class": "Raising", "raises": "it"})
     assert (answer.status_code, answer.json()) == (500, {"error_code": 500, "message": told})
     assert client.get("/connectors").json() == []
+
+
+def test_a_plugin_that_hangs_is_left_and_others_are_asked(client, monkeypatch):
+    config = {"connector.class": "Raising", "raises": "nothing, ever"}
+    try:
+        with monkeypatch.context() as short:
+            short.setattr(app, "REQUEST_TIMEOUT_S", 0.01)
+            hung = client.put("/connector-plugins/Raising/config/validate", json=config)
+        assert client.get("/connectors").json() == []
+    finally:
+        ENDED.set()
+    assert (hung.status_code, hung.json()["error_code"]) == (500, 500)
+    assert "Request timed out" in hung.json()["message"]
 
 
 def test_a_body_that_is_no_configuration_by_its_length_is_413(client):
