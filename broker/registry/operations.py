@@ -12,7 +12,7 @@ from broker.registry.errors import Incompatible, InvalidSchema, schema_not_found
 from broker.registry.kinds import Parsed
 from broker.registry.names import context_of, split
 from broker.registry.records import Record, Value, canonical_json
-from broker.registry.registering import live_version, registration, resolved_references
+from broker.registry.registering import live_version, registration, require_mode, resolved_references
 from broker.registry.registry import Registry
 from broker.registry.schema import Content, Version
 from broker.registry.settings import effective_config, require_writable
@@ -63,6 +63,7 @@ async def register(registry: Registry, subject: str, asked: Asked) -> tuple[Vers
     present = live_version(store, subject, content)
     if present is not None and (asked.id in (None, present.id)):
         return present, []
+    require_mode(subject, mode, asked.id)
     if not is_import:
         found = await _incompatibilities(registry, subject, content, parsed, config, store.versions(subject))
         if found:

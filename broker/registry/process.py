@@ -47,10 +47,10 @@ async def run(config: RegistryConfig) -> None:
     """Until SIGTERM or SIGINT. Raises StartupError, NotNowError."""
     logins = read_logins(Path(config.authentication_file)) if config.authentication_method == "BASIC" else None
     sockets = [_listen(each) for each in config.listeners]
-    await asyncio.to_thread(
+    cluster_id = await asyncio.to_thread(
         ensure_topic, config.client, config.kafkastore_topic, config.kafkastore_topic_replication_factor
     )
-    registry = Registry(config)
+    registry = Registry(config, cluster_id)
     registry.reader.start()
     try:
         await _read_all(registry)

@@ -71,10 +71,20 @@ def live_version(store: Store, subject: str, content: Content, *, deleted: bool 
     return max(places, key=lambda each: each.version, default=None)
 
 
+def require_mode(subject: str, mode: str, schema_id: int | None) -> None:
+    """Ids come from elsewhere, all of them, or none. Raises RegistryError 42205."""
+    takes_ids = mode in ("IMPORT", "FORWARD")
+    if takes_ids is (schema_id is None):
+        raise not_permitted(f"Subject {subject} is not in {'read-write' if takes_ids else 'import'} mode")
+
+
 def registration(
     store: Store, subject: str, content: Content, *, mode: str, schema_id: int | None, number: int | None
 ) -> tuple[Version, list[Record]]:
-    """The version to be and its records. RegistryError 42205, 42201 (see B2 of the rules: ids, explicit or next)."""
+    """The version to be and its records, after `require_mode`.
+
+    Raises RegistryError 42205, 42201 (see B2 of the rules: ids, explicit or next).
+    """
     context = context_of(subject)
     all_versions = store.versions(subject, deleted=True)
     next_number = all_versions[-1].version + 1 if all_versions else 1
@@ -83,8 +93,6 @@ def registration(
     if schema_id is None:
         _require_room(store)
         schema_id = known_id if known_id is not None else store.ids_max(context) + 1
-    elif mode not in ("IMPORT", "FORWARD"):
-        raise not_permitted(f"Subject {subject} is not in import mode")
     else:
         _require_free(store, context, schema_id, content)
     version = Version(subject, number, schema_id, content)

@@ -40,8 +40,9 @@ class NotLeader(Exception):
 
 
 class Registry:
-    def __init__(self, config: RegistryConfig):
+    def __init__(self, config: RegistryConfig, kafka_cluster_id: str = ""):
         self.config = config
+        self.kafka_cluster_id = kafka_cluster_id
         self.store = Store()
         self.leadership = Leadership(*config.advertised)
         self.leadership.on_change(self._on_leader)

@@ -46,15 +46,18 @@ class Written(NamedTuple):
     value: bytes | None
 
 
-def ensure_topic(settings: Mapping[str, Any], topic: str, replication_factor: int) -> None:
-    """StartupError for a topic that would lose schemas or their order: it has one partition, and is compacted."""
+def ensure_topic(settings: Mapping[str, Any], topic: str, replication_factor: int) -> str:
+    """The id of the cluster it is in.
+
+    StartupError for a topic that would lose schemas or their order: it has one partition, and is compacted.
+    """
     admin = AdminClient(muted(settings))
     try:
         metadata = admin.list_topics(timeout=_TOPIC_TIMEOUT_S)
         found = metadata.topics.get(topic)
         if found is None:
             _create(admin, topic, min(replication_factor, len(metadata.brokers)))
-            return
+            return metadata.cluster_id or ""
         policy = _cleanup_policy(admin, topic)
     except KafkaException as error:
         raise NotNowError(f"the brokers do not tell of the topic {topic}: {error.args[0].str()}.") from None
@@ -64,6 +67,7 @@ def ensure_topic(settings: Mapping[str, Any], topic: str, replication_factor: in
         raise StartupError(
             f"the topic {topic} has cleanup.policy={policy}: schemas would be deleted from it; set it to compact."
         )
+    return metadata.cluster_id or ""
 
 
 def _create(admin: AdminClient, topic: str, replicas: int) -> None:

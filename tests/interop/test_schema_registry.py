@@ -4,6 +4,7 @@ import json
 import uuid
 
 import pytest
+from confluent_kafka.admin import AdminClient
 from confluent_kafka.schema_registry import (
     Schema,
     SchemaReference,
@@ -211,7 +212,7 @@ def test_the_life_of_a_subject(registry, client, name):
     assert other > schema_id
 
 
-def test_every_endpoint_answers_in_confluents_shape(registry, name):
+def test_every_endpoint_answers_in_confluents_shape(registry, name, cluster):
     ask = registry.ask
     made = ask("POST", f"/subjects/{name}%2Fx/versions", {"schema": ORDER, "references": [], "unknown": 1})
     assert made.status == 200
@@ -253,7 +254,10 @@ def test_every_endpoint_answers_in_confluents_shape(registry, name):
     assert ask("POST", f"/subjects/{name}/versions", {"schema": ORDER}).body["error_code"] == 42205
     assert ask("DELETE", f"/mode/{name}").body == {"mode": "READONLY"}
     assert "." in ask("GET", "/contexts").body
-    assert ask("GET", "/v1/metadata/id").body["id"] == ""
+    told = ask("GET", "/v1/metadata/id").body
+    assert told["id"] == ""
+    brokers = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    assert told["scope"]["clusters"]["kafka-cluster"] == brokers.list_topics(timeout=10).cluster_id
     assert "version" in ask("GET", "/v1/metadata/version").body
     assert ask("POST", "/").body == {}
     assert ask("GET", "/associations/resources/-/t?resourceType=topic").status == 404
@@ -278,7 +282,11 @@ def test_contexts_have_ids_of_their_own(registry, name):
 
 def test_ids_come_from_elsewhere_in_import_mode_only(registry, name):
     subject = f":.{name}:s"
+    early = registry.ask("POST", f"/subjects/:.{name}:orders/versions", {"schema": ORDER, "id": 7})
+    assert (early.body["error_code"], early.body["message"][-21:]) == (42205, "is not in import mode")
     assert registry.ask("PUT", f"/mode/:.{name}:", {"mode": "IMPORT"}).status == 200
+    without = registry.ask("POST", f"/subjects/:.{name}:orders/versions", {"schema": ORDER})
+    assert (without.body["error_code"], without.body["message"][-25:]) == (42205, "is not in read-write mode")
     made = registry.ask("POST", f"/subjects/{subject}/versions", {"schema": ORDER, "id": 77, "version": 3})
     assert (made.body["id"], made.body["version"]) == (77, 3)
     other = {"schema": ORDER_WITH_NOTE, "id": 77, "version": 4}

@@ -29,8 +29,10 @@ async def nothing(_request: Request) -> Response:
 
 
 async def cluster_id(request: Request) -> Response:
-    config = request.app.state.registry.config
-    clusters = {"schema-registry-cluster": config.schema_registry_group_id}
+    registry = request.app.state.registry
+    clusters = {"schema-registry-cluster": registry.config.schema_registry_group_id}
+    if registry.kafka_cluster_id:
+        clusters = {"kafka-cluster": registry.kafka_cluster_id, **clusters}
     return answer({"scope": {"path": [], "clusters": clusters}, "id": ""})
 
 
