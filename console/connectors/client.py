@@ -5,12 +5,13 @@ whether it was made.
 """
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from console.common.current_cluster import here
+from console.common.current_cluster import bound, current_cluster, here
 from console.common.owned_files import FileError
 from console.connectors import answers
 from console.connectors.answers import (
@@ -25,13 +26,16 @@ from console.connectors.answers import (
 )
 from console.connectors.asking import Answer, NoAnswerError, NotAskedError, Question, ask, ask_all
 from console.connectors.configuration import ConnectSettings
-from console.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError
+from console.gateway.errors import ClusterUnreachableError, GatewayError, OtherClusterError, RefusedError
+from console.gateway.identity import refuse_of_other, remembered
 
 NOT_CONFIGURED = "No worker of Kafka Connect is configured (BARNABAS_CONNECT)."
 UNKNOWN_OUTCOME = "Whether it was done is not known: look again in a moment."
 
 #: For the few bytes by which a worker says that it is there.
 _GREETING_S = 3.0
+#: How long what it said of its cluster counts: somebody may move an address.
+_KNOWN_S = 10.0
 
 T = TypeVar("T")
 
@@ -43,9 +47,17 @@ class UnknownOutcomeError(GatewayError):
 class ConnectClient:
     """Thread-safe. Every method raises GatewayError."""
 
-    def __init__(self, connect: ConnectSettings):
-        self._connect = connect
+    def __init__(
+        self,
+        connect: ConnectSettings,
+        meant: Callable[[], str] = lambda: "",
+        now_s: Callable[[], float] = time.monotonic,
+    ):
+        """`meant`: the id of the cluster that the workers are to be of; empty: it is not known."""
+        self._connect, self._meant, self._now_s = connect, meant, now_s
         self._answered_last = ""
+        #: Of each address the cluster it has told, and until when that counts.
+        self._told: dict[str, tuple[str, float]] = {}
 
     @property
     def is_configured(self) -> bool:
@@ -61,7 +73,16 @@ class ConnectClient:
         addresses = self._connect.addresses
         questions = [self._question("GET", each, "/") for each in addresses]
         said = ask_all(questions, self._connect.authority_file, _GREETING_S)
-        return {each: _worker(answer) for each, answer in zip(addresses, said, strict=True)}
+        return {each: self._own(each, _worker(answer)) for each, answer in zip(addresses, said, strict=True)}
+
+    def _own(self, address: str, worker: WorkerView | str) -> WorkerView | str:
+        """Or why it is not."""
+        if isinstance(worker, WorkerView):
+            try:
+                refuse_of_other(f"The worker of Kafka Connect at {address}", self._meant(), worker.kafka_cluster_id)
+            except OtherClusterError as error:
+                return str(error)
+        return worker
 
     def connectors(self) -> Listing:
         """Asked twice: of both at once Connect leaves out who has no status yet."""
@@ -160,7 +181,32 @@ class ConnectClient:
                 return _checked(answer, lambda said: said)
         raise _silent(problems)
 
+    def _require_own(self, address: str) -> None:
+        """Raises OtherClusterError, and NotAskedError of a worker that does not say whose it is."""
+        meant = self._meant()
+        if not meant:
+            return
+        cluster, until_s = self._told.get(address, ("", 0.0))
+        if self._now_s() >= until_s:
+            cluster = self._cluster_told(address) or cluster
+            if not cluster:
+                raise NotAskedError("it does not say which cluster it works for")
+            self._told[address] = cluster, self._now_s() + _KNOWN_S
+        refuse_of_other(f"The worker of Kafka Connect at {address}", meant, cluster)
+
+    def _cluster_told(self, address: str) -> str:
+        """Empty: it tells none now, as when its brokers are away. Raises NotAskedError, RefusedError."""
+        try:
+            answer = ask(self._question("GET", address, "/"), self._connect.authority_file, _GREETING_S)
+        except NoAnswerError:
+            return ""
+        if answer.status == 401:
+            _body(answer)
+        worker = _worker(answer)
+        return worker.kafka_cluster_id if isinstance(worker, WorkerView) else ""
+
     def _asked(self, method: str, address: str, path: str, body: object) -> Answer:
+        self._require_own(address)
         answer = ask(self._question(method, address, path, body), self._connect.authority_file)
         self._answered_last = address
         return answer
@@ -233,9 +279,9 @@ def _worker(answer: Answer | Exception) -> WorkerView | str:
 
 def connect_client() -> ConnectClient:
     """Of the configured workers."""
-    return _made(here.CONNECT)
+    return _made(here.CONNECT, current_cluster())
 
 
 @cache
-def _made(connect: ConnectSettings) -> ConnectClient:
-    return ConnectClient(connect)
+def _made(connect: ConnectSettings, _cluster: str) -> ConnectClient:
+    return ConnectClient(connect, bound(remembered))

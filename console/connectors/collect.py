@@ -9,7 +9,7 @@ from console.connectors import store
 from console.connectors.client import ConnectClient, connect_client
 from console.connectors.declarations import DeclaredSecrets, declared_secrets
 from console.connectors.models import ConnectLook, Connector
-from console.gateway.errors import GatewayError
+from console.gateway.errors import GatewayError, OtherClusterError
 from console.live.changes import ChangeSender
 
 
@@ -35,6 +35,8 @@ class ConnectorCollector:
             with self._rests.after():
                 changes = look_once(client, declared_secrets(), self._now_ms())
         except GatewayError as error:
+            if isinstance(error, OtherClusterError):
+                Connector.objects.all().delete()
             update_state(connectors_error=str(error))
             is_news, self._error = str(error) != self._error or has_news, str(error)
             self._changes.send({}, ["connectors"] if is_news else [])

@@ -35,18 +35,18 @@ class _TypedRegistry(RegistryAddress):
         return self.typed
 
 
-def steps_beside(kept: Kept) -> Iterator[Step]:
-    """One for each that is named."""
+def steps_beside(kept: Kept, cluster_id: str) -> Iterator[Step]:
+    """One for each that is named; whoever tells another cluster than that is refused."""
     if addresses := str(kept.said.get("connect", "")):
-        yield _of_connect(tuple(each.strip().rstrip("/") for each in addresses.split(",")), kept)
+        yield _of_connect(tuple(each.strip().rstrip("/") for each in addresses.split(",")), kept, cluster_id)
     if url := str(kept.said.get("schema_registry", "")):
-        yield _of_registry(url.rstrip("/"), kept)
+        yield _of_registry(url.rstrip("/"), kept, cluster_id)
 
 
-def _of_connect(addresses: tuple[str, ...], kept: Kept) -> Step:
+def _of_connect(addresses: tuple[str, ...], kept: Kept, cluster_id: str) -> Step:
     if problem := _why_not_asked(addresses):
         return Step(CONNECT, error=problem)
-    told = ConnectClient(_TypedConnect(addresses, typed=_login(kept, "connect"))).workers()
+    told = ConnectClient(_TypedConnect(addresses, typed=_login(kept, "connect")), lambda: cluster_id).workers()
     silent = {each: worker for each, worker in told.items() if isinstance(worker, str)}
     if len(silent) == len(told):
         address, why = next(iter(silent.items()))
@@ -55,11 +55,12 @@ def _of_connect(addresses: tuple[str, ...], kept: Kept) -> Step:
     return Step(CONNECT, words)
 
 
-def _of_registry(url: str, kept: Kept) -> Step:
+def _of_registry(url: str, kept: Kept, cluster_id: str) -> Step:
     if problem := _why_not_asked((url,)):
         return Step(REGISTRY, error=problem)
     try:
-        told = RegistryClient(_TypedRegistry(url, typed=_login(kept, "registry"))).ask("GET", "config")
+        address = _TypedRegistry(url, typed=_login(kept, "registry"))
+        told = RegistryClient(address, meant=lambda: cluster_id).ask("GET", "config")
     except GatewayError as error:
         return Step(REGISTRY, error=str(error))
     level = told.get("compatibilityLevel") if isinstance(told, dict) else None

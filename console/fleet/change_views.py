@@ -137,7 +137,7 @@ def _tried(request: HttpRequest, kept: Kept, form: ClusterForm) -> Trial:
         return _BUSY
     try:
         found = try_cluster(kept.said["bootstrap"], form.security)
-        found = Trial((*found.steps, *steps_beside(kept)), found.cluster_id)
+        found = Trial((*found.steps, *steps_beside(kept, found.cluster_id)), found.cluster_id)
     finally:
         _trials.release()
     note_trial(request.user, kept.name, kept.said["bootstrap"], found)

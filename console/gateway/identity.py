@@ -36,3 +36,15 @@ def refuse_other(known: str, told: str) -> None:
         f"at {known} again, or add this one by another name, or have everything that is kept of the old one deleted "
         f"and start afresh, on the page Clusters or by: python -m console start_afresh {current_cluster()}"
     )
+
+
+def refuse_of_other(what: str, known: str, told: str) -> None:
+    """Raises OtherClusterError for what stands beside a cluster, is asked by an address of its own, and is another's.
+
+    Who tells no cluster is compared with nothing: of schema registries not every kind does.
+    """
+    if known and told and told != known:
+        raise OtherClusterError(
+            f"{what} belongs to another cluster, {told}; this one is {known}. Nothing is shown of it or done to it. "
+            "Correct its address in what the console is told of this cluster."
+        )

@@ -11,15 +11,18 @@ from urllib.parse import quote
 import httpx2
 
 from console.common.bounded_http import client_options
-from console.common.current_cluster import here
+from console.common.current_cluster import bound, current_cluster, here
 from console.common.owned_files import FileError
 from console.gateway.errors import GatewayError, RefusedError
+from console.gateway.identity import refuse_of_other, remembered
 from console.schemas.configuration import PREFIX, RegistryAddress
 
 #: The names of 10,000 subjects at their longest are 3 MB.
 ANSWER_BYTES_MAX = 8 * 1024 * 1024
 #: One that did not answer is not asked by everybody who comes meanwhile.
 AWAY_KEPT_S = 5.0
+#: How long what it said of its cluster counts: somebody may move an address.
+KNOWN_S = 10.0
 _MESSAGE_LENGTH_MAX = 4_000
 _KIND = "application/vnd.schemaregistry.v1+json"
 
@@ -36,8 +39,10 @@ class RegistryClient:
         address: RegistryAddress,
         transport: httpx2.BaseTransport | None = None,
         now_s: Callable[[], float] = time.monotonic,
+        meant: Callable[[], str] = lambda: "",
     ):
-        self._address, self._now_s = address, now_s
+        """`meant`: the id of the cluster that the registry is to be of; empty: it is not known."""
+        self._address, self._now_s, self._meant = address, now_s, meant
         try:
             options: dict[str, Any] = dict(client_options(address.authority_file, ANSWER_BYTES_MAX))
         except (OSError, ssl.SSLError) as error:
@@ -45,15 +50,34 @@ class RegistryClient:
         self._client = httpx2.Client(**options | ({"transport": transport} if transport else {}))
         self._lock = threading.Lock()
         self._away_until_s, self._why_away = 0.0, ""
+        #: The cluster that it has told, and until when that counts.
+        self._told, self._told_until_s = "", 0.0
 
     def ask(self, method: str, *parts: str, query: Mapping[str, str] | None = None, body: object = None) -> Any:
         """What is answered, read as JSON. `parts` of the path are quoted here.
 
-        Raises RefusedError, whose code is Confluent's error_code, and RegistryAwayError.
+        Raises RefusedError, whose code is Confluent's error_code, RegistryAwayError and OtherClusterError.
         """
         with self._lock:
             if self._now_s() < self._away_until_s:
                 raise RegistryAwayError(self._why_away)
+        if meant := self._meant():
+            refuse_of_other(f"The schema registry at {self._address.url}", meant, self._cluster())
+        return self._read(self._answer(method, *parts, query=query, body=body))
+
+    def _cluster(self) -> str:
+        """Empty: it tells none, as not every kind does."""
+        with self._lock:
+            if self._now_s() < self._told_until_s:
+                return self._told
+        told = _cluster_in(self._answer("GET", "v1", "metadata", "id"))
+        with self._lock:
+            self._told, self._told_until_s = told, self._now_s() + KNOWN_S
+        return told
+
+    def _answer(
+        self, method: str, *parts: str, query: Mapping[str, str] | None = None, body: object = None
+    ) -> httpx2.Response:
         try:
             login = self._address.login
             request = self._client.build_request(
@@ -63,8 +87,7 @@ class RegistryClient:
                 json=body,
                 headers={"Accept": f"{_KIND}, application/json"} | ({} if body is None else {"Content-Type": _KIND}),
             )
-            answer = self._client.send(request, auth=login or httpx2.USE_CLIENT_DEFAULT)
-            return self._read(answer)
+            return self._client.send(request, auth=login or httpx2.USE_CLIENT_DEFAULT)
         except (httpx2.HTTPError, httpx2.InvalidURL, FileError) as error:
             raise self._away(f"{type(error).__name__} {error!s:.200}".strip()) from error
 
@@ -95,6 +118,17 @@ class RegistryClient:
         return RegistryAwayError(sentence)
 
 
+def _cluster_in(answer: httpx2.Response) -> str:
+    """`{"scope": {"clusters": {"kafka-cluster": …}}}`, as Confluent's tells it."""
+    try:
+        said = answer.json() if answer.status_code == 200 else None
+    except (ValueError, RecursionError):
+        return ""
+    for name in ("scope", "clusters", "kafka-cluster"):
+        said = said.get(name) if isinstance(said, dict) else None
+    return said if isinstance(said, str) else ""
+
+
 def quoted(part: str) -> str:
     """As one part of a path, whatever is in it; `.` and `..` would be taken out before anybody asks."""
     return quote(part, safe="") if part.strip(".") else part.replace(".", "%2E")
@@ -105,9 +139,9 @@ def registry_client() -> RegistryClient:
     wanted = here.SCHEMA_REGISTRY
     if wanted is None:
         raise RegistryAwayError(f"No schema registry is configured: set {PREFIX}URL and start the console again.")
-    return _made(wanted) if isinstance(wanted, RegistryAddress) else wanted
+    return _made(wanted, current_cluster()) if isinstance(wanted, RegistryAddress) else wanted
 
 
 @cache
-def _made(address: RegistryAddress) -> RegistryClient:
-    return RegistryClient(address)
+def _made(address: RegistryAddress, _cluster: str) -> RegistryClient:
+    return RegistryClient(address, meant=bound(remembered))

@@ -1,5 +1,7 @@
 """What pages are looked at with: short names and long ones, a group that lags, records, a transaction that hangs."""
 
+import os
+
 from console.gateway.acl_views import AclRule, Denials
 from console.gateway.fake import FakeGateway, wall_ms
 from console.gateway.fake_zookeeper import FakeZooKeeper
@@ -8,9 +10,12 @@ from console.gateway.producer_views import ProducerView, TransactionView
 TOPICS = ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5)
 GROUPS = ("readers", "a.group.with.a.name.that.is.quite.long." * 5)
 
+#: Of the cluster that a real worker or registry beside it works for.
+ID_VARIABLE = "SMALL_CLUSTER_ID"
+
 
 def small_cluster() -> FakeGateway:
-    cluster = FakeGateway(broker_count=3)
+    cluster = FakeGateway(broker_count=3, cluster_id=os.environ.get(ID_VARIABLE, "fake-cluster"))
     for name in TOPICS:
         cluster.create_topic(name, 1, 2)
         for number in range(5):

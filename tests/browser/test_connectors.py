@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
 from tests.browser.conftest import DEADLINE_MS, WIDER, every_look, screenshot, session_of
+from tests.browser.small_cluster import ID_VARIABLE
 from tests.browser.web_process import collecting, web_process
 from tests.console.connectors.one_worker import running_worker
 
@@ -19,6 +20,7 @@ def console(tmp_path_factory):
     with running_worker(directory) as worker:
         address = f"http://127.0.0.1:{worker.port}"
         named = {"DJANGO_SETTINGS_MODULE": "tests.browser.settings", "BARNABAS_CONNECT": address}
+        named[ID_VARIABLE] = worker.ask("GET", "/")["kafka_cluster_id"]
         with web_process(directory, "", **named) as port, collecting(directory, **named):
             yield f"http://127.0.0.1:{port}"
 

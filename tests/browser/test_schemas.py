@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tests.barnabas_cluster import running_cluster
 from tests.browser.conftest import DEADLINE_MS, THEMES, WIDER, WIDTHS, screenshot, session_of
+from tests.browser.small_cluster import ID_VARIABLE
 from tests.browser.web_process import collecting, web_process
 from tests.redis_server import running_redis
 from tests.registry_process import running_registries
@@ -38,6 +39,7 @@ def console(tmp_path_factory, registry):
             "DJANGO_SETTINGS_MODULE": "tests.browser.settings",
             "BARNABAS_SCHEMA_REGISTRY_URL": registry.url,
             "BARNABAS_REDIS_URL": redis,
+            ID_VARIABLE: registry.ask("GET", "/v1/metadata/id").body["scope"]["clusters"]["kafka-cluster"],
         }
         with web_process(directory, WORLD, **named) as port, collecting(directory, **named):
             yield f"http://127.0.0.1:{port}"

@@ -78,7 +78,7 @@ class LyingServer:
         plain = path.partition("?")[0]
         parts = plain.strip("/").split("/")
         if plain == "/":
-            return 200, {"version": "3.8.0", "commit": "abc", "kafka_cluster_id": "a-cluster"}
+            return 200, {"version": "3.8.0", "commit": "abc", "kafka_cluster_id": "fake-cluster"}
         if plain == "/connectors" and method == "GET":
             return 200, self.connectors
         if plain == "/connector-plugins":

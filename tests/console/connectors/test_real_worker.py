@@ -32,7 +32,9 @@ def running(tmp_path_factory):
 
 
 @pytest.fixture
-def worker(running, settings):
+def worker(running, settings, cluster):
+    """It works for the cluster in memory, as far as its id tells."""
+    cluster._cluster_id = running.ask("GET", "/")["kafka_cluster_id"]
     settings.CONNECT = ConnectSettings((f"http://127.0.0.1:{running.port}",))
     return running
 

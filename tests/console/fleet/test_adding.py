@@ -226,8 +226,18 @@ class TestFiles:
         assert read(directory, "west").left_out == {"west": "clusters.toml declares another west."}
 
 
+def id_of(kafka: str) -> str:
+    return try_cluster(kafka, security_of("")).cluster_id
+
+
 class TestBeside:
+    def test_a_worker_of_another_cluster_is_not_taken_for_this_one_s(self, connect, kafka, admin):
+        shown = admin.post(ADD, fields(bootstrap=kafka, connect=connect.address))
+        assert "belongs to another cluster, fake-cluster" in shown.context["trial"].error
+
     def test_connect_and_registry_are_tried_with_what_was_typed(self, connect, kafka, admin):
+        greeting = {"version": "3.8.0", "commit": "abc", "kafka_cluster_id": id_of(kafka)}
+        connect.answers["GET", "/"] = 200, greeting
         said = {"connect": connect.address, "connect_user": "a", "connect_password": "b"}
         shown = admin.post(ADD, fields(bootstrap=kafka, schema_registry="http://127.0.0.1:1", **said))
         steps = {each.name: each for each in shown.context["trial"].steps}

@@ -32,7 +32,10 @@ def address(registry_process) -> RegistryAddress:
 
 
 @pytest.fixture
-def registry(address, settings) -> Registry:
+def registry(address, settings, cluster, registry_process, db) -> Registry:
+    """It is of the cluster in memory, as far as its id tells."""
+    clusters = registry_process.ask("GET", "/v1/metadata/id").body["scope"]["clusters"]
+    cluster._cluster_id = clusters["kafka-cluster"]
     settings.SCHEMA_REGISTRY = address
     NAMES.forget()
     schemas_of.cache_clear()

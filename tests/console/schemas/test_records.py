@@ -32,7 +32,7 @@ def confluent(registry, registry_process) -> SchemaRegistryClient:
 
 
 @pytest.fixture
-def page(cluster, collect, operator, client_of, topic):
+def page(registry, cluster, collect, operator, client_of, topic):
     """page(value): what the topic's messages page says of a record with it."""
     cluster.create_topic(topic, 1, 1)
     collect()
@@ -45,7 +45,7 @@ def page(cluster, collect, operator, client_of, topic):
 
 
 @pytest.fixture
-def produce(cluster, collect, operator, client_of, topic):
+def produce(registry, cluster, collect, operator, client_of, topic):
     """produce(text): the answer, and the bytes that were written by the value's schema."""
     cluster.create_topic(topic, 1, 1)
     collect()
