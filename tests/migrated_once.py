@@ -1,4 +1,7 @@
-"""Ninety migrations take seconds: who first wants tables in a run makes them, everybody else copies its database."""
+"""Ninety migrations take seconds: who first wants tables in a run makes them, everybody else copies its database.
+
+So does a test that commits for real, at its end: Django would empty each table and write every model's rights anew.
+"""
 
 import fcntl
 import sqlite3
@@ -7,36 +10,48 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from django.core.management.commands.flush import Command as Flush
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from console.launch.management.commands.migrate import Command
+from console.launch.management.commands.migrate import Command as Migrate
 
 
 @contextmanager
 def migrated_once(kept: Path) -> Iterator[None]:
-    """`migrate` fills the console's database from the file `kept`, which it makes if it is not there.
+    """`migrate` and `flush` fill the console's database from the file `kept`, which `migrate` makes if it is not there.
 
-    A further cluster's has other rows: that one is migrated.
+    A further cluster's has other rows: that one is migrated, and flushed.
     """
-    migrate = Command.execute
+    migrate, flush = Migrate.execute, Flush.handle
 
-    def execute(self: Command, *arguments, **options) -> None:
+    def execute(self: Migrate, *arguments, **options) -> None:
         if options["database"] != DEFAULT_DB_ALIAS:
             migrate(self, *arguments, **options)
             return
-        connection = connections[DEFAULT_DB_ALIAS]
-        connection.ensure_connection()
         with _alone(kept):
             if kept.exists():
-                with closing(sqlite3.connect(kept)) as found:
-                    found.backup(connection.connection)
+                _fill(kept)
                 return
             migrate(self, *arguments, **options)
-            _keep(connection.connection, kept)
+            _keep(connections[DEFAULT_DB_ALIAS].connection, kept)
+
+    def handle(self: Flush, **options) -> None:
+        if options["database"] == DEFAULT_DB_ALIAS:
+            _fill(kept)
+        else:
+            flush(self, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Command, "execute", execute)
+        patch.setattr(Migrate, "execute", execute)
+        patch.setattr(Flush, "handle", handle)
         yield
+
+
+def _fill(kept: Path) -> None:
+    connection = connections[DEFAULT_DB_ALIAS]
+    connection.ensure_connection()
+    with closing(sqlite3.connect(kept)) as found:
+        found.backup(connection.connection)
 
 
 def _keep(database: sqlite3.Connection, kept: Path) -> None:

@@ -58,9 +58,8 @@ def _on_its_own(settings, tmp_path, monkeypatch):
 
 
 def _user(name: str, *roles: str) -> User:
-    """A test that commits for real empties every table afterwards, roles included: so they are made if missing."""
     user = User.objects.create_user(name, password=PASSWORD)
-    user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
+    user.groups.set([Group.objects.get(name=role) for role in roles])
     return user
 
 
@@ -108,7 +107,7 @@ def give_rule():
 def limited(db, give_rule) -> User:
     """Operator on everything, but nothing on secret-*, of any kind."""
     user = User.objects.create_user("limited", password="correct-horse-battery")
-    user.groups.add(Group.objects.get_or_create(name="operator")[0])
+    user.groups.add(Group.objects.get(name="operator"))
     for resource in ("topic", "group", "process"):
         give_rule(user, "nothing", resource, "secret-*")
     return user
@@ -118,7 +117,7 @@ def limited(db, give_rule) -> User:
 def limited_reader(db, give_rule) -> User:
     """Reads everything, but sees no topic secret-*, no group spies, and nothing else of that name."""
     user = User.objects.create_user("limited-reader", password="correct-horse-battery")
-    user.groups.add(Group.objects.get_or_create(name="reader")[0])
+    user.groups.add(Group.objects.get(name="reader"))
     for resource in ("topic", "group", "process"):
         give_rule(user, "nothing", resource, "secret-*")
     give_rule(user, "nothing", "group", "spies")
