@@ -42,13 +42,24 @@ def zookeeper(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings, tmp_path_factory, worker_id):
+def _kept_tables(tmp_path_factory, worker_id) -> Path:
+    own = tmp_path_factory.getbasetemp()
+    return (own if worker_id == "master" else own.parent) / "migrated.sqlite3"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings, _kept_tables):
     """The console's tables are made once a run, not once a worker."""
     from tests.migrated_once import migrated_once  # reads Django's settings
 
-    own = tmp_path_factory.getbasetemp()
-    with migrated_once((own if worker_id == "master" else own.parent) / "migrated.sqlite3"):
+    with migrated_once(_kept_tables):
         yield
+
+
+@pytest.fixture
+def tables(django_db_setup, _kept_tables) -> Path:
+    """A console's database as `migrate` leaves it, to be copied."""
+    return _kept_tables
 
 
 class ByFile(LoadScopeScheduling):
