@@ -327,16 +327,15 @@ def test_a_viewer_reads_what_is_not_for_others(viewer, client_of):
     assert seen == wanted | dict.fromkeys([*PAGES, "cluster-switch", "view"], 302)
 
 
-@pytest.mark.parametrize("method", ["get", "head"])
-def test_an_address_that_is_only_posted_to_leads_to_the_page_of_its_form(method, administrator, client_of):
+def test_an_address_that_is_only_posted_to_leads_to_the_page_of_its_form(administrator, client_of):
     """Reloaded after a refusal, or opened from the history of a browser."""
     client = client_of(administrator)
-    ask = getattr(client, method)
     posted = {name for name, status in statuses(CLOSED, client.delete).items() if status == 405}
-    assert {name for name in posted if ask(address_of(name)).status_code == 405} == set()
-    pages = {name: ask(address_of(name)).headers["Location"] for name in PAGES}
-    assert {name: ask(page).status_code for name, page in pages.items()} == dict.fromkeys(PAGES, 200)
-    assert pages["topic-set"] == "/topics/orders/+settings/"
+    for ask in (client.get, client.head):
+        assert {name for name in posted if ask(address_of(name)).status_code == 405} == set()
+        pages = {name: ask(address_of(name)).headers["Location"] for name in PAGES}
+        assert {name: ask(page).status_code for name, page in pages.items()} == dict.fromkeys(PAGES, 200)
+        assert pages["topic-set"] == "/topics/orders/+settings/"
 
 
 def test_who_asks_for_the_head_of_a_page_is_answered_as_who_asks_for_the_page(administrator, client_of):
