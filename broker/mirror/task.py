@@ -178,6 +178,8 @@ class MirrorTask:
         copied.notice = resumed.notice or copied.notice
         copied.error = None
         copied.next_offset = resumed.offset
+        # Of a topic at rest the copy is known from now on, too.
+        copied.is_moved = position is not None and position.copy_id is None and copied.copy_id is not None
         copied.leader_epoch = position.leader_epoch if position and resumed.offset == position.next_offset else -1
         if self._audit is not None:
             self._audit.began(copied.source, resumed.offset)

@@ -8,8 +8,11 @@ from confluent_kafka.admin import (
     AclOperation,
 )
 
+from broker.common.types import TopicPartition
+from broker.mirror.ledger import Ledger
+from broker.mirror.records import TOPIC, Position, PositionRecord, written
 from tests.barnabas_cluster import await_true
-from tests.broker.mirror.conftest import denial, mirroring
+from tests.broker.mirror.conftest import denial, flow, mirroring
 
 MODES = pytest.mark.parametrize("exactly_once", [False, True], ids=["at least once", "exactly once"])
 #: Sooner than who waits for what is refused would give it up.
@@ -87,3 +90,23 @@ def test_a_copy_that_was_deleted_and_made_anew_gets_all_records_again(north, sou
         assert copied.runs.target_of(20).offset == south.read(topic)[-1][0]
     if exactly_once:
         assert south.values(topic) == north.values(topic)
+
+
+def test_the_copy_of_a_topic_at_rest_is_known_by_its_id(north, south, topics):
+    topic, _ = topics
+    for side in (north, south):
+        side.create(topic)
+    north.write(topic, ["0"])
+    name, partition = flow(north, south).name, TopicPartition(topic, 0)
+    key, value = written(PositionRecord(name, partition, Position(1, -1, None, topic), ()))
+    south.write(TOPIC, [value], key=key)
+
+    def known():
+        with south.connect() as cluster:
+            ledger = Ledger(cluster)
+            ledger.read_to_end()
+            return ledger.positions[name, partition].copy_id
+
+    with mirroring(north, south, {topic: 1}):
+        await_true(known, "it is remembered", 30)
+    assert south.values(topic) == []
