@@ -59,6 +59,8 @@ class MirrorCollector:
     def _read(self) -> set[_Key]:
         if self._stream is None:
             spans = self._gateway.record_spans(STATUS_TOPIC, False)
+            if not spans:
+                return set()  # it has no leader for now: nobody would ever read it
             starts = {partition: span.first for partition, span in spans.items()}
             self._stream = self._gateway.open_records(STATUS_TOPIC, starts, False)
         changed: set[_Key] = set()

@@ -116,6 +116,16 @@ def test_a_topic_that_is_not_to_be_copied_any_more_is_forgotten(mirror, operator
     assert [each.topic for each in MirroredTopic.objects.all()] == ["clicks"]
 
 
+def test_a_status_topic_without_a_leader_is_read_when_it_has_one(mirror, monkeypatch):
+    mirror.begin()
+    mirror.say()
+    with monkeypatch.context() as patched:
+        patched.setattr(mirror.gateway, "record_spans", lambda _topic, _committed: {})
+        mirror.look()
+    mirror.look()
+    assert MirroredTopic.objects.count() == 1
+
+
 def test_a_mirror_that_says_nothing_any_more_is_silent(mirror, operator, client_of):
     mirror.begin()
     mirror.say(ago_ms=SILENT_AFTER_MS + 60_000)
