@@ -82,6 +82,7 @@ class ConnectClient:
                 refuse_of_other(f"The worker of Kafka Connect at {address}", self._meant(), worker.kafka_cluster_id)
             except OtherClusterError as error:
                 return str(error)
+            self._remember(address, worker.kafka_cluster_id)
         return worker
 
     def connectors(self) -> Listing:
@@ -191,8 +192,12 @@ class ConnectClient:
             cluster = self._cluster_told(address) or cluster
             if not cluster:
                 raise NotAskedError("it does not say which cluster it works for")
-            self._told[address] = cluster, self._now_s() + _KNOWN_S
+            self._remember(address, cluster)
         refuse_of_other(f"The worker of Kafka Connect at {address}", meant, cluster)
+
+    def _remember(self, address: str, cluster: str) -> None:
+        if cluster:
+            self._told[address] = cluster, self._now_s() + _KNOWN_S
 
     def _cluster_told(self, address: str) -> str:
         """Empty: it tells none now, as when its brokers are away. Raises NotAskedError, RefusedError."""

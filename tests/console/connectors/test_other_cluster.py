@@ -70,6 +70,12 @@ def test_a_worker_that_names_this_cluster_is_asked_and_once_known_also_while_it_
     assert [each.name for each in client.connectors().connectors] == ["ours"]
 
 
+def test_a_look_greets_each_worker_once(connect, collector):
+    is_known("fake-cluster")
+    collector.collect_connectors()
+    assert [path for _, path, _ in connect.asked].count("/") == 1
+
+
 @pytest.mark.parametrize("status", [200, 500])
 def test_a_worker_that_never_said_whose_it_is_is_not_asked(connect, status):
     is_known("mine")
