@@ -1,6 +1,5 @@
 """Records that a sink cannot use, as they were read, into a topic of their own, with what went wrong as headers."""
 
-import traceback
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from broker.common.quiet_clients import muted
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectError, Importance
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.tolerance import Failure
+from broker.connect.traces import trace_of, words_of
 
 _PREFIX = "errors.deadletterqueue."
 KEYS = ConfigDef(
@@ -73,8 +73,8 @@ class DeadLetters:
             "stage": failure.stage,
             "class.name": failure.executing,
             "exception.class.name": type(error).__qualname__,
-            "exception.message": str(error),
-            "exception.stacktrace": "".join(traceback.format_exception(error)),
+            "exception.message": words_of(error),
+            "exception.stacktrace": trace_of(error),
         }
         return [(f"{_REPORTED}{name}", str(value).encode()) for name, value in facts.items()]
 

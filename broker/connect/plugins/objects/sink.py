@@ -44,6 +44,15 @@ def _is_path_format(name: str, value: str) -> None:
         raise ConfigError(name, f"Invalid value {value} for configuration {name}: it leads out")
 
 
+#: From the first moment of the year 1 to the last of 9999: directories are called after it.
+_MOMENTS_MS = range(-62_135_596_800_000, 253_402_300_800_000)
+_NO_YEAR = "Its timestamp is in no year of four digits, after which its directory could be called"
+
+
+def _has_a_year(timestamp_ms: int | None) -> bool:
+    return timestamp_ms is None or timestamp_ms in _MOMENTS_MS
+
+
 class ObjectSinkTask(SinkTask):
     def __init__(self) -> None:
         self._open: dict[TopicPartition, OpenFile] = {}
@@ -84,7 +93,10 @@ class ObjectSinkTask(SinkTask):
 
     def _add(self, place: TopicPartition, record: SinkRecord) -> None:
         if record.value is None:
-            self._give_up(record)
+            self._give_up(record, "A null value cannot be a row")
+            return
+        if not _has_a_year(record.timestamp_ms):
+            self._give_up(record, _NO_YEAR)
             return
         size, current = size_of(record.value), self._open.get(place)
         if current is not None and not current.takes(record.timestamp_ms or 0, record.value_schema, size, self._bounds):
@@ -98,6 +110,9 @@ class ObjectSinkTask(SinkTask):
     def put_columns(self, columns: SinkColumns) -> None:
         """The same files as if each record had come alone."""
         place = self._assigned_place(columns)
+        for offset, moment in zip(columns.offsets, columns.timestamps_ms, strict=True):
+            if not _has_a_year(moment):
+                raise RecordError(columns.topic, columns.partition, offset, _NO_YEAR)
         coming = Stretch(columns, bisect_left(columns.offsets, self._next.get(place, 0)))
         while coming:
             current = self._open.get(place)
@@ -118,9 +133,9 @@ class ObjectSinkTask(SinkTask):
             self._refuse(place)
         return place
 
-    def _give_up(self, record: SinkRecord) -> None:
-        """A tombstone is no row. Without somebody to report it to, the task ends rather than lose it in silence."""
-        error = DataError(f"A null value cannot be a row: {record.topic}-{record.partition} offset {record.offset}")
+    def _give_up(self, record: SinkRecord, why: str) -> None:
+        """Without somebody to report it to, the task ends rather than lose it in silence."""
+        error = RecordError(record.topic, record.partition, record.offset, why)
         if self._context.errant_record_reporter is None:
             raise error
         self._context.errant_record_reporter.report(record, error)

@@ -237,6 +237,18 @@ def test_of_a_file_that_is_no_parquet_the_record_at_fault_is_named(tmp_path, by_
     assert not list(tmp_path.rglob("*.parquet"))
 
 
+@pytest.mark.parametrize("moment", [2**62, -(2**62), 253_402_300_800_000])
+def test_a_record_of_no_calendar_goes_to_the_dead_letters_or_is_named(tmp_path, moment):
+    task = task_with(tmp_path, format="json", file_max_records="1")
+    task.put([sink_record(0, {"n": 0}, timestamp_ms=moment), sink_record(1, {"n": 1})])
+    assert [record.offset for record, _ in task._context.errant] == [0]
+    assert [each.read_text() for each in tmp_path.rglob("*.jsonl")] == ['{"n":1}\n']
+    rows = [replace(each, timestamp_ms=moment if each.offset == 3 else 0) for each in poison_rows()[:3]]
+    with pytest.raises(RecordError, match="in no year") as told:
+        task_with(tmp_path).put_columns(columns_of(rows))
+    assert told.value.offset == 3
+
+
 def test_of_a_file_that_is_no_json_the_record_at_fault_is_named(tmp_path):
     task = task_with(tmp_path, format="json", file_max_records="3")
     with pytest.raises(RecordError, match="no JSON") as told:
