@@ -30,6 +30,9 @@ settings.register_profile("gate", deadline=None, derandomize=True)
 settings.register_profile("full", deadline=None)
 settings.load_profile("gate")
 
+#: Rooms of ten thousand tests, around each of which eight fixtures of Django's plugin took a millisecond and more.
+_WITHOUT_DJANGO = ("tests/broker/", "tests/simulation/")
+_OF_DJANGO = ("_dj", "_live_server_helper", "_template_string_if_invalid_marker")
 #: Objects. With Python's 700, looking for garbage is a tenth of what pages and syntax trees cost.
 _MADE_BETWEEN_COLLECTIONS = 20_000
 
@@ -91,8 +94,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long begins first."""
+    """What takes long begins first, and nothing is done for Django where it is not."""
     items.sort(key=lambda item: turn_of(item.nodeid))
+    for item in items:
+        if item.nodeid.startswith(_WITHOUT_DJANGO):
+            item.fixturenames[:] = [name for name in item.fixturenames if not name.startswith(_OF_DJANGO)]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
