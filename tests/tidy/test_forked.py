@@ -56,7 +56,7 @@ def run(directory: Path, **files: str) -> str:
     """What pytest says of these files with three workers."""
     for name, text in files.items():
         (directory / f"test_{name}.py").write_text(text)
-    plain = ("-c", "/dev/null", "--rootdir", str(directory), "-p", "no:cacheprovider", "-rA")
+    plain = ("-c", "/dev/null", f"--rootdir={directory}", f"--basetemp={directory}/t", "-p", "no:cacheprovider", "-rA")
     command = [sys.executable, "-m", "pytest", *plain, "-p", "tests.forked", "--forks", "3", str(directory)]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "RAN": str(directory / "ran")}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
