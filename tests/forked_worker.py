@@ -41,6 +41,8 @@ def be_worker(name: str, session: pytest.Session, items: Iterator[pytest.Item], 
         session.config.hook.pytest_forked(name=name)
         _run(session, items)
         status = 0
+    except KeyboardInterrupt:
+        pass  # who collected was interrupted too, and says so
     except BaseException:
         traceback.print_exc(file=sys.__stderr__)
     finally:
