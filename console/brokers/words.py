@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable
 
+from django.db.models import QuerySet
+
 from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.clusters.models import Broker
+from console.common.kept_statements import kept_rows
 from console.processes.models import ManagedProcess
 from console.processes.presenters import TONES
 from console.processes.truths import State
@@ -17,13 +20,16 @@ _PRESENT = (State.HEALTHY, State.REGISTERED, State.CATCHING_UP, State.RUNNING)
 
 def with_words(brokers: Iterable[Broker], reach: Reach = EVERYTHING) -> list[Broker]:
     """The brokers, each with `word` and the `tone` beside it; of processes out of reach nothing is told."""
-    kind = ManagedProcess.Kind.BROKER
-    seen = ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"), kind=kind)
-    states = dict(seen.values_list("name", "state"))
+    states = {each.name: each.state for each in kept_rows(_processes_of_brokers, reach)}
     found = list(brokers)
     for each in found:
         each.word, each.tone = _word_and_tone(each, states.get(f"broker-{each.broker_id}", ""))
     return found
+
+
+def _processes_of_brokers(reach: Reach) -> QuerySet[ManagedProcess]:
+    seen = ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"), kind=ManagedProcess.Kind.BROKER)
+    return seen.only("name", "state")
 
 
 def _word_and_tone(broker: Broker, process_state: str) -> tuple[str, str]:

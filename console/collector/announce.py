@@ -10,8 +10,7 @@ from django.template.loader import render_to_string
 
 from console.access.reach import EVERYTHING
 from console.brokers.words import with_words
-from console.clusters.models import Broker
-from console.clusters.queries import cluster_state
+from console.clusters.queries import all_brokers, cluster_state
 from console.clusters.topic_rows import TopicChanges
 from console.common.clock import now_ms
 from console.live import groups
@@ -110,7 +109,7 @@ class Announcer:
         return [(groups.CLUSTER_OVERVIEW, render_to_string(template, each)) for each in drawn]
 
     def _brokers(self) -> list[tuple[str, str]]:
-        context = {"brokers": with_words(Broker.objects.all()), "cluster": cluster_state()}
+        context = {"brokers": with_words(all_brokers()), "cluster": cluster_state()}
         return self._if_new(groups.BROKERS, "broker-table", "brokers/partials/broker-table.html", context)
 
     def _fleet(self) -> list[tuple[str, str]]:

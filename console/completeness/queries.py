@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
+from django.db.models.expressions import Combinable
 
 from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
@@ -163,7 +164,7 @@ def disagreeing(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
     return seen(reach).filter(finding_count__gt=0).order_by("-finding_count", "name")
 
 
-def lagging(now_ms: int, reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
+def lagging(now_ms: int | Combinable, reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
     """Somebody counts, nothing disagrees, and windows that should be complete by now are not."""
     counted = seen(reach).filter(finding_count=0, at_ms__gt=now_ms - SILENT_AFTER_MS)
     return counted.filter(late_count__gt=0).order_by("-late_count", "name")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
 from django.db.models import F, Q, QuerySet
+from django.db.models.expressions import Combinable
 from django.http import QueryDict
 
 from console.access.reach import EVERYTHING, Reach, Resource
@@ -58,13 +59,13 @@ class GroupListQuery:
         )
 
 
-def groups_in_trouble(at_ms: int, reach: Reach = EVERYTHING) -> QuerySet[ConsumerGroup]:
+def groups_in_trouble(at_ms: int | Combinable, reach: Reach = EVERYTHING) -> QuerySet[ConsumerGroup]:
     """Those in reach that read badly, and those `ConsumerGroup.is_expiring` holds for; the worst first."""
     groups = groups_within(reach).filter(_is_in_trouble(at_ms)).defer("members", "topics")
     return groups.order_by("-severity", F("expires_at_ms").asc(nulls_last=True), "name")
 
 
-def _is_in_trouble(at_ms: int) -> Q:
+def _is_in_trouble(at_ms: int | Combinable) -> Q:
     soon = Q(expires_at_ms__lt=at_ms + 3_600_000) | Q(expires_at_ms__lt=(10 * at_ms - F("behind_since_ms")) / 9)
     sooner_than_it_waited = Q(expires_at_ms__lt=2 * at_ms - F("behind_since_ms"))
     return Q(verdict__in=_BAD) | (soon & sooner_than_it_waited)

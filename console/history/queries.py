@@ -13,6 +13,7 @@ from console.access.last_line import marks_kept_from, sentence_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.clusters.models import Topic
 from console.common.clock import moment_of
+from console.common.kept_statements import AT_MS, kept_rows
 from console.history.models import Change, Kind
 
 CHANGES_PER_PAGE = 50
@@ -95,13 +96,21 @@ def change_page(query: HistoryQuery, page: str, reach: Reach) -> Page:
 
 
 def recent_changes(reach: Reach = EVERYTHING) -> list[Change]:
-    return [told(each, reach) for each in changes_within(reach)[:RECENT_CHANGES]]
+    return [told(each, reach) for each in kept_rows(_recent, reach)]
+
+
+def _recent(reach: Reach) -> QuerySet[Change]:
+    return changes_within(reach)[:RECENT_CHANGES]
 
 
 def unclean_elections_since(at_ms: int, reach: Reach = EVERYTHING) -> list[Change]:
     """Of topics there still are, newest first, at most UNCLEAN_MAX."""
-    found = Change.objects.filter(within(reach, Resource.TOPIC, "object_name"), kind=Kind.UNCLEAN, at_ms__gte=at_ms)
-    return list(found.filter(object_name__in=Topic.objects.values("name"))[:UNCLEAN_MAX])
+    return kept_rows(_unclean_elections, reach, at_ms=at_ms)
+
+
+def _unclean_elections(reach: Reach) -> QuerySet[Change]:
+    found = Change.objects.filter(within(reach, Resource.TOPIC, "object_name"), kind=Kind.UNCLEAN, at_ms__gte=AT_MS)
+    return found.filter(object_name__in=Topic.objects.values("name"))[:UNCLEAN_MAX]
 
 
 def change_rows(changes: Iterable[Change], reach: Reach) -> Iterator[tuple[object, ...]]:

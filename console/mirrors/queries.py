@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 
 from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
+from console.common.kept_statements import kept_rows
 from console.mirrors.figures import SILENT_AFTER_MS, Partition, named
 from console.mirrors.models import MirroredTopic
 
@@ -97,4 +98,6 @@ def _flow(name: str, rows: list[TopicRow]) -> FlowRow:
 
 def troubled(now_ms: int, reach: Reach = EVERYTHING) -> Iterable[TopicRow]:
     """Topics that fail or of which nothing is said any more."""
-    return (each for each in (TopicRow(row, now_ms) for row in seen(reach)) if each.row.failing or each.is_silent)
+    return (
+        each for each in (TopicRow(row, now_ms) for row in kept_rows(seen, reach)) if each.row.failing or each.is_silent
+    )

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from console.access.filters import within
@@ -16,8 +16,11 @@ from console.brokers.open_files import OpenFiles
 from console.clusters.models import QUIET_MAX, Broker, ClusterState, Partition, QuietReason, Topic
 from console.common.clock import now_ms
 from console.common.current_cluster import is_main
+from console.common.kept_statements import AT_MS, kept_rows
+from console.completeness.models import AuditedTopic
 from console.completeness.queries import disagreeing, lagging
 from console.connectors.access import connectors_within
+from console.connectors.models import Connector
 from console.connectors.presenters import ShownConnector
 from console.connectors.queries import shown
 from console.consumers.models import ConsumerGroup
@@ -55,7 +58,7 @@ from console.processes.presenters import Shown
 from console.processes.states import Desired
 from console.processes.truths import TROUBLED_STATES, State
 from console.topics.grace_queries import planned_within
-from console.topics.models import KEPT
+from console.topics.models import KEPT, PlannedDeletion
 
 #: Groups in trouble that reasons are worked out from.
 TROUBLED_GROUPS_MAX = 20
@@ -122,9 +125,17 @@ def _of_connectors(state: ClusterState, reach: Reach) -> dict[str, Any]:
 
 
 def _of_deletions(reach: Reach) -> dict[str, Any]:
-    kept = planned_within(reach).filter(state=KEPT).order_by("due_at")
-    some = tuple(KeptTopic(each.topic, each.outcome, _ms(each.decided_at)) for each in kept[:KEPT_TOPICS_MAX])
-    return {"kept": some, "kept_count": len(some) if len(some) < KEPT_TOPICS_MAX else kept.count()}
+    kept = kept_rows(_first_kept, reach)
+    some = tuple(KeptTopic(each.topic, each.outcome, _ms(each.decided_at)) for each in kept)
+    return {"kept": some, "kept_count": len(some) if len(some) < KEPT_TOPICS_MAX else _kept(reach).count()}
+
+
+def _kept(reach: Reach) -> QuerySet[PlannedDeletion]:
+    return planned_within(reach).filter(state=KEPT).order_by("due_at")
+
+
+def _first_kept(reach: Reach) -> QuerySet[PlannedDeletion]:
+    return _kept(reach)[:KEPT_TOPICS_MAX]
 
 
 def _ms(at: datetime | None) -> int | None:
@@ -133,30 +144,52 @@ def _ms(at: datetime | None) -> int | None:
 
 def shown_processes(reach: Reach = EVERYTHING) -> list[Shown]:
     now = timezone.now()
-    return [Shown(each, now, reach) for each in ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))]
+    return [Shown(each, now, reach) for each in kept_rows(_processes_within, reach)]
+
+
+def _processes_within(reach: Reach) -> QuerySet[ManagedProcess]:
+    return ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))
 
 
 def quiet_reasons(at_ms: int, reach: Reach = EVERYTHING) -> list[QuietReason]:
     """What is said of reasons of health and not over, of objects in reach; at most QUIET_MAX."""
-    lasting = QuietReason.objects.filter(Q(until_ms=None) | Q(until_ms__gt=at_ms))
+    return kept_rows(_lasting_quiet, reach, at_ms=at_ms)
+
+
+def _lasting_quiet(reach: Reach) -> QuerySet[QuietReason]:
+    lasting = QuietReason.objects.filter(Q(until_ms=None) | Q(until_ms__gt=AT_MS))
     seen = ~Q(about__in=(Resource.GROUP, Resource.PROCESS))
     for resource in (Resource.GROUP, Resource.PROCESS):
         seen |= Q(about=resource) & within(reach, resource, "name")
-    return list(lasting.filter(seen)[:QUIET_MAX])
+    return lasting.filter(seen)[:QUIET_MAX]
 
 
 def troubled_groups(reach: Reach, but: Collection[str] = ()) -> tuple[tuple[TroubledGroup, ...], int]:
     """The worst of those that read badly or will lose records, and how many there are of both."""
-    found = groups_in_trouble(now_ms(), reach).exclude(name__in=but)
-    worst = tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX])
-    return worst, len(worst) if len(worst) < TROUBLED_GROUPS_MAX else found.count()
+    at_ms, quiet = now_ms(), frozenset(but)
+    worst = tuple(map(_as_group, kept_rows(_worst_groups, reach, quiet, at_ms=at_ms)))
+    if len(worst) < TROUBLED_GROUPS_MAX:
+        return worst, len(worst)
+    return worst, groups_in_trouble(at_ms, reach).exclude(name__in=quiet).count()
+
+
+def _worst_groups(reach: Reach, but: frozenset[str]) -> QuerySet[ConsumerGroup]:
+    return groups_in_trouble(AT_MS, reach).exclude(name__in=but)[:TROUBLED_GROUPS_MAX]
 
 
 def troubled_connectors(reach: Reach = EVERYTHING) -> tuple[tuple[TroubledConnector, ...], int]:
     """Those that failed first, and how many have. Of why only what everybody who sees the connector may know."""
-    found = connectors_within(reach).filter(failed_since_ms__isnull=False).order_by("failed_since_ms", "name")
-    first = shown(found[:TROUBLED_CONNECTORS_MAX], reach)
-    return tuple(map(_as_connector, first)), len(first) if len(first) < TROUBLED_CONNECTORS_MAX else found.count()
+    first = shown(kept_rows(_first_failed, reach), reach)
+    count = len(first) if len(first) < TROUBLED_CONNECTORS_MAX else _failed(reach).count()
+    return tuple(map(_as_connector, first)), count
+
+
+def _failed(reach: Reach) -> QuerySet[Connector]:
+    return connectors_within(reach).filter(failed_since_ms__isnull=False).order_by("failed_since_ms", "name")
+
+
+def _first_failed(reach: Reach) -> QuerySet[Connector]:
+    return _failed(reach)[:TROUBLED_CONNECTORS_MAX]
 
 
 def _as_connector(each: ShownConnector) -> TroubledConnector:
@@ -174,15 +207,23 @@ def _as_connector(each: ShownConnector) -> TroubledConnector:
 
 def _of_audit(at_ms: int, reach: Reach) -> dict[str, Any]:
     """The worst topics, and how many there are."""
-    found, late = disagreeing(reach), lagging(at_ms, reach)
-    worst = [DisagreeingTopic(each.name, each.finding_count, each.findings[0][-1]) for each in found[:DISAGREEING_MAX]]
-    latest = [LateTopic(each.name, each.late_count, each.complete_until_ms) for each in late[:DISAGREEING_MAX]]
+    found, late = kept_rows(_most_disagreeing, reach), kept_rows(_most_lagging, reach, at_ms=at_ms)
+    worst = [DisagreeingTopic(each.name, each.finding_count, each.findings[0][-1]) for each in found]
+    latest = [LateTopic(each.name, each.late_count, each.complete_until_ms) for each in late]
     return {
         "disagreeing": tuple(worst),
-        "disagreeing_count": found.count() if worst else 0,
+        "disagreeing_count": disagreeing(reach).count() if worst else 0,
         "late": tuple(latest),
-        "late_count": late.count() if latest else 0,
+        "late_count": lagging(at_ms, reach).count() if latest else 0,
     }
+
+
+def _most_disagreeing(reach: Reach) -> QuerySet[AuditedTopic]:
+    return disagreeing(reach)[:DISAGREEING_MAX]
+
+
+def _most_lagging(reach: Reach) -> QuerySet[AuditedTopic]:
+    return lagging(AT_MS, reach)[:DISAGREEING_MAX]
 
 
 def troubled_mirrors(at_ms: int, reach: Reach = EVERYTHING) -> tuple[TroubledMirror, ...]:
@@ -220,7 +261,11 @@ def probe_word(reach: Reach = EVERYTHING) -> ProbeWord | None:
 
 
 def _reports_of(broker_ids: Iterable[int]) -> list[BrokerReport]:
-    return list(BrokerReport.objects.filter(broker_id__in=list(broker_ids)).order_by("broker_id"))
+    return kept_rows(_reports, tuple(broker_ids))
+
+
+def _reports(broker_ids: tuple[int, ...]) -> QuerySet[BrokerReport]:
+    return BrokerReport.objects.filter(broker_id__in=broker_ids).order_by("broker_id")
 
 
 def crowded_brokers(reports: Iterable[BrokerReport]) -> tuple[CrowdedBroker, ...]:
@@ -285,8 +330,12 @@ def _lone_internal_topics(broker_count: int) -> tuple[str, ...]:
     """A broker alone makes its coordinators' topics with one replica, and nobody adds to them when others come."""
     if broker_count < 2:
         return ()
+    return tuple(each.name for each in kept_rows(_unreplicated_coordinators))
+
+
+def _unreplicated_coordinators() -> QuerySet[Topic]:
     alone = Topic.objects.filter(name__in=COORDINATORS_TOPICS, replication_factor=1)
-    return tuple(alone.order_by("name").values_list("name", flat=True))
+    return alone.order_by("name").only("name")
 
 
 def _as_past_election(change: Change) -> PastElection:

@@ -1,20 +1,22 @@
 """What the overview shows, out of what the collector wrote. Pages never ask a broker."""
 
-from django.db.models import Case, Count, F, Q, Sum, When
+from django.db.models import Case, Count, F, Q, QuerySet, Sum, When
 from django.db.models.functions import Coalesce
 
 from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.words import with_words
 from console.clusters.access import topics_within
-from console.clusters.models import Broker, ClusterState, Partition, Topic
-from console.clusters.queries import cluster_state
+from console.clusters.models import ClusterState, Partition, Topic
+from console.clusters.queries import all_brokers, cluster_state
+from console.common.kept_statements import kept_rows
 from console.common.list_length import ListLength
 from console.history.queries import recent_changes
 from console.overview.facts import health_facts, shown_processes
 from console.overview.health import Health
 from console.overview.reasons import assess
 from console.topics.grace_queries import open_within
+from console.topics.models import PlannedDeletion
 
 #: Partitions in trouble that the reasons are worked out from; beyond it the counts on the tiles still are complete.
 TROUBLED_PARTITIONS_MAX = 2_000
@@ -40,7 +42,7 @@ def topic_totals(reach: Reach = EVERYTHING) -> dict[str, int]:
 def overview_facts(reach: Reach = EVERYTHING) -> dict:
     """Everything the overview's partials show, for the page and for the push alike, of the topics in reach."""
     state = state_within(reach)
-    brokers = with_words(Broker.objects.all(), reach)
+    brokers = with_words(all_brokers(), reach)
     totals = topic_totals(reach)
     troubled = troubled_partitions(reach) if _is_troubled(totals) else []
     processes = shown_processes(reach)
@@ -54,7 +56,7 @@ def overview_facts(reach: Reach = EVERYTHING) -> dict:
         "processes": processes,
         "troubled": troubled[:TROUBLED_PARTITIONS_SHOWN],
         "troubled_hidden_count": max(0, len(troubled) - TROUBLED_PARTITIONS_SHOWN),
-        "planned_deletions": list(open_within(reach)[:PLANNED_DELETIONS_SHOWN]),
+        "planned_deletions": kept_rows(_planned_deletions, reach),
         "busiest": busiest_topics(reach),
         "recent_changes": recent_changes(reach),
     }
@@ -63,8 +65,7 @@ def overview_facts(reach: Reach = EVERYTHING) -> dict:
 def health_within(reach: Reach) -> Health:
     """As the overview shows it."""
     troubled = troubled_partitions(reach) if _is_troubled(topic_totals(reach)) else []
-    brokers = list(Broker.objects.all())
-    return assess(health_facts(state_within(reach), brokers, troubled, shown_processes(reach), reach))
+    return assess(health_facts(state_within(reach), all_brokers(), troubled, shown_processes(reach), reach))
 
 
 def _is_troubled(totals: dict[str, int]) -> bool:
@@ -82,8 +83,16 @@ def state_within(reach: Reach) -> ClusterState:
 
 
 def busiest_topics(reach: Reach = EVERYTHING) -> list[Topic]:
+    return kept_rows(_busiest, reach)
+
+
+def _busiest(reach: Reach) -> QuerySet[Topic]:
     topics = topics_within(reach).filter(is_internal=False)
-    return list(topics.order_by(F("records_per_second").desc(nulls_last=True), "name")[:BUSIEST_TOPICS])
+    return topics.order_by(F("records_per_second").desc(nulls_last=True), "name")[:BUSIEST_TOPICS]
+
+
+def _planned_deletions(reach: Reach) -> QuerySet[PlannedDeletion]:
+    return open_within(reach)[:PLANNED_DELETIONS_SHOWN]
 
 
 def troubled_partitions(reach: Reach = EVERYTHING) -> list[Partition]:

@@ -5,8 +5,10 @@ from typing import Any
 
 import httpx2
 from django.conf import settings
+from django.db.models import QuerySet
 
 from console.common.bounded_http import client_options
+from console.common.kept_statements import kept_rows
 from console.gateway.errors import ClusterUnreachableError
 from console.live import groups
 from console.live.push import push_partial
@@ -22,8 +24,12 @@ ANSWER_BYTES_MAX = 32 * 1024 * 1024
 
 def probe_process() -> ManagedProcess | None:
     """The probe of this host that is meant to run."""
-    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.PROBE, host=settings.HOST_NAME)
-    return rows.filter(desired=Desired.RUNNING, is_leaving=False).first()
+    return next(iter(kept_rows(_probes_of, settings.HOST_NAME)), None)
+
+
+def _probes_of(host: str) -> QuerySet[ManagedProcess]:
+    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.PROBE, host=host)
+    return rows.filter(desired=Desired.RUNNING, is_leaving=False)[:1]
 
 
 class ProbeCollector:

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
+from django.db.models import QuerySet
+
 from console.common.databases import cluster_atomic
+from console.common.kept_statements import kept_rows
 from console.gateway.probe import MINUTE_MS, WHOLE
 from console.probe.figures import Figures, Tally, added, silent_brokers
 from console.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
@@ -16,7 +19,11 @@ KEPT_MS = {MINUTE: DAY_MS + HOUR_MS, HOUR: 31 * DAY_MS}
 
 def state() -> ProbeState:
     """What was said last, or an empty one before anything was."""
-    return ProbeState.objects.filter(pk=1).first() or ProbeState(pk=1)
+    return next(iter(kept_rows(_states)), None) or ProbeState(pk=1)
+
+
+def _states() -> QuerySet[ProbeState]:
+    return ProbeState.objects.filter(pk=1)
 
 
 def newest_minute_ms() -> int:

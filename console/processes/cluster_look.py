@@ -4,7 +4,7 @@ And the one thing that is written about processes there: when they were last loo
 """
 
 from console.clusters.models import Broker, ClusterState
-from console.clusters.queries import cluster_state
+from console.clusters.queries import all_brokers, cluster_state
 from console.common.clock import now_ms
 from console.common.names import DEFAULT_CLUSTER
 from console.processes.truths import BrokerSeen, ClusterLook
@@ -18,7 +18,7 @@ def cluster_look() -> ClusterLook:
         brokers_error=state.brokers_error,
         partitions_at_ms=0 if state.topics_error else state.topics_at_ms,
         controller_id=state.controller_id,
-        brokers={each.broker_id: _seen(each) for each in Broker.objects.all()},
+        brokers={each.broker_id: _seen(each) for each in all_brokers()},
         zookeeper_at_ms=state.zookeeper_at_ms,
         zookeeper=state.zookeeper,
     )
