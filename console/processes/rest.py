@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterable
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
+from console.common.kept_statements import kept_rows
 from console.live.attention import is_any_page_open
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity, runs
@@ -38,8 +39,12 @@ def is_as_wanted(process: ManagedProcess) -> bool:
 
 def is_anything_wished() -> bool:
     """Of a process of this host, by whoever wrote it into the row."""
-    rows = ManagedProcess.objects.filter(host=settings.HOST_NAME)
-    return rows.filter(~Q(request=Request.NONE) | ~Q(observed=F("desired")) | Q(is_leaving=True)).exists()
+    return bool(kept_rows(_wished_on, settings.HOST_NAME))
+
+
+def _wished_on(host: str) -> QuerySet[ManagedProcess]:
+    wished = ~Q(request=Request.NONE) | ~Q(observed=F("desired")) | Q(is_leaving=True)
+    return ManagedProcess.objects.filter(wished, host=host).only("name")[:1]
 
 
 class Rest:
