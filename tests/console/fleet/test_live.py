@@ -9,7 +9,7 @@ from channels.routing import URLRouter
 from console.access.roles import Right
 from console.common.current_cluster import in_cluster
 from console.live import groups
-from console.live.push import _send_all
+from console.live.push import _send_by_layer
 from console.web.cluster_path import ClusterSockets
 from console.web.page_socket import PageConsumer, groups_for
 from console.web.routes import websocket_urlpatterns
@@ -35,6 +35,10 @@ def names_of_groups() -> set[str]:
     return (named | made | {groups.ensemble_changes(True)}) - {groups._OF_PERSON, groups.FLEET}
 
 
+def htmls(cluster: str, names) -> list[tuple[str, dict]]:
+    return [(each, {"type": "push.html", "group": each, "html": f"<i>{cluster} {each}</i>"}) for each in names]
+
+
 async def _open(path: str, page: str, user) -> Websocket:
     websocket = Websocket(SOCKETS, path, f"page={page}", user=user)
     assert await websocket.connect()
@@ -58,11 +62,9 @@ def test_a_person_is_the_same_in_every_cluster(staging):
 async def test_a_push_in_one_cluster_reaches_no_page_of_another(staging, administrator, page):
     here, there = await _open("/ws/live/", page, administrator), await _open("/c/staging/ws/live/", page, administrator)
     listened = groups_for(page, frozenset(Right))
-    for group in listened:
-        await _send_all({group: [f"<i>main {group}</i>"]})
+    await _send_by_layer(htmls("main", listened))
     with in_cluster(STAGING):
-        for group in listened:
-            await _send_all({group: [f"<i>staging {group}</i>"]})
+        await _send_by_layer(htmls("staging", listened))
     assert [await here.receive_text() for _ in listened] == [f"<i>main {group}</i>" for group in listened]
     assert [await there.receive_text() for _ in listened] == [f"<i>staging {group}</i>" for group in listened]
     await here.disconnect()
