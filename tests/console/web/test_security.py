@@ -40,7 +40,7 @@ def hostile_connector(connect) -> None:
     offsets = {"offsets": [{"partition": {EVIL: EVIL}, "offset": {EVIL: EVIL}}]}
     connect.answers["GET", f"{address}/offsets"] = (200, offsets)
     connect.answers["GET", f"{address}/topics"] = (403, {"error_code": 403, "message": EVIL})
-    connect.answers["GET", "/"] = (200, {"version": EVIL, "kafka_cluster_id": EVIL})
+    connect.answers["GET", "/"] = (200, {"version": EVIL, "kafka_cluster_id": "fake-cluster"})
     connect.answers["GET", "/connector-plugins"] = (200, [{"class": f"a.{EVIL}", "type": "sink", "version": EVIL}])
     key = {"name": EVIL, "type": EVIL, "group": EVIL, "documentation": EVIL, "default_value": EVIL, "importance": EVIL}
     connect.answers["GET", "/connector-plugins/FileSourceConnector/config"] = (200, [key])
