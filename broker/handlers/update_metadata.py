@@ -49,9 +49,11 @@ async def handle_update_metadata(request: UpdateMetadataRequest, context: Reques
 
 
 def _let_go(replicas: ReplicaManager, partition: TopicPartition, topic_id: UUID) -> None:
-    """Its files stay, for StopReplica, or until another topic of the name has need of their place."""
+    """It is led nowhere any more. Its files stay, for StopReplica, or until another topic of the name has need of their
+    place.
+    """
     hosted = replicas.get(*partition)
-    if hosted is not None and hosted.topic_id == topic_id:
+    if hosted is None or hosted.topic_id == topic_id:
         replicas.stop_replica(partition, delete=True)
 
 

@@ -32,8 +32,6 @@ class FedPartition:
     #: What the follower was told last.
     high_watermark: int = -1
     log_start_offset: int = -1
-    #: False after an error or a divergence was told: nothing is sent until the follower asks anew.
-    is_served: bool = True
     #: The throttle holds it back, or a disk; `resume` ends that.
     is_paused: bool = False
     #: What comes next was just read from a disk: nobody need ask again whether it lies there only.
@@ -73,7 +71,7 @@ class FollowerFeed:
     def acknowledge(self, topic_partition: TopicPartition, log_end_offset: int) -> None:
         """The follower holds all before `log_end_offset`; it may be that it skipped what it was sent."""
         fed = self.partitions.get(topic_partition)
-        if fed is not None and fed.is_served and log_end_offset > fed.read_from:
+        if fed is not None and log_end_offset > fed.read_from:
             fed.read_from = log_end_offset
 
     def forget(self, topic_partition: TopicPartition) -> None:
@@ -83,12 +81,11 @@ class FollowerFeed:
     def records_came(self, topic_partition: TopicPartition) -> None:
         """Or anything else a follower should hear of at once."""
         fed = self.partitions.get(topic_partition)
-        if fed is not None and fed.is_served and not fed.is_paused:
+        if fed is not None and not fed.is_paused:
             self._urgent[topic_partition] = None
 
     def high_watermark_moved(self, topic_partition: TopicPartition) -> None:
-        fed = self.partitions.get(topic_partition)
-        if fed is not None and fed.is_served:
+        if topic_partition in self.partitions:
             self._stale[topic_partition] = None
 
     def news(self) -> Iterator[FedPartition]:
@@ -97,7 +94,7 @@ class FollowerFeed:
             for topic_partition in list(waiting):
                 del waiting[topic_partition]
                 fed = self.partitions.get(topic_partition)
-                if fed is not None and fed.is_served:
+                if fed is not None:
                     yield fed
 
     def resume(self, fed: FedPartition) -> None:

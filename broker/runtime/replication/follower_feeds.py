@@ -132,7 +132,7 @@ class FollowerFeeds:
         return served
 
     def _key(self, topic: FetchTopic | ForgottenTopic, partition: int, *, by_id: bool) -> TopicPartition:
-        name = self._replicas.topic_names.get(topic.topic_id, "") if by_id else topic.topic
+        name = self._replicas.topic_names.of(topic.topic_id) if by_id else topic.topic
         return TopicPartition(name, partition)
 
     def _forget(self, feed: FollowerFeed, key: TopicPartition, topic_id: UUID) -> None:
@@ -164,7 +164,7 @@ class FollowerFeeds:
     def _progress(self, feed: FollowerFeed, key: TopicPartition, asked: FetchPartition) -> None:
         """Counts if it was made under the epoch we lead in; if it was not, an answer under way says so."""
         hosted, fed = self._replicas.get(*key), feed.partitions.get(key)
-        if hosted is None or fed is None or not fed.is_served or fed.leader_epoch != hosted.partition.leader_epoch:
+        if hosted is None or fed is None or fed.leader_epoch != hosted.partition.leader_epoch:
             return
         if not is_of(hosted, fed.topic_id):
             return
@@ -315,7 +315,7 @@ class FollowerFeeds:
             self._resume_when_read(feed, fed, error.part)
             return None
         except ApiError as error:
-            fed.is_served = False
+            feed.forget(fed.topic_partition)
             hosted = self._replicas.get(*fed.topic_partition)
             return refused(
                 fed.topic_partition.partition, error.code, hosted.log.log_start_offset if hosted is not None else -1

@@ -285,7 +285,7 @@ class ReplicaFetcher:
     def _take_all(self, response: FetchResponse) -> None:
         request = self.link.answered(response.session_id)
         for topic in response.responses:
-            name = self._replicas.topic_names.get(topic.topic_id, "")
+            name = self._replicas.topic_names.of(topic.topic_id)
             for data in topic.partitions:
                 topic_partition = TopicPartition(name, data.partition_index)
                 if self.link.counts(topic_partition, request):

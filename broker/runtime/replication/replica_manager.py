@@ -28,6 +28,7 @@ from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, RoleListeners, tell
 from broker.runtime.replication.leader_flushes import LeaderFlushes
 from broker.runtime.replication.replica_logs import ReplicaLogs
+from broker.runtime.replication.topic_names import TopicNames
 from broker.runtime.whole_changes import WholeChanges
 
 _log = logger(__name__)
@@ -53,7 +54,7 @@ class ReplicaManager:
         self.broker_epoch = -1
         #: The last of our registrations that ended by itself, and the last under which we were told our roles.
         self.lost_epoch, self.told_epoch = -2, -1
-        self.topic_names: dict[UUID, str] = {}
+        self.topic_names = TopicNames()
         self.taking_roles = WholeChanges()
         # No listener may raise: it would undo nothing of what it is told of. What one raises is logged (`tell`).
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
@@ -186,8 +187,7 @@ class ReplicaManager:
             partition.require_in_sync(log.config.min_insync_replicas)
             hosted = HostedPartition(partition, log, topic_id)
             self._hosted[topic_partition] = hosted
-            self._led_elsewhere.discard(topic_partition)
-            self.topic_names[topic_id] = topic_partition.topic
+            self.topic_names.hosted(topic_id, topic_partition.topic)
         else:
             self.logs.check(topic_partition, topic_id)
         return hosted
@@ -200,14 +200,13 @@ class ReplicaManager:
         FENCED_LEADER_EPOCH when this broker has had a role of a later epoch since; a negative epoch always counts.
         """
         hosted = self._hosted.get(topic_partition)
-        if hosted is not None and 0 <= leader_epoch < hosted.partition.leader_epoch:
-            raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
         if hosted is not None:
+            if 0 <= leader_epoch < hosted.partition.leader_epoch:
+                raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
             self._let_go(self._hosted.pop(topic_partition))
-        if delete:
-            self._led_elsewhere.discard(topic_partition)
-        else:
-            self._led_elsewhere.add(topic_partition)
+            self.topic_names.let_go(hosted.topic_id)
+        note = self._led_elsewhere.discard if delete else self._led_elsewhere.add
+        note(topic_partition)
 
     def assigned_elsewhere(
         self, topic_partition: TopicPartition, topic_id: UUID, leader_epoch: int, replicas: Sequence[int]

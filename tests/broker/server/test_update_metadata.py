@@ -3,7 +3,9 @@
 import asyncio
 from uuid import UUID
 
-from broker.common.errors import ErrorCode
+import pytest
+
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.common.types import TopicPartition
 from broker.net.turns import Turns
@@ -94,3 +96,20 @@ async def test_what_is_said_late_of_an_earlier_topic_of_the_name_changes_nothing
     member = await served.member()
     assert (await member.ask(told(1, leader=LEADER_DURING_DELETE), 8)).error_code == ErrorCode.NONE
     assert served.replicas.get("t", 0).partition.is_leader
+
+
+async def test_a_partition_that_went_elsewhere_is_unknown_once_its_topic_is_deleted_there(served):
+    """Nobody sends StopReplica here then: of each topic that was ever moved away something would be kept."""
+    served.lead("t")
+    member = await served.member()
+    assert (await member.ask(told(1, leader=2), 8)).error_code == ErrorCode.NONE
+    served.replicas.stop_replica(TopicPartition("t", 0))
+    assert _refusal(served) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert (await member.ask(told(1, leader=LEADER_DURING_DELETE), 8)).error_code == ErrorCode.NONE
+    assert _refusal(served) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def _refusal(served) -> ErrorCode:
+    with pytest.raises(ApiError) as refused:
+        served.replicas.leader_log("t", 0)
+    return refused.value.code

@@ -119,7 +119,7 @@ async def test_who_follows_an_earlier_topic_of_the_name_holds_nothing_of_this_on
     made_anew(replicas)
     replicas.append(T, memoryview(build_batch([Record(0, 1, None, b"v")])))
     (answered,) = feeds.fetch(fetch(fetch_offset=1), NEAR, by_id=True).responses
-    assert answered.partitions[0].error_code == ErrorCode.INCONSISTENT_TOPIC_ID
+    assert answered.partitions[0].error_code == ErrorCode.UNKNOWN_TOPIC_ID
     partition = replicas.get(*T).partition
     assert (partition.followers[NEAR].log_end_offset, partition.high_watermark) == (-1, 0)
     feeds.close()
@@ -156,4 +156,22 @@ async def test_what_is_forgotten_of_an_earlier_topic_takes_nothing_of_this_one(r
     (answered,) = feeds.fetch(fetch(session_id, 3), NEAR, by_id=True).responses
     assert (answered.topic_id, answered.partitions[0].error_code) == (LATER_ID, ErrorCode.NONE)
     assert len(answered.partitions[0].records) > 0
+    feeds.close()
+
+
+async def test_nothing_is_kept_of_a_topic_that_is_hosted_no_more_though_its_followers_forget_it_afterwards(replicas):
+    """Or a broker that lives for years would keep whatever was ever made and deleted."""
+    feeds = FollowerFeeds(replicas, ReplicationThrottle(1), count(1).__next__, ManualClock())
+    lead(replicas, partitions=2)
+    session_id = feeds.fetch(fetch(partitions=2), NEAR, by_id=True).session_id
+    replicas.stop_replica(T, delete=True)
+    assert replicas.topic_names.of(TOPIC_ID) == "t", "its other partition is still asked for"
+    replicas.stop_replica(T._replace(partition=1), delete=True)
+    refused = feeds.fetch(fetch(session_id, 1), NEAR, by_id=True).responses
+    assert {each.partitions[0].error_code for each in refused} == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    forgetting = fetch(session_id, 2)
+    forgetting.forgotten_topics_data = [ForgottenTopic(topic_id=TOPIC_ID, partitions=[0, 1])]
+    assert feeds.fetch(forgetting, NEAR, by_id=True).error_code == ErrorCode.NONE
+    assert len(replicas.topic_names) == 0
+    assert not feeds._served[NEAR].feed.partitions
     feeds.close()
