@@ -219,6 +219,8 @@ PRODUCERS_PER_PARTITION_MAX = 10_000
 #: Bytes of Produce requests that wait until a coordinator has verified their transaction; beyond it producers are told
 #: to try again. 64 of the largest batches, or 64 seconds of a paused coordinator at 1 MB/s.
 VERIFYING_BYTES_MAX = 64 * 1024 * 1024
+#: What of it each takes besides its batches, and each batch besides its bytes: as measured, 13,000 small ones may wait.
+VERIFYING_REQUEST_BYTES, VERIFYING_BATCH_BYTES = 4 * 1024, 1024
 
 #: Bytes that groups, their members and committed offsets take on one broker, some 10,000 busy groups or a million
 #: offsets: beyond it new ones are told to look for their coordinator again, those there are go on.

@@ -6,6 +6,8 @@ answer a marker may end the very transaction that is being verified; then the an
 notices.
 
 One producer's requests stay in the order they came in: whoever comes while another verifies stands in line behind it.
+A producer id is claimed, nobody has to have it: so a line, and what a verification is worth, is also of a transactional
+id, to which the client has the right.
 """
 
 import asyncio
@@ -15,7 +17,7 @@ from inspect import isawaitable
 from typing import Any, TypeVar
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import VERIFYING_BYTES_MAX
+from broker.common.limits import VERIFYING_BATCH_BYTES, VERIFYING_BYTES_MAX, VERIFYING_REQUEST_BYTES
 from broker.common.types import TopicPartition
 from broker.protocol.primitives import Buffer
 from broker.records.batch import BatchHeader, parse_batch_header
@@ -50,7 +52,7 @@ _FIRST_VERSION_WITH_ABORTABLE = 11
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Guard:
-    """A verification under way. It counts while it is the one on record, and the epoch is that in which it began."""
+    """A verification under way. It counts while it is on record, and the epoch is that in which it began."""
 
     leader_epoch: int
 
@@ -62,9 +64,10 @@ class TransactionalAppends:
         self._replicas = replicas
         self._verify = verify
         self._is_enabled = is_enabled
-        #: By producer id, the end of its line: done when whoever is last there has appended.
-        self._lines: dict[int, asyncio.Future[None]] = {}
-        self._guards: dict[tuple[TopicPartition, int], _Guard] = {}
+        #: By transactional and producer id, the end of a line: done when whoever is last there has appended.
+        self._lines: dict[tuple[str, int], asyncio.Future[None]] = {}
+        #: By partition and producer id.
+        self._guards: dict[tuple[TopicPartition, int], set[_Guard]] = {}
         self._bytes_waiting = 0
         replicas.on_marker.append(self._on_marker)
 
@@ -112,20 +115,25 @@ class TransactionalAppends:
     def _when_verified(self, sent: "_Sent", then: Then) -> T | Awaitable[T] | InOrder:
         if not sent.partitions:
             return then(self._replicas.append)
-        producer_id = sent.producer_id
         if len(sent.producers) > 1:
             return then(_refuse(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "a request is of one producer"))
-        if producer_id not in self._lines and not self._unverified(sent):
+        line = sent.transactional_id, sent.producer_id
+        if line not in self._lines and not self._unverified(sent):
             return then(self._appender(sent))
         if self._bytes_waiting + sent.size_bytes > VERIFYING_BYTES_MAX:
             return then(_refuse(ErrorCode.NOT_ENOUGH_REPLICAS, "too many batches wait to be verified"))
-        before = self._lines.get(producer_id)
-        place = self._lines[producer_id] = asyncio.get_running_loop().create_future()
+        before = self._lines.get(line)
+        place = self._lines[line] = asyncio.get_running_loop().create_future()
         self._bytes_waiting += sent.size_bytes
-        return self._in_turn(sent, before, place, then)
+        return self._in_turn(sent, line, before, place, then)
 
     async def _in_turn(
-        self, sent: "_Sent", before: asyncio.Future[None] | None, place: asyncio.Future[None], then: Then
+        self,
+        sent: "_Sent",
+        line: tuple[str, int],
+        before: asyncio.Future[None] | None,
+        place: asyncio.Future[None],
+        then: Then,
     ) -> T:
         try:
             if before is not None:
@@ -133,12 +141,11 @@ class TransactionalAppends:
             await self._verify_all(sent)
             reply = await once_done(then(self._appender(sent)))
         finally:
-            for topic_partition in sent.guards:
-                self._guards.pop((topic_partition, sent.producer_id), None)
+            self._forget_guards(sent)
             self._bytes_waiting -= sent.size_bytes
             place.set_result(None)
-            if self._lines.get(sent.producer_id) is place:
-                del self._lines[sent.producer_id]
+            if self._lines.get(line) is place:
+                del self._lines[line]
         return await reply if isawaitable(reply) else reply
 
     async def _verify_all(self, sent: "_Sent") -> None:
@@ -147,8 +154,16 @@ class TransactionalAppends:
             return
         for topic_partition, hosted in unverified.items():
             guard = sent.guards[topic_partition] = _Guard(hosted.partition.leader_epoch)
-            self._guards[topic_partition, sent.producer_id] = guard
+            self._guards.setdefault((topic_partition, sent.producer_id), set()).add(guard)
         sent.verdicts = await self._verify(sent.transactional_id, sent.producer_id, sent.epoch, list(unverified))
+
+    def _forget_guards(self, sent: "_Sent") -> None:
+        for topic_partition, guard in sent.guards.items():
+            key = topic_partition, sent.producer_id
+            guards = self._guards.get(key, set())
+            guards.discard(guard)
+            if not guards:
+                self._guards.pop(key, None)
 
     def _unverified(self, sent: "_Sent") -> dict[TopicPartition, HostedPartition]:
         """Where the request would open a transaction. A partition led elsewhere is refused later anyway."""
@@ -186,7 +201,7 @@ class TransactionalAppends:
             raise _refusal(verdict, sent.version)
         if guard is not None and guard.leader_epoch != hosted.partition.leader_epoch:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "another leader may have ended the transaction meanwhile")
-        if guard is None or self._guards.get((topic_partition, sent.producer_id)) is not guard:
+        if guard is None or guard not in self._guards.get((topic_partition, sent.producer_id), ()):
             raise ApiError(ErrorCode.INVALID_TXN_STATE, "the batch is not part of an open transaction")
 
 
@@ -196,7 +211,10 @@ class _Sent:
     def __init__(self, transactional_id: str, version: int, batches: Batches):
         self.transactional_id = transactional_id
         self.version = version
-        self.size_bytes = sum(len(batch) for _, batch in batches if batch is not None)
+        #: As they stand in memory while they wait.
+        self.size_bytes = VERIFYING_REQUEST_BYTES + sum(
+            VERIFYING_BATCH_BYTES + len(batch) for _, batch in batches if batch is not None
+        )
         #: Where batches of the transaction go; what cannot be read is refused when it is appended.
         self.partitions: dict[TopicPartition, None] = {}
         #: (producer id, epoch) of each of these batches: a request may name a partition twice.

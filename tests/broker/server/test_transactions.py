@@ -20,6 +20,7 @@ from broker.records.batch import iterate_headers, patch_batch
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record
+from broker.runtime.replication import transactional_appends
 from tests.broker.server.conftest import TOPIC_ID
 from tests.eventually import eventually
 
@@ -351,6 +352,36 @@ async def test_client_that_leaves_during_the_verification_leaves_nobody_in_line(
     served.verdicts.clear()
     next_client = await served.member()
     assert produced(await next_client.ask(produce(data(7, 0)), 11)) == [ErrorCode.NONE]
+
+
+async def test_who_claims_a_producers_id_stands_in_no_line_of_its(served, client):
+    """Whoever may write with one transactional id could hold up the producer of any other."""
+    served.verdicts[P0] = asyncio.get_running_loop().create_future()
+    hostile = await served.member()
+    for _ in range(3):
+        await hostile.send_request(produce(data(7, 0), transactional_id="hostile"), 11)
+    await eventually(lambda: served.verified, "the coordinator is asked of the claim")
+    served.verdicts[P0] = verdict = asyncio.get_running_loop().create_future()
+    await client.send_request(produce(data(7, 0)), 11)
+    await eventually(lambda: len(served.verified) == 2, "and of the producer that has the id")
+    hostile.writer.close()
+    verdict.set_result(ErrorCode.NONE)
+    assert produced(await client.answer(ProduceRequest.api, 11)) == [ErrorCode.NONE]
+
+
+async def test_so_many_small_batches_wait_as_the_memory_they_take_allows(served, client, monkeypatch):
+    """Each of another producer, as anybody may claim: a batch of 70 bytes that waits takes 50 times as much."""
+    monkeypatch.setattr(transactional_appends, "VERIFYING_BYTES_MAX", 10 * (len(data(0, 0)) + 5 * 1024))
+    served.verdicts[P0] = verdict = asyncio.get_running_loop().create_future()
+    for producer_id in range(10):
+        await client.send_request(produce(data(producer_id, 0)), 11)
+    await eventually(lambda: len(served.verified) == 10, "the coordinator is asked of each")
+    other = await served.member()
+    assert produced(await other.ask(produce(data(10, 0)), 11)) == [ErrorCode.NOT_ENOUGH_REPLICAS]
+    verdict.set_result(ErrorCode.NONE)
+    for _ in range(10):
+        assert produced(await client.answer(ProduceRequest.api, 11)) == [ErrorCode.NONE]
+    assert produced(await other.ask(produce(data(10, 0)), 11)) == [ErrorCode.NONE]
 
 
 @pytest.mark.parametrize(("producer_id", "epoch"), [(8, 0), (7, 1)])
