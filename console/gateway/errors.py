@@ -1,9 +1,12 @@
 """Why a cluster said no, in a sentence for the person who asked."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from confluent_kafka import KafkaError
 
-from broker.client.errors import BrokerUnreachable, UnreadableAnswer
-from broker.common.errors import BarnabasError, ErrorCode
+from broker.client.errors import ApiNotServed, BrokerUnreachable, UnreadableAnswer
+from broker.common.errors import ApiError, BarnabasError, ErrorCode
 
 
 class GatewayError(Exception):
@@ -62,8 +65,8 @@ def error_from_kafka(error: KafkaError) -> GatewayError:
     return refusal(error.code(), error.str())
 
 
-def unanswered(error: BrokerUnreachable) -> ClusterUnreachableError:
-    """What our own client has met, without the addresses that it tried."""
+def unanswered(error: BrokerUnreachable | None = None) -> ClusterUnreachableError:
+    """What our own client has met, if it has asked anybody, without the addresses that it tried."""
     if isinstance(error, UnreadableAnswer):
         return unreadable(error)
     return ClusterUnreachableError("No broker answered in time.")
@@ -81,3 +84,18 @@ def refusal(code: int, sentence: str = "") -> RefusedError:
         return RefusedError(f"ERROR_{code}", sentence or f"The cluster answered with error {code}.")
     is_generic = not sentence or sentence.startswith("Broker: ")
     return RefusedError(known.name, known.meaning if is_generic else sentence)
+
+
+@contextmanager
+def in_our_words() -> Iterator[None]:
+    """Errors of our own client as the gateway's."""
+    try:
+        yield
+    except ApiError as error:
+        raise refusal(error.code, error.message or "") from error
+    except BrokerUnreachable as error:
+        raise unanswered(error) from error
+    except ApiNotServed as error:
+        raise GatewayError("These brokers are of a kind or age that cannot be asked this.") from error
+    except BarnabasError as error:
+        raise GatewayError(str(error)) from error

@@ -17,7 +17,15 @@ from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from console.common.natural_order import natural_order
 from console.gateway.client import ClusterClient
-from console.gateway.errors import RefusedError, refusal
+from console.gateway.errors import (
+    ClientRefusedError,
+    ClusterUnreachableError,
+    GatewayError,
+    OtherClusterError,
+    in_our_words,
+    refusal,
+    unanswered,
+)
 from console.gateway.group_views import GroupView, MemberView, TopicPartition
 
 logger = logging.getLogger(__name__)
@@ -30,16 +38,25 @@ CONSUMER_PROTOCOL = "consumer"
 def ask_all_groups(
     client: ClusterClient, brokers: Iterable[tuple[int, str, int]], timeout_seconds: float
 ) -> tuple[list[GroupView], frozenset[int]]:
-    """The groups of every broker (id, host, port) that answers, and the ids of those that do."""
+    """The groups of every broker (id, host, port) that tells them, and the ids of those that do.
+
+    A broker tells none that does not know all of its groups: they are loaded, or have just moved away. Raises
+    GatewayError if none does, with what one answered rather than that others did not.
+    """
     asked = list(brokers)
     groups: list[GroupView] = []
-    answered = set()
+    answered: set[int] = set()
+    failures: list[GatewayError] = []
     with ThreadPoolExecutor(BROKERS_AT_ONCE) as pool:
         answers = pool.map(lambda broker: _ask_broker(client, *broker, timeout_seconds), asked)
         for (broker_id, _, _), answer in zip(asked, answers, strict=True):
-            if answer is not None:
+            if isinstance(answer, GatewayError):
+                failures.append(answer)
+            else:
                 answered.add(broker_id)
                 groups += answer
+    if not answered:
+        raise min(failures, key=_is_unanswered, default=unanswered())
     return groups, frozenset(answered)
 
 
@@ -69,22 +86,27 @@ def _find_coordinator(client: ClusterClient, group_id: str, timeout_seconds: flo
 
 def _ask_broker(
     client: ClusterClient, broker_id: int, host: str, port: int, timeout_seconds: float
-) -> list[GroupView] | None:
-    """None if it does not answer, or does not know all of its groups: they are loaded, or just moved away."""
+) -> list[GroupView] | GatewayError:
     try:
-        with client.connection(host, port, timeout_seconds) as connection:
+        with in_our_words(), client.connection(host, port, timeout_seconds) as connection:
             listed = connection.ask(ListGroupsRequest())
             if listed.error_code:
-                return None
+                raise refusal(listed.error_code)
             names = sorted(group.group_id for group in listed.groups)
             return [
                 group
                 for start in range(0, len(names), GROUPS_PER_REQUEST)
                 for group in _ask_groups(connection, broker_id, names[start : start + GROUPS_PER_REQUEST])
             ]
-    except (BarnabasError, RefusedError) as error:
+    except (ClientRefusedError, OtherClusterError):
+        raise
+    except GatewayError as error:
         logger.debug("no groups of broker %s: %s", broker_id, error)
-        return None
+        return error
+
+
+def _is_unanswered(failure: GatewayError) -> bool:
+    return isinstance(failure, ClusterUnreachableError)
 
 
 def _ask_groups(connection: BrokerConnection, broker_id: int, names: list[str]) -> Iterator[GroupView]:

@@ -1,17 +1,14 @@
 """Consumer groups of a real cluster."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
 
 from confluent_kafka import TopicPartition as KafkaPartition
 from confluent_kafka.admin import OffsetSpec
 
-from broker.client.errors import ApiNotServed, BrokerUnreachable
-from broker.common.errors import ApiError, BarnabasError
 from console.gateway.client import ClusterClient
 from console.gateway.commit_log import CommitLog
-from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal, unanswered
+from console.gateway.errors import GatewayError, in_our_words
 from console.gateway.group_changes import GroupChanges
 from console.gateway.group_views import (
     Bounds,
@@ -47,15 +44,14 @@ class KafkaGroups:
         self._changes = GroupChanges(client, CHANGE_TIMEOUT_SECONDS)
 
     def describe(self) -> GroupsView:
+        """Raises GatewayError if no broker tells its groups, with what one answered rather than that others did not."""
         groups, answered = ask_all_groups(self._client, self._brokers(), self._timeout)
-        if not answered:
-            raise ClusterUnreachableError("No broker answered in time.")
         # A coordinator that moves is told by two brokers for a moment: the first one wins.
         by_name = {each.group_id: each for each in reversed(groups) if not is_ledger(each.group_id)}
         return GroupsView(tuple(by_name[name] for name in sorted(by_name)), answered)
 
     def describe_one(self, group_id: str) -> GroupView:
-        with _in_our_words():
+        with in_our_words():
             return ask_group(self._client, group_id, self._timeout)
 
     def commits(self) -> list[CommitView]:
@@ -64,7 +60,7 @@ class KafkaGroups:
     def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:
         if not positions:
             return {}
-        with _in_our_words():
+        with in_our_words():
             return ask_first_unread(self._client, positions, self._timeout)
 
     def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
@@ -82,15 +78,15 @@ class KafkaGroups:
         return {place: offset for place, offset in {**found, **ends}.items() if offset >= 0}
 
     def commit_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
-        with _in_our_words():
+        with in_our_words():
             return OffsetRefusals(self._changes.commit(group_id, offsets))
 
     def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
-        with _in_our_words():
+        with in_our_words():
             return OffsetRefusals(self._changes.forget(group_id, places))
 
     def delete_group(self, group_id: str) -> None:
-        with _in_our_words():
+        with in_our_words():
             self._changes.delete(group_id)
 
     def close(self) -> None:
@@ -110,18 +106,3 @@ class KafkaGroups:
             except GatewayError:
                 continue
         return answers
-
-
-@contextmanager
-def _in_our_words() -> Iterator[None]:
-    """Errors of our own client as the gateway's."""
-    try:
-        yield
-    except ApiError as error:
-        raise refusal(error.code, error.message or "") from error
-    except BrokerUnreachable as error:
-        raise unanswered(error) from error
-    except ApiNotServed as error:
-        raise GatewayError("These brokers are of a kind or age that cannot be asked this.") from error
-    except BarnabasError as error:
-        raise GatewayError(str(error)) from error
