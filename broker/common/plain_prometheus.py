@@ -24,7 +24,7 @@ try:
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
     from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
     from prometheus_client.process_collector import ProcessCollector
-    from prometheus_client.registry import Collector
+    from prometheus_client.registry import Collector, RestrictedRegistry
 finally:
     for name in _replaced:
         if isinstance(sys.modules.get(name), _Nothing):
@@ -38,5 +38,6 @@ __all__ = [
     "GaugeMetricFamily",
     "Metric",
     "ProcessCollector",
+    "RestrictedRegistry",
     "generate_latest",
 ]

@@ -16,10 +16,14 @@ class CertificateMetrics:
         self._tls = tls
         self._clock = clock
 
-    def collect(self) -> Iterable[Metric]:
-        family = GaugeMetricFamily(
+    def describe(self) -> Iterable[GaugeMetricFamily]:
+        """By which it can be asked for alone."""
+        yield GaugeMetricFamily(
             _NAME, "Until the certificate of a listener ends; below 0: it has.", labels=["listener"]
         )
+
+    def collect(self) -> Iterable[Metric]:
+        (family,) = self.describe()
         now_s = self._clock.now_ms() / 1000
         for listener, ends in self._tls.ends_of_certificates():
             family.add_metric([listener], ends.timestamp() - now_s)

@@ -7,10 +7,16 @@ Serving data does not hang on it: a port that is taken is warned of, and tried a
 import asyncio
 from collections.abc import Callable
 from errno import EADDRINUSE
+from urllib.parse import parse_qs
 
 from broker.common.logs import logger
 from broker.common.own_names import OwnNames
-from broker.common.plain_prometheus import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
+from broker.common.plain_prometheus import (
+    CONTENT_TYPE_PLAIN_0_0_4,
+    CollectorRegistry,
+    RestrictedRegistry,
+    generate_latest,
+)
 from broker.net.port_holder import port_holder
 
 _log = logger(__name__)
@@ -75,13 +81,19 @@ class MetricsEndpoint:
             writer.close()
 
     def _answer(self, request_line: list[bytes]) -> bytes:
-        path = request_line[1].split(b"?")[0] if len(request_line) == 3 and request_line[0] == b"GET" else b""
+        address = request_line[1] if len(request_line) == 3 and request_line[0] == b"GET" else b""
+        path, _, query = address.partition(b"?")
         if path == b"/metrics":
-            return _response(200, CONTENT_TYPE_PLAIN_0_0_4, generate_latest(self._registry))
+            return _response(200, CONTENT_TYPE_PLAIN_0_0_4, generate_latest(self._chosen(query)))
         if path == b"/healthz":
             wrong = self._health()
             return _response(503 if wrong else 200, "text/plain", (wrong or "ok").encode() + b"\n")
         return _response(404, "text/plain", b"only GET /metrics and GET /healthz\n")
+
+    def _chosen(self, query: bytes) -> CollectorRegistry | RestrictedRegistry:
+        """With `name[]` in the query, as elsewhere in Prometheus' client, those alone, and nothing else is counted."""
+        names = parse_qs(query.decode("latin-1")).get("name[]")
+        return self._registry.restricted_registry(names) if names else self._registry
 
 
 def _hosts(lines: list[bytes]) -> list[str]:

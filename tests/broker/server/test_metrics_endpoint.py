@@ -7,6 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from broker.common.own_names import OwnNames
+from broker.common.plain_prometheus import GaugeMetricFamily
 from broker.server import metrics_endpoint
 from broker.server.controller_metrics import ControllerMetrics
 from broker.server.metrics import new_registry
@@ -47,6 +48,34 @@ async def test_whoever_stops_while_it_is_tried_tries_no_more(endpoint):
         await endpoint.stop()
         await asyncio.gather(endpoint._trying, return_exceptions=True)
         assert endpoint._trying.cancelled()
+
+
+async def test_those_that_are_asked_for_by_name_are_told_alone_and_the_others_not_even_counted(endpoint):
+    class Counted:
+        def describe(self):
+            yield GaugeMetricFamily("wanted", "told by name")
+
+        def collect(self):
+            yield GaugeMetricFamily("wanted", "told by name", value=1)
+
+    class Costly:
+        def collect(self):
+            costly.append(1)
+            return ()
+
+    costly: list[int] = []
+    registry = endpoint._registry
+    registry.register(Counted())
+    registry.register(Costly())
+    await endpoint.start("127.0.0.1", 0)
+    port = endpoint._server.sockets[0].getsockname()[1]
+    told = (await asked(port, "/metrics?name[]=wanted&name%5B%5D=unknown")).partition(b"\r\n\r\n")[2]
+    assert (told.splitlines()[-1], told.count(b"# TYPE"), costly) == (b"wanted 1.0", 1, [])
+    for query in ("", "?", "?other=1"):
+        whole = await asked(port, f"/metrics{query}")
+        assert whole.count(b"# TYPE") > 1
+        assert b"wanted 1.0" in whole
+    assert len(costly) == 3
 
 
 async def test_metrics_are_asked_by_addresses_and_own_names_only(endpoint):
