@@ -27,14 +27,14 @@ def certificates_end_in_s(metrics_port: int) -> Mapping[str, float] | None:
     """Listener → seconds, as the broker of this host with that port of metrics says; None: it does not answer."""
     connection = http.client.HTTPConnection("127.0.0.1", metrics_port, timeout=_TIMEOUT_S)
     try:
-        connection.request("GET", "/metrics")
+        connection.request("GET", f"/metrics?name[]={_ENDS_IN}")
         answer = connection.getresponse()
-        text = answer.read(_BYTES_MAX).decode() if answer.status == http.client.OK else ""
-        families = [each for each in text_string_to_metric_families(text) if each.name == _ENDS_IN] if text else None
+        if answer.status != http.client.OK:
+            return None
+        text = answer.read(_BYTES_MAX).decode()
+        families = [each for each in text_string_to_metric_families(text) if each.name == _ENDS_IN]
     except (OSError, http.client.HTTPException, ValueError):
         return None
     finally:
         connection.close()
-    if families is None:
-        return None
     return {sample.labels["listener"]: sample.value for family in families for sample in family.samples}

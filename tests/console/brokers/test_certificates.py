@@ -24,12 +24,14 @@ barnabas_broker_certificate_ends_in_seconds{listener="SASL_SSL"} %d
 
 @pytest.fixture
 def metrics():
-    """`metrics(text)`: the port where that is answered."""
+    """`metrics(text, asked)`: the port where that is answered; which paths were asked for is added to `asked`."""
     servers = []
 
-    def serve(text: str) -> int:
+    def serve(text: str, asked: list[str] | None = None) -> int:
         class Answer(BaseHTTPRequestHandler):
             def do_GET(self):
+                if asked is not None:
+                    asked.append(self.path)
                 self.send_response(200)
                 self.end_headers()
                 self.wfile.write(text.encode())
@@ -51,6 +53,12 @@ def metrics():
 def test_the_metrics_of_a_broker_say_it_by_listener(metrics):
     assert certificates_end_in_s(metrics(_SAID % 86_400)) == {"SASL_SSL": 86_400}
     assert certificates_end_in_s(metrics("x 1\n")) == {}
+
+
+def test_a_broker_is_asked_for_nothing_else_and_without_tls_it_has_nothing_to_say(metrics):
+    asked: list[str] = []
+    assert certificates_end_in_s(metrics("", asked)) == {}
+    assert asked == ["/metrics?name[]=barnabas_broker_certificate_ends_in_seconds"]
 
 
 def test_of_a_broker_that_does_not_answer_or_talks_nonsense_nothing_is_known(metrics):
