@@ -8,6 +8,7 @@ from console.clusters.broker_rows import BrokerRow, ReplicaCounts
 from console.clusters.models import Broker, ClusterState, Partition, Topic
 from console.clusters.topic_rows import PartitionRow, TopicChanges, TopicRow
 from console.common.databases import cluster_atomic
+from console.common.kept_statements import update_row
 from console.common.many_rows import put_rows
 from console.common.names import DEFAULT_CLUSTER
 
@@ -49,7 +50,7 @@ def ensure_state() -> ClusterState:
 
 
 def update_state(**fields: object) -> None:
-    ClusterState.objects.filter(name=DEFAULT_CLUSTER).update(**fields)
+    update_row(ClusterState, "name", DEFAULT_CLUSTER, **fields)
 
 
 def load_topics() -> dict[str, TopicRow]:

@@ -1,14 +1,16 @@
 """Rows by a statement that is made once: Django takes longer to make one than the database to answer it.
 
-For questions that are asked again and again, as those of the overview are after each look at the topics.
+For questions that are asked again and again, as those of the overview are after each look at the topics, and for rows
+that are written at each look. Nothing is kept of what the database answers.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from django.core.exceptions import EmptyResultSet
-from django.db.models import BigIntegerField, Expression, Model, QuerySet
+from django.db import DEFAULT_DB_ALIAS, connections, router
+from django.db.models import BigIntegerField, Expression, Field, Model, QuerySet
 from django.db.models.sql.compiler import SQLCompiler
 
 #: Statements hang on who asks: on the rules of a person, say. Those that were asked for last are kept.
@@ -28,17 +30,83 @@ class _Moment(Expression):
 AT_MS = _Moment()
 
 
+#: Index of a column → what makes a value of what is stored, one after another.
+_Converters = tuple[tuple[int, tuple[Callable[..., Any], ...], Expression], ...]
+
+
+class _Question(NamedTuple):
+    """`names`: of the columns; empty where values are asked for."""
+
+    model: type[Model]
+    sql: str
+    parameters: tuple[object, ...]
+    names: tuple[str, ...]
+    converters: _Converters
+
+
 def kept_rows(make: Callable[..., QuerySet], *arguments: Hashable, at_ms: int = 0) -> list[Any]:
     """The rows of `make(*arguments)`, which hangs on nothing but its arguments, and in which AT_MS means `at_ms`."""
-    try:
-        model, sql, parameters = _statement(make, *arguments)
-    except EmptyResultSet:
+    question = _question(make, *arguments)
+    if question is None:
         return []
-    given = [at_ms if isinstance(each, _Moment) else each for each in parameters]
-    return list(model._default_manager.raw(sql, given))
+    alias, model, names = router.db_for_read(question.model), question.model, question.names
+    return [model.from_db(alias, names, row) for row in _answer(question, alias, at_ms)]
+
+
+def kept_values(make: Callable[..., QuerySet], *arguments: Hashable, at_ms: int = 0) -> Sequence[tuple[Any, ...]]:
+    """The same of a queryset by `values_list` of columns: the values of each row."""
+    question = _question(make, *arguments)
+    return [] if question is None else _answer(question, router.db_for_read(question.model), at_ms)
+
+
+def update_row(model: type[Model], by: str, key: object, **values: object) -> bool:
+    """Set `values` in the row whose unique column `by` is `key`; whether there is one."""
+    connection = connections[router.db_for_write(model)]
+    sql, fields = _update(cast(Hashable, model), by, tuple(values))
+    given = [field.get_db_prep_save(value, connection) for field, value in zip(fields, values.values(), strict=True)]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [*given, key])
+        return bool(cursor.rowcount)
 
 
 @lru_cache(KEPT_MAX)
-def _statement(make: Callable[..., QuerySet], *arguments: Hashable) -> tuple[type[Model], str, tuple[object, ...]]:
+def _question(make: Callable[..., QuerySet], *arguments: Hashable) -> _Question | None:
+    """None: there cannot be such a row."""
     rows = make(*arguments)
-    return rows.model, *rows.query.sql_with_params()
+    compiler = rows.query.get_compiler(DEFAULT_DB_ALIAS)
+    try:
+        sql, parameters = compiler.as_sql()
+    except EmptyResultSet:
+        return None
+    columns = [column for column, _, _ in compiler.select]
+    converters = tuple(
+        (at, tuple(each), column) for at, (each, column) in sorted(compiler.get_converters(columns).items())
+    )
+    names = () if compiler.klass_info is None else tuple(column.target.attname for column in columns)
+    return _Question(rows.model, sql, parameters, names, converters)
+
+
+def _answer(question: _Question, alias: str, at_ms: int) -> Sequence[tuple[Any, ...]]:
+    connection = connections[alias]
+    given = [at_ms if isinstance(each, _Moment) else each for each in question.parameters]
+    with connection.cursor() as cursor:
+        cursor.execute(question.sql, given)
+        found = cursor.fetchall()
+    return [_converted(row, question.converters, connection) for row in found] if question.converters else found
+
+
+def _converted(row: Iterable[Any], converters: _Converters, connection: object) -> tuple[Any, ...]:
+    values = list(row)
+    for at, each, column in converters:
+        for convert in each:
+            values[at] = convert(values[at], column, connection)
+    return tuple(values)
+
+
+@lru_cache(KEPT_MAX)
+def _update(model: type[Model], by: str, names: tuple[str, ...]) -> tuple[str, tuple[Field, ...]]:
+    quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
+    fields = tuple(model._meta.get_field(name) for name in names)
+    columns = ", ".join(f"{quote(field.column)} = %s" for field in fields)
+    key = quote(model._meta.get_field(by).column)
+    return f"UPDATE {quote(model._meta.db_table)} SET {columns} WHERE {key} = %s", fields

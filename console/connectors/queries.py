@@ -72,6 +72,8 @@ def connector_page(query: ConnectorListQuery, reach: Reach, rows: int) -> Page:
 def shown(rows: Iterable[Connector], reach: Reach) -> list[ShownConnector]:
     """With what the collector saw of consumer groups and topics, as far as they are in reach."""
     found = list(rows)
+    if not found:
+        return []
     names = {each.group for each in found if each.group}
     groups = {each.name: each for each in groups_within(reach).filter(name__in=names).defer("members")}
     written = {topic for each in found if each.kind == "source" for topic in each.topics}

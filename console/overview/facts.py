@@ -265,7 +265,7 @@ def _reports_of(broker_ids: Iterable[int]) -> list[BrokerReport]:
 
 
 def _reports(broker_ids: tuple[int, ...]) -> QuerySet[BrokerReport]:
-    return BrokerReport.objects.filter(broker_id__in=broker_ids).order_by("broker_id")
+    return BrokerReport.objects.filter(broker_id__in=broker_ids).order_by("broker_id").defer("requests")
 
 
 def crowded_brokers(reports: Iterable[BrokerReport]) -> tuple[CrowdedBroker, ...]:

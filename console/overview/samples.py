@@ -1,8 +1,9 @@
 """The cluster's recent past: a row every few seconds, kept for hours."""
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 
 from console.clusters.models import ClusterSample
+from console.common.kept_statements import kept_values
 from console.consumers.models import ConsumerGroup
 
 INTERVAL_MS = 15_000
@@ -28,7 +29,11 @@ class ClusterSampler:
 
 def newest_sample_ms() -> int:
     """0: there is none."""
-    return ClusterSample.objects.order_by("-at_ms").values_list("at_ms", flat=True).first() or 0
+    return next((at_ms for (at_ms,) in kept_values(_newest)), 0)
+
+
+def _newest() -> QuerySet:
+    return ClusterSample.objects.order_by("-at_ms").values_list("at_ms")[:1]
 
 
 def _total_lag() -> int | None:

@@ -7,8 +7,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from datetime import timedelta
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from console.common.kept_statements import kept_rows
 from console.gateway.group_views import TopicPartition
 from console.placement.models import OPEN, OngoingMove, Reassignment
 from console.placement.move import flat
@@ -20,10 +22,17 @@ SEEN_WITHIN = timedelta(seconds=15)
 def arriving_replicas() -> Mapping[TopicPartition, frozenset[int]]:
     """By partition, the brokers a move gives a replica: of those under way, and of those begun a moment ago."""
     found: dict[TopicPartition, frozenset[int]] = defaultdict(frozenset)
-    for each in OngoingMove.objects.all():
+    for each in kept_rows(OngoingMove.objects.all):
         found[each.topic, each.partition] |= frozenset(each.adding)
-    for each in Reassignment.objects.filter(state__in=OPEN, began_at__gt=timezone.now() - SEEN_WITHIN):
+    since = timezone.now() - SEEN_WITHIN
+    for each in kept_rows(_open):
+        if each.began_at <= since:
+            continue
         former = flat(each.former)
         for place, target in flat(each.wanted).items():
             found[place] |= frozenset(target) - frozenset(former.get(place, ()))
     return dict(found)
+
+
+def _open() -> QuerySet[Reassignment]:
+    return Reassignment.objects.filter(state__in=OPEN)

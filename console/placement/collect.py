@@ -7,8 +7,11 @@ cluster not answer, the next look tries again.
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from django.db.models import Q, QuerySet
+
 from console.common.clock import now_ms
 from console.common.databases import cluster_atomic
+from console.common.kept_statements import kept_rows
 from console.common.rates import RateWindow
 from console.gateway.group_views import TopicPartition
 from console.gateway.interface import ClusterGateway
@@ -50,11 +53,10 @@ class MoveWatch:
 
     def _open(self) -> list[Reassignment]:
         """Those under way, and those that ended without the cluster taking their throttle back."""
-        unfinished = Reassignment.objects.filter(state__in=OPEN)
-        return list(unfinished | Reassignment.objects.filter(throttles__isnull=False))
+        return kept_rows(_unfinished)
 
     def _store(self, under_way: Mapping[TopicPartition, MoveView]) -> bool:
-        known = {(each.topic, each.partition): each for each in OngoingMove.objects.all()}
+        known = {(each.topic, each.partition): each for each in kept_rows(OngoingMove.objects.all)}
         gone = [each.pk for place, each in known.items() if place not in under_way]
         held = self._gateway.moves.bytes_held(under_way) if under_way else {}
         seen = [self._row(place, view, known.get(place), held.get(place, {})) for place, view in under_way.items()]
@@ -116,6 +118,10 @@ class MoveWatch:
         over = Reassignment.objects.filter(ended_at__isnull=False, throttles__isnull=True)
         oldest_kept = over.values_list("pk", flat=True)[KEPT - 1 : KEPT]
         over.filter(pk__lt=min(oldest_kept, default=0)).delete()
+
+
+def _unfinished() -> QuerySet[Reassignment]:
+    return Reassignment.objects.filter(Q(state__in=OPEN) | Q(throttles__isnull=False))
 
 
 def _is_news(row: OngoingMove, known: OngoingMove | None) -> bool:

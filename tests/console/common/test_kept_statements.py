@@ -1,12 +1,15 @@
-"""A statement that is made once reads what is there now, for whoever asks, at the moment that is given."""
+"""A statement that is made once reads what is there now, for whoever asks, at the moment that is given, and writes."""
+
+from datetime import UTC, datetime
 
 import pytest
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet, Sum, Value
 
 from console.access.filters import within
 from console.access.reach import EVERYTHING, NOWHERE, Reach, Resource
 from console.clusters.models import QuietReason, Topic
-from console.common.kept_statements import AT_MS, kept_rows
+from console.common.kept_statements import AT_MS, kept_rows, kept_values, update_row
+from console.processes.models import ManagedProcess
 
 pytestmark = pytest.mark.django_db
 
@@ -59,3 +62,66 @@ def test_each_argument_has_a_statement_of_its_own():
     assert [each.name for each in kept_rows(_topics, EVERYTHING)] == ["a", "b"]
     assert kept_rows(_topics, NOWHERE) == []
     assert [each.name for each in kept_rows(_topics, EVERYTHING)] == ["a", "b"]
+
+
+def _sums(reach: Reach) -> QuerySet:
+    whole = Topic.objects.filter(within(reach, Resource.TOPIC, "name")).order_by().values(whole=Value(1))
+    return whole.annotate(count=Count("pk", filter=Q(is_internal=False)), size=Sum("size_bytes")).values_list(
+        "size", "count"
+    )
+
+
+def _process() -> ManagedProcess:
+    return ManagedProcess.objects.create(
+        name="broker-1", kind="broker", host="here", spec={"broker_id": 1}, pid=7, started_at=datetime.now(UTC)
+    )
+
+
+def _values_of(row: ManagedProcess) -> dict[str, object]:
+    return {name: value for name, value in vars(row).items() if name != "_state"}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        ManagedProcess.objects.all,
+        lambda: ManagedProcess.objects.only("name", "started_at"),
+        lambda: ManagedProcess.objects.defer("spec"),
+    ],
+)
+def test_rows_have_what_the_queryset_itself_would_give_them(make):
+    _process()
+    (found,), (itself,) = kept_rows(make), make()
+    assert _values_of(found) == _values_of(itself)
+    assert (found, found._state.db, found._state.adding) == (itself, itself._state.db, False)
+    found.sentence = "kept"
+    found.save(update_fields=["sentence"])
+
+
+def test_values_are_those_of_now_in_the_order_asked_for(django_assert_num_queries):
+    assert list(kept_values(_sums, EVERYTHING)) == [(None, 0)]
+    Topic.objects.create(name="a", size_bytes=3)
+    Topic.objects.create(name="__b", size_bytes=4, is_internal=True)
+    with django_assert_num_queries(1):
+        assert list(kept_values(_sums, EVERYTHING)) == [(7, 1)]
+    with django_assert_num_queries(0):
+        assert list(kept_values(_sums, NOWHERE)) == []
+    _quiet("a", 5, None)
+    ((parts, since_ms),) = kept_values(lambda: QuietReason.objects.values_list("parts", "since_ms"))
+    assert (parts, since_ms) == (["a"], 5)
+
+
+def test_a_row_is_written_as_it_would_be_read_and_no_other(django_assert_num_queries):
+    assert not update_row(QuietReason, "key", "a", parts=["x"])
+    _quiet("a", 0, 100)
+    _quiet("b", 0, 100)
+    with django_assert_num_queries(1):
+        assert update_row(QuietReason, "key", "a", parts=["x", {"y": None}], until_ms=None, since_ms=4)
+    assert list(QuietReason.objects.order_by("key").values_list("key", "parts", "until_ms", "since_ms")) == [
+        ("a", ["x", {"y": None}], None, 4),
+        ("b", ["b"], 100, 0),
+    ]
+    process = _process()
+    assert update_row(ManagedProcess, "name", "broker-1", started_at=(at := datetime(2030, 1, 1, tzinfo=UTC)))
+    process.refresh_from_db()
+    assert process.started_at == at
