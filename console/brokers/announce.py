@@ -7,6 +7,7 @@ from django.template.loader import render_to_string
 
 from console.brokers.queries import broker_facts
 from console.clusters.models import Broker
+from console.clusters.queries import all_brokers
 from console.common.clock import now_ms
 from console.live import groups
 from console.live.audience import listened
@@ -27,7 +28,7 @@ class BrokerAnnouncer:
 
     def looked_at(self) -> None:
         with self._lock:
-            brokers = Broker.objects.all()
+            brokers = all_brokers()
             heard = self._listened([groups.broker(each.broker_id) for each in brokers])
             shown = {each.broker_id: each for each in brokers if groups.broker(each.broker_id) in heard}
             self._forget_all_but(shown.keys())

@@ -9,6 +9,7 @@ from console.brokers.growth import appended_bytes
 from console.brokers.latency import LatencyWindow
 from console.brokers.open_files import open_files_here
 from console.clusters.topic_rows import TopicRow
+from console.common.databases import cluster_atomic
 from console.gateway.broker_views import BrokerGateway, ReplicaSizes, replica_sizes
 
 
@@ -29,13 +30,14 @@ class BrokerCollector:
         """The size of every replica whose broker answers."""
         found = self._gateway.log_dirs()
         at_ms = self._now_ms()
-        sizes = replica_sizes(found)
-        store.forget_unknown()
-        store.keep_log_dirs(found, at_ms)
-        store.keep_open_files(open_files_here())
-        store.keep_certificates(certificates_here())
-        store.keep_software(self._gateway.software())
-        self._keep_rates(sizes, topics, frozenset(found), at_ms)
+        sizes, files, certificates = replica_sizes(found), open_files_here(), certificates_here()
+        with cluster_atomic():
+            store.forget_unknown()
+            store.keep_log_dirs(found, at_ms)
+            store.keep_open_files(files)
+            store.keep_certificates(certificates)
+            store.keep_software(self._gateway.software())
+            self._keep_rates(sizes, topics, frozenset(found), at_ms)
         self._sizes, self._sizes_at_ms = sizes, at_ms
         self._pages.looked_at()
         return sizes
@@ -45,10 +47,11 @@ class BrokerCollector:
         at_ms = self._now_ms()
         for gone in self._windows.keys() - found.keys():
             del self._windows[gone]
-        for broker_id, times in found.items():
-            window = self._windows.setdefault(broker_id, LatencyWindow())
-            store.keep_latencies(broker_id, None if times is None else window.observe(times, at_ms), at_ms)
-        store.keep_not_loaded(self._gateway.not_loaded())
+        with cluster_atomic():
+            for broker_id, times in found.items():
+                window = self._windows.setdefault(broker_id, LatencyWindow())
+                store.keep_latencies(broker_id, None if times is None else window.observe(times, at_ms), at_ms)
+            store.keep_not_loaded(self._gateway.not_loaded())
         self._pages.looked_at()
 
     def _keep_rates(

@@ -43,7 +43,7 @@ class ConnectorCollector:
             raise
         has_news, self._error = has_news or bool(self._error), ""
         self._tell(changes, has_news)
-        return Connector.objects.filter(failed_since_ms__isnull=False).exists()
+        return store.has_failed()
 
     def _tell(self, changes: store.Changes, has_news: bool) -> None:
         rows = {"connector-row": changes.keys, "connector-page": changes.keys}

@@ -3,7 +3,10 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from console.common.databases import cluster_atomic
+from console.common.kept_statements import kept_rows, kept_values, update_row
 from console.connectors.answers import ConnectorView, Listing, TaskView, WorkerView
 from console.connectors.masking import masked, secrets_in, without
 from console.connectors.models import TOPIC_LENGTH_MAX, WORD_LENGTH_MAX, ConnectLook, Connector
@@ -40,33 +43,51 @@ def keep_workers(workers: Mapping[str, WorkerView | str]) -> bool:
         [address, "", "", said] if isinstance(said, str) else [address, said.version, said.kafka_cluster_id, ""]
         for address, said in workers.items()
     ]
-    kept = ConnectLook.objects.get_or_create(pk=1)[0]
+    kept = next(iter(kept_rows(_looks)), None) or ConnectLook.objects.create(pk=1)
     if kept.workers == found:
         return False
-    ConnectLook.objects.filter(pk=1).update(workers=found)
+    update_row(ConnectLook, "id", 1, workers=found)
     return True
+
+
+def _looks() -> QuerySet[ConnectLook]:
+    return ConnectLook.objects.filter(pk=1)
 
 
 def keep(listing: Listing, declared: Mapping[str, Collection[str]], at_ms: int) -> Changes:
     """`declared`: of each class, which of its keys are passwords."""
     wanted = {each.name: row_of(each, declared.get(each.class_name, ())) for each in listing.connectors}
-    with cluster_atomic():
-        known = {row.name: row for row in Connector.objects.all()}
-        gone = [name for name in known if name not in wanted]
-        for at in range(0, len(gone), _ROWS_PER_STATEMENT):
-            Connector.objects.filter(name__in=gone[at : at + _ROWS_PER_STATEMENT]).delete()
-        changed = [row for name, row in wanted.items() if name not in known or _differ(known[name], row)]
-        for row in changed:
-            row.failed_since_ms = _failed_since(known.get(row.name), row, at_ms)
-        written = Connector.objects.bulk_create(
-            changed,
-            update_conflicts=True,
-            unique_fields=["name"],
-            update_fields=[*_SEEN, "failed_since_ms"],
-            batch_size=_ROWS_PER_STATEMENT,
-        )
+    known = {row.name: row for row in kept_rows(Connector.objects.all)}
+    gone = [name for name in known if name not in wanted]
+    changed = [row for name, row in wanted.items() if name not in known or _differ(known[name], row)]
+    for row in changed:
+        row.failed_since_ms = _failed_since(known.get(row.name), row, at_ms)
+    written = _write(changed, gone) if changed or gone else []
+    if listing.left_out != next((each.left_out for each in kept_rows(_looks)), None):
         ConnectLook.objects.update_or_create(pk=1, defaults={"left_out": listing.left_out})
     return Changes(tuple(each.pk for each in written), bool(gone) or bool(wanted.keys() - known.keys()))
+
+
+@cluster_atomic()
+def _write(changed: list[Connector], gone: list[str]) -> list[Connector]:
+    for at in range(0, len(gone), _ROWS_PER_STATEMENT):
+        Connector.objects.filter(name__in=gone[at : at + _ROWS_PER_STATEMENT]).delete()
+    return Connector.objects.bulk_create(
+        changed,
+        update_conflicts=True,
+        unique_fields=["name"],
+        update_fields=[*_SEEN, "failed_since_ms"],
+        batch_size=_ROWS_PER_STATEMENT,
+    )
+
+
+def has_failed() -> bool:
+    """Any of them, as a whole or in a task."""
+    return bool(kept_values(_failed))
+
+
+def _failed() -> QuerySet:
+    return Connector.objects.filter(failed_since_ms__isnull=False).order_by().values_list("name")[:1]
 
 
 def row_of(view: ConnectorView, declared: Collection[str]) -> Connector:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from django.db.models import QuerySet
 
 from console.common.databases import cluster_atomic
-from console.common.kept_statements import kept_rows
+from console.common.kept_statements import AT_MS, kept_rows, kept_values, update_row
 from console.gateway.probe import MINUTE_MS, WHOLE
 from console.probe.figures import Figures, Tally, added, silent_brokers
 from console.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
@@ -28,8 +28,11 @@ def _states() -> QuerySet[ProbeState]:
 
 def newest_minute_ms() -> int:
     """When the newest minute that is kept begins; 0: there is none."""
-    newest = ProbeWindow.objects.filter(tier=MINUTE).order_by("-begins_ms").values_list("begins_ms", flat=True)
-    return newest.first() or 0
+    return next((begins_ms for (begins_ms,) in kept_values(_newest_minute)), 0)
+
+
+def _newest_minute() -> QuerySet:
+    return ProbeWindow.objects.filter(tier=MINUTE).order_by("-begins_ms").values_list("begins_ms")[:1]
 
 
 def keep_present(status: Status, at_ms: int) -> bool:
@@ -38,7 +41,7 @@ def keep_present(status: Status, at_ms: int) -> bool:
     told = {name: getattr(status, name) for name in ("topic", "brokers", "partitions", "troubled", "mirror")}
     is_news = bool(kept.error) or not kept.at_ms or _words(kept) != _words(status)
     told |= {"at_ms": at_ms, "error": "", "error_since_ms": 0}
-    if not ProbeState.objects.filter(pk=1).update(**told):
+    if not update_row(ProbeState, "id", 1, **told):
         ProbeState.objects.update_or_create(pk=1, defaults=told)
     return is_news
 
@@ -62,20 +65,28 @@ def forget_present() -> bool:
     return bool(ProbeState.objects.filter(pk=1).delete()[0])
 
 
-@cluster_atomic()
 def keep_minutes(minutes: Iterable[tuple[int, Mapping[str, Tally]]], now_ms: int) -> int:
     """Those that are not kept yet; how many. Another life of the probe has its own counts, of other minutes."""
     since_ms = now_ms - KEPT_MS[MINUTE]
     told = {begins_ms: parts for begins_ms, parts in minutes if since_ms <= begins_ms <= now_ms}
-    known = set(ProbeWindow.objects.filter(tier=MINUTE, begins_ms__in=told).values_list("begins_ms", flat=True))
+    known = {begins_ms for (begins_ms,) in kept_values(_minutes_from, at_ms=min(told, default=now_ms))}
     fresh = {begins_ms: parts for begins_ms, parts in told.items() if begins_ms not in known}
-    for begins_ms, parts in fresh.items():
+    if fresh:
+        _keep_fresh(fresh, now_ms)
+    return len(fresh)
+
+
+@cluster_atomic()
+def _keep_fresh(minutes: Mapping[int, Mapping[str, Tally]], now_ms: int) -> None:
+    for begins_ms, parts in minutes.items():
         _add_to(MINUTE, begins_ms, parts)
         _add_to(HOUR, begins_ms - begins_ms % HOUR_MS, parts)
-    if fresh:
-        forget_old(now_ms)
-        ProbeState.objects.filter(pk=1).update(lost=_lost(now_ms))
-    return len(fresh)
+    forget_old(now_ms)
+    ProbeState.objects.filter(pk=1).update(lost=_lost(now_ms))
+
+
+def _minutes_from() -> QuerySet:
+    return ProbeWindow.objects.filter(tier=MINUTE, begins_ms__gte=AT_MS).order_by().values_list("begins_ms")
 
 
 def forget_old(now_ms: int) -> None:
