@@ -67,12 +67,21 @@ def route_of(request: HttpRequest) -> str:
 
 
 def open_request_log(path: Path) -> logging.Logger:
-    logger = logging.getLogger(f"console.request_log.{path}")
+    """A process has one: whoever opens it elsewhere moves it there."""
+    logger = logging.getLogger("console.request_log")
     logger.setLevel(logging.INFO)
     logger.propagate = False
-    if not logger.handlers:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(path, maxBytes=LOG_FILE_BYTES_MAX, backupCount=1, delay=True)
-        handler.setFormatter(logging.Formatter("%(message)s"))
-        logger.addHandler(handler)
+    files = [each for each in logger.handlers if isinstance(each, RotatingFileHandler)]
+    if [Path(each.baseFilename) for each in files] != [path.absolute()]:
+        for each in files:
+            logger.removeHandler(each)
+            each.close()
+        logger.addHandler(_handler_of(path))
     return logger
+
+
+def _handler_of(path: Path) -> logging.Handler:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handler = RotatingFileHandler(path, maxBytes=LOG_FILE_BYTES_MAX, backupCount=1, delay=True)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    return handler

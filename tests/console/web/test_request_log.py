@@ -1,7 +1,10 @@
 import json
+from logging.handlers import RotatingFileHandler
 
 import pytest
 from django.test import Client
+
+from console.web.request_log import open_request_log
 
 
 @pytest.fixture
@@ -43,3 +46,17 @@ def test_health_metrics_and_static_files_leave_no_line(lines, db):
     client.get("/login/")
 
     assert [line["path"] for line in lines()] == ["/login/"]
+
+
+def test_a_log_that_is_opened_elsewhere_has_let_the_file_before_go(tmp_path):
+    """One kept for each file would be told of by everything that looks through all loggers."""
+    loggers = set()
+    for name in ("before.log", "after.log"):
+        log = open_request_log(tmp_path / name)
+        log.info("a line")
+        loggers.add(log)
+    (log,) = loggers
+    assert [each.baseFilename for each in log.handlers if isinstance(each, RotatingFileHandler)] == [
+        str(tmp_path / "after.log")
+    ]
+    assert [(tmp_path / name).read_text() for name in ("before.log", "after.log")] == ["a line\n"] * 2
