@@ -53,6 +53,7 @@ pages = [
 ]
 urlpatterns = [path(prefix_of(settings.CLUSTER), include(pages))]
 
+handler400 = "console.web.errors.bad_request"
 handler403 = "console.web.errors.forbidden"
 handler404 = "console.web.errors.not_found"
 handler500 = "console.web.errors.broken"

@@ -22,7 +22,8 @@ class ClusterUrls:
     def __init__(self, cluster: str):
         urls = import_module(settings.ROOT_URLCONF)
         self.urlpatterns = [path(prefix_of(cluster), include(urls.pages))]
-        self.handler403, self.handler404, self.handler500 = urls.handler403, urls.handler404, urls.handler500
+        self.handler400, self.handler403 = urls.handler400, urls.handler403
+        self.handler404, self.handler500 = urls.handler404, urls.handler500
 
 
 @cache

@@ -1,5 +1,7 @@
 """The pages for no: each says what happened and what to do."""
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -9,7 +11,20 @@ from console.audit.refusals import count_refusal
 
 UNKNOWN_PAGE = "There is nothing at this address. A topic or process of this name may have been deleted."
 BROKEN = "The console could not do this; the fault is ours, and its log says more. Try again in a moment."
+UNREADABLE = "The console cannot read what was sent. Nothing was changed."
+TOO_LARGE = "This is more than the console takes at once, {limit} bytes. Nothing was changed."
+TOO_MANY = "These are more fields than the console takes at once, {limit}. Nothing was changed."
 OUT_OF_DATE = "The page was open too long or came from elsewhere. Load it again and repeat what you did."
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Whatever Django would not read of a request, before any view was asked."""
+    match exception:
+        case RequestDataTooBig():
+            return _page(request, 413, "Too large", TOO_LARGE.format(limit=settings.DATA_UPLOAD_MAX_MEMORY_SIZE))
+        case TooManyFieldsSent():
+            return _page(request, 400, "Too many fields", TOO_MANY.format(limit=settings.DATA_UPLOAD_MAX_NUMBER_FIELDS))
+    return _page(request, 400, "Not understood", UNREADABLE)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
