@@ -1,8 +1,6 @@
 """The gate before every plan: what the rules say of it now, and who is let through in an emergency."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -11,6 +9,7 @@ from console.access.rights import Right, has_right
 from console.audit.record import record_event
 from console.changes.models import ChangeRule
 from console.changes.rules import RULES_MAX, Demand, Rule, RuleError, demand_of, parse_rule
+from console.common.current_cluster import all_clusters, current_cluster, in_cluster
 from console.plans.apply import OBJECT_NAME_LENGTH_MAX
 from console.plans.gate import Proposed
 from console.plans.plan import Plan
@@ -31,8 +30,16 @@ def _read(name: str, said: dict[str, object]) -> Rule:
         return Rule(name, "approval", ("*",), ("*",), f"The rule cannot be read: {error}")
 
 
-def demand_now(plan: Plan, rules: Iterable[Rule] | None = None, at: datetime | None = None) -> Demand:
-    return demand_of(list(rules_now() if rules is None else rules), plan, at or plan.begins_at or timezone.now())
+def demand_now(plan: Plan) -> Demand:
+    """What the rules ask here, and those of every other cluster that `plan` is about, which are told by its name."""
+    others = [each for each in all_clusters() if each in plan.clusters and each != current_cluster()]
+    rules = [*rules_now(), *(rule for each in others for rule in _rules_of(each))]
+    return demand_of(rules, plan, plan.begins_at or timezone.now())
+
+
+def _rules_of(cluster: str) -> list[Rule]:
+    with in_cluster(cluster):
+        return [replace(each, name=f"{each.name} of {cluster}") for each in rules_now()]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from console.access.read_only import why_read_only
 from console.access.rights import Right, require
 from console.clusters.queries import cluster_state
 from console.common.cluster_urls import address_in
@@ -76,8 +77,8 @@ def afresh(request: HttpRequest, cluster: str) -> HttpResponse:
         raise Http404("There is no such cluster.")
     with refusable() as answer:
         with in_cluster(cluster):
-            state = cluster_state()
-        plan = afresh_plan(cluster, state.cluster_id, state.brokers_error)
+            state, obstacle = cluster_state(), why_read_only()
+        plan = afresh_plan(cluster, state.cluster_id, state.brokers_error, obstacle)
         if is_confirmed(request):
             do_start_afresh(request.user, plan, Confirmation.parse(request.POST))
             messages.success(request, f"{cluster} starts afresh, when the console's processes have started again.")

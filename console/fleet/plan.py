@@ -25,6 +25,7 @@ def keep_plan(
         action=CHANGE if before else ADD,
         object_type=OBJECT_TYPE,
         object_name=name,
+        clusters=(name,),
         lines=tuple(lines),
         read=(*(f"{key}={old[key]}" for key in sorted(old)), *(f"{key} {prints[key]}" for key in sorted(prints))),
         touches=(_AGAIN, "It is looked at by a process of its own, which takes some 60 MB."),
@@ -38,6 +39,7 @@ def remove_plan(name: str, before: Mapping[str, Any]) -> Plan:
         action=REMOVE,
         object_type=OBJECT_TYPE,
         object_name=name,
+        clusters=(name,),
         lines=tuple(Line(key, _shown(key, before[key]), None) for key in sorted(before)),
         read=tuple(f"{key}={before[key]}" for key in sorted(before)),
         touches=(_AGAIN, "The cluster itself is not touched, and what was known of it stays in its database."),
@@ -47,23 +49,25 @@ def remove_plan(name: str, before: Mapping[str, Any]) -> Plan:
     )
 
 
-def afresh_plan(name: str, known: str, error: str) -> Plan:
+def afresh_plan(name: str, known: str, error: str, obstacle: str = "") -> Plan:
     """Only while another cluster answers than the one that is `known`; `error`: why the brokers are not asked."""
     is_other = error.startswith(OTHER)
     return Plan(
         action=AFRESH,
         object_type=OBJECT_TYPE,
         object_name=name,
+        clusters=(name,),
         lines=(Line("cluster_id", known, None),),
         read=(f"cluster_id={known}", error),
         touches=(_AGAIN, "The cluster that answers is looked at then, as one that nothing is known of."),
         losses=(WHAT_GOES.format(old=known or "a cluster without an id", name=name),),
         command=f"python -m console start_afresh {name} --yes",
         typed_name=name,
-        obstacle="" if is_other else "No other cluster answers than the one that is known: there is nothing to forget.",
+        obstacle=obstacle if is_other else _NO_OTHER,
     )
 
 
+_NO_OTHER = "No other cluster answers than the one that is known: there is nothing to forget."
 _AGAIN = (
     "The console's own processes start again, as soon as what keeps them running sees it: pages wait for some seconds, "
     "and brokers and jobs go on."

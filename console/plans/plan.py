@@ -57,6 +57,8 @@ class Plan:
     about: tuple[str, ...] = field(default=(), metadata=_TOLD)
     #: The plans it is made of.
     parts: tuple["Plan", ...] = field(default=(), metadata=_TOLD)
+    #: Names of clusters that it is about, where those are others than the one whose pages it is planned on.
+    clusters: tuple[str, ...] = field(default=(), metadata=_TOLD)
     #: When what is confirmed now begins; None: at once. Windows and freezes are asked about that moment.
     begins_at: datetime | None = field(default=None, metadata=_TOLD)
     #: Why it cannot be done now; empty: it can. Looked at again when it is confirmed.

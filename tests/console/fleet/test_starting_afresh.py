@@ -7,6 +7,8 @@ from console.changes.models import ChangeRule, ProposedChange
 from console.clusters.models import ClusterState, Topic
 from console.common.current_cluster import in_cluster
 from console.common.reloading import is_asked_to_reload
+from console.fleet.plan import keep_plan, remove_plan
+from console.plans.gate import the_gate
 from tests.console.confirming import digest_in
 from tests.console.fleet.conftest import ALIAS, STAGING
 
@@ -96,3 +98,54 @@ def test_it_may_have_to_be_approved_and_the_approval_outlives_it(administrator, 
     assert topics("main") == []
     change = ProposedChange.objects.get()
     assert (change.pk, change.state, change.form) == (number, "done", [])
+
+
+FREEZE = {
+    "kind": "freeze", "actions": ["*"], "objects": ["*"], "from": "2000-01-01T00:00", "to": "2100-01-01T00:00",
+    "why": "Black Friday",
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("_another")
+@pytest.mark.parametrize("where", [STAGING, "main"])
+def test_it_waits_while_the_rules_of_its_own_cluster_say_so_and_of_that_whose_page_it_is(
+    where, administrator, client_of
+):
+    with in_cluster(where):
+        ChangeRule.objects.create(name="sale", said=FREEZE, actor_name="root")
+    admin = client_of(administrator)
+    shown = admin.get(OF_STAGING)
+    assert "Black Friday" in shown.text
+    admin.post(OF_STAGING, {"digest": digest_in(shown), "typed_name": "staging"})
+    assert topics() == ["drafts"]
+    assert ProposedChange.objects.get().rules == ["sale" if where == "main" else "sale of staging"]
+
+
+@pytest.mark.usefixtures("_another")
+def test_the_rules_of_a_cluster_it_is_not_about_do_not_hold_it(administrator, client_of):
+    with in_cluster(STAGING):
+        ChangeRule.objects.create(name="sale", said=FREEZE, actor_name="root")
+    answers_for_another()
+    admin = client_of(administrator)
+    assert admin.post(MAIN, {"digest": digest_in(admin.get(MAIN)), "typed_name": "main"}).status_code == 302
+    assert (topics("main"), topics()) == ([], ["drafts"])
+
+
+@pytest.mark.usefixtures("_another")
+def test_nothing_is_forgotten_of_a_cluster_that_is_read_only(administrator, client_of, settings):
+    settings.CLUSTERS[STAGING].values["READ_ONLY"] = True
+    admin = client_of(administrator)
+    shown = admin.get(OF_STAGING)
+    assert "is read-only" in shown.text
+    admin.post(OF_STAGING, {"digest": digest_in(shown), "typed_name": "staging"})
+    assert topics() == ["drafts"]
+
+
+@pytest.mark.parametrize(
+    "plan", [keep_plan(STAGING, {"colour": "red"}, {"colour": "blue"}, {}), remove_plan(STAGING, {"colour": "red"})]
+)
+@pytest.mark.usefixtures("both")
+def test_changing_and_removing_a_cluster_wait_for_its_rules_too(plan):
+    with in_cluster(STAGING):
+        ChangeRule.objects.create(name="sale", said=FREEZE, actor_name="root")
+    assert "sale of staging" in the_gate().outlook(plan).sentence
