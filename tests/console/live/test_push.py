@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 from asgiref.sync import sync_to_async
 from django.db import transaction
@@ -6,6 +8,7 @@ from console.clusters.models import Topic
 from console.common.current_cluster import in_cluster
 from console.live import groups
 from console.live.push import push_partial, send_message, send_now
+from console.users import announce
 
 
 @pytest.fixture
@@ -63,6 +66,24 @@ async def test_who_listens_by_redis_is_told_everything_in_its_order(layer):
     for each in html:
         assert await layer.receive(channel) == {"type": "push.html", "group": groups.BROKERS, "html": each}
     assert await layer.receive(channel) == {"type": "rows.changed", "number": 2**40, "pages": ["topics"]}
+    await layer.flush()
+
+
+async def test_a_person_is_told_of_other_rights_without_a_loop_of_its_own(layer, monkeypatch):
+    def refuse():
+        raise AssertionError("a loop, and in it a connection, for one message")
+
+    channel = await layer.new_channel()
+    await layer.group_add(groups.person(7), channel)
+    monkeypatch.setattr(announce.transaction, "on_commit", lambda tell: tell())
+    with monkeypatch.context() as patched:
+        patched.setattr(asyncio.events, "new_event_loop", refuse)
+        patched.setattr(asyncio, "new_event_loop", refuse)
+        await asyncio.to_thread(announce.announce_rights, 7)
+    await asyncio.to_thread(send_message, groups.person(7), {"type": "later"})
+
+    assert await layer.receive(channel) == {"type": "rights.changed"}
+    assert await layer.receive(channel) == {"type": "later"}
     await layer.flush()
 
 
