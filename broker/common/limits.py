@@ -378,6 +378,10 @@ REGISTRY_WRITES_WAITING_MAX = 100
 REGISTRY_PARSED_MAX = 1_000
 #: Pairs of JSON schemas within two schemas that are compared: each is compared once, and combinations multiply.
 REGISTRY_COMPARISONS_MAX = 50_000
+#: Of a processor, for one pattern and one name of a topic, a group, a setting; what is meant well takes microseconds.
+PATTERN_SECONDS_MAX = 0.25
+#: Names whose answer is kept, of a pattern that may take long.
+PATTERN_ANSWERS_MAX = 10_000
 #: For all patterns of a comparison of JSON schemas; those that are meant well take microseconds.
 REGISTRY_PATTERN_SECONDS_MAX = 2.0
 #: Compiled Protobuf schemas that are kept for the next comparison; some 10 KB each, and 5 ms to make again.

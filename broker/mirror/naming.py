@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from broker.common.bounded_patterns import BoundedPattern, TooManyWays
+
 #: Kafka's limit of a topic's name.
 NAME_LENGTH_MAX = 249
 HEARTBEATS = "heartbeats"
@@ -51,12 +53,29 @@ class Naming:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Of names of topics or of groups: those that match one of `include` whole and none of `exclude`."""
+    """Of names of topics or of groups: those that match one of `include` whole and none of `exclude`.
 
-    include: tuple[re.Pattern[str], ...]
-    exclude: tuple[re.Pattern[str], ...]
+    A name of which that cannot be said in time is none of them: one made for that holds up no other.
+    """
+
+    include: tuple[BoundedPattern, ...]
+    exclude: tuple[BoundedPattern, ...]
 
     def __contains__(self, name: str) -> bool:
+        return self._why_not_said(name) is None and self._takes(name)
+
+    def not_said(self, names: Iterable[str]) -> dict[str, str]:
+        """Of which it cannot be said: name → why."""
+        return {name: why for name in sorted(names) if (why := self._why_not_said(name))}
+
+    def _why_not_said(self, name: str) -> str | None:
+        try:
+            self._takes(name)
+        except TooManyWays as error:
+            return str(error)
+        return None
+
+    def _takes(self, name: str) -> bool:
         return any(each.fullmatch(name) for each in self.include) and not any(
             each.fullmatch(name) for each in self.exclude
         )

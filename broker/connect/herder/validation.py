@@ -5,6 +5,7 @@ from typing import Any
 
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.properties import is_of_security, is_secret
+from broker.common.bounded_patterns import TooManyWays
 from broker.config.definition import ConfigError as WrongReference
 from broker.connect.api import (
     ConfigDef,
@@ -132,7 +133,7 @@ def _check_topics(props: Props, found: dict[str, ConfigValue]) -> None:
         return
     try:
         is_read = java_regex("topics.regex", pattern).fullmatch(dead_letters or "") and dead_letters
-    except ConfigError as error:
+    except (ConfigError, TooManyWays) as error:
         found["topics.regex"].errors.append(str(error))
         return
     if is_read:

@@ -5,8 +5,11 @@ Where the library knows no `\\d` it takes it for a letter, and a sink that runs 
 
 from collections.abc import Callable, Iterable
 
+from broker.common.bounded_patterns import TooManyWays
+from broker.common.logs import logger
 from broker.connect.transforms.patterns import java_regex
 
+_log = logger("broker.connect")
 #: How long a topic that was just made may wait to be read.
 REFRESH_S = 15.0
 #: No pattern means the cluster's own, as with Kafka's consumer.
@@ -22,6 +25,7 @@ class MatchingTopics:
         self._names, self._now_s = names, now_s
         self._asked_s: float | None = None
         self._known: list[str] = []
+        self._told: set[str] = set()
 
     def changed(self) -> list[str] | None:
         """All of them, if they are others than before. Raises what `names` raises, and asks again as late."""
@@ -29,8 +33,18 @@ class MatchingTopics:
         if self._asked_s is not None and now - self._asked_s < REFRESH_S:
             return None
         self._asked_s = now
-        found = sorted(each for each in self._names() if each not in _INTERNAL and self._matches(each))
+        found = sorted(each for each in self._names() if each not in _INTERNAL and self._is_meant(each))
         if found == self._known:
             return None
         self._known = found
         return found
+
+    def _is_meant(self, name: str) -> bool:
+        """A name made to be matched for years is none, and keeps nobody from the others."""
+        try:
+            return self._matches(name) is not None
+        except TooManyWays as error:
+            if name not in self._told:
+                _log.warning("topic not read", topic=name, reason=str(error))
+                self._told.add(name)
+            return False

@@ -8,6 +8,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from broker.common.bounded_patterns import TooManyWays
 from broker.common.logs import logger
 from broker.common.quiet_clients import muted
 from broker.connect.api import ConnectError
@@ -40,7 +41,10 @@ class NewTopics:
 
     def ensure(self, topic: str) -> None:
         """It is there when this returns, or brokers may make it. Raises ConnectError."""
-        rule = self._rules.rule_of(topic)
+        try:
+            rule = self._rules.rule_of(topic)
+        except TooManyWays as error:
+            raise ConnectError(f"Topic {topic} could not be made: {error}") from None
         admin = AdminClient(muted(self._client))
         tries = 0
         while not self._stopping.is_set():

@@ -1,10 +1,10 @@
 """With how many partitions a source's topics are made, by the connector's rules (KIP-158). Pure."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from broker.common.bounded_patterns import BoundedPattern
 from broker.connect.api import ConfigError
 from broker.connect.transforms.patterns import java_regex
 
@@ -25,10 +25,11 @@ class NewTopicRule:
 class TopicRules:
     """Groups in their order; the last is `default`, which takes every topic."""
 
-    groups: tuple[tuple[list[re.Pattern[str]], list[re.Pattern[str]], NewTopicRule], ...]
+    groups: tuple[tuple[list[BoundedPattern], list[BoundedPattern], NewTopicRule], ...]
     default: NewTopicRule
 
     def rule_of(self, topic: str) -> NewTopicRule:
+        """Raises TooManyWays."""
         for include, exclude, rule in self.groups:
             if any(each.fullmatch(topic) for each in include) and not any(each.fullmatch(topic) for each in exclude):
                 return rule
@@ -81,7 +82,7 @@ def _count(name: str, what: str, own: Mapping[str, str], default: int | None) ->
     return count
 
 
-def _patterns(name: str, what: str, own: Mapping[str, str]) -> list[re.Pattern[str]]:
+def _patterns(name: str, what: str, own: Mapping[str, str]) -> list[BoundedPattern]:
     return [java_regex(f"{_PREFIX}{name}.{what}", each) for each in _listed(own.get(what))]
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from broker.common.bounded_patterns import BoundedPattern, Groups
 from broker.connect.api import ConfigError, DataError
 
 #: Java only: possessive quantifiers, atomic groups and inline flags mean the same in Python 3.11. These do not, or
@@ -15,8 +16,11 @@ _NAMED_REFERENCE = re.compile(r"\\k<([A-Za-z][A-Za-z0-9]*)>")
 PATTERN_LENGTH_MAX = 1_000
 
 
-def java_regex(name: str, pattern: str) -> re.Pattern[str]:
-    """A Java pattern. ConfigError names the key if it has no equal in Python. ASCII classes, as Java's are."""
+def java_regex(name: str, pattern: str) -> BoundedPattern:
+    """A Java pattern. ConfigError names the key if it has no equal in Python. ASCII classes, as Java's are.
+
+    What it is matched with can be a stranger's, as names of topics are: it gives up where that would take long.
+    """
     translated = _NAMED_REFERENCE.sub(r"(?P=\1)", _NAMED_GROUP.sub(r"(?P<\1>", pattern))
     translated = re.sub(r"(?<!\\)((?:\\\\)*)\\z", r"\1\\Z", translated)
     checked = re.sub(r"\\\\", "", re.sub(r"\\Z$", "", translated))
@@ -25,7 +29,7 @@ def java_regex(name: str, pattern: str) -> re.Pattern[str]:
         what = f"{found.group()!r} has no equal here" if found else "the pattern is too long"
         raise ConfigError(name, f"Invalid value {pattern[:100]} for configuration {name}: Invalid regex: {what}")
     try:
-        return re.compile(translated, re.ASCII)
+        return BoundedPattern(re.compile(translated, re.ASCII))
     except (re.error, RecursionError, OverflowError) as error:
         raise ConfigError(name, f"Invalid value {pattern} for configuration {name}: Invalid regex: {error}") from None
 
@@ -33,7 +37,7 @@ def java_regex(name: str, pattern: str) -> re.Pattern[str]:
 _REPLACED = re.compile(r"\\(.)|\$(?:(\d)(\d*)|\{([A-Za-z][A-Za-z0-9]*)\})|([\\$])")
 
 
-def java_replacement(name: str, text: str, pattern: re.Pattern[str]) -> Callable[[re.Match[str]], str]:
+def java_replacement(name: str, text: str, pattern: BoundedPattern) -> Callable[[Groups], str]:
     """`$1`, `${name}` and `\\$` of Java's Matcher.replaceFirst. ConfigError if it names a group that is not there."""
     parts: list[str | int] = []
     at = 0
@@ -53,7 +57,7 @@ def java_replacement(name: str, text: str, pattern: re.Pattern[str]) -> Callable
                 number, used = number * 10 + int(more[used]), used + 1
             parts += [number, more[used:]]
     parts.append(text[at:])
-    return lambda match: "".join(part if isinstance(part, str) else match.group(part) or "" for part in parts)
+    return lambda groups: "".join(part if isinstance(part, str) else groups[part] or "" for part in parts)
 
 
 _LETTERS = re.compile(r"([A-Za-z])\1*|'((?:[^']|'')*)'|([^A-Za-z'])", re.S)

@@ -4,18 +4,11 @@ Patterns are a stranger's: one of ten letters can keep Python busy for years, an
 comparison asks has to be answered within seconds.
 """
 
-import contextlib
-import json
-import os
-import subprocess
-import sys
 import time
-from pathlib import Path
 
+from broker.common.bounded_patterns import PatternProcess, TooManyWays
 from broker.common.limits import REGISTRY_PATTERN_SECONDS_MAX
-from broker.common.readable import readable
 from broker.registry.errors import InvalidSchema
-from broker.registry.json_schema import matching
 
 
 class Names:
@@ -24,13 +17,10 @@ class Names:
     def __init__(self, seconds: float = REGISTRY_PATTERN_SECONDS_MAX):
         self._seconds_left = seconds
         self._known: dict[tuple[str, str], bool] = {}
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process = PatternProcess()
 
     def close(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        self._process.close()
 
     def has(self, pattern: str, name: str) -> bool:
         """A pattern that cannot be read means no name. Raises InvalidSchema where all took longer than they may."""
@@ -43,22 +33,8 @@ class Names:
         return self._known[pattern, name]
 
     def _ask(self, pattern: str, name: str) -> bool:
-        if self._process is None:
-            self._process = _started()
-        asked, answers = self._process.stdin, self._process.stdout
-        assert asked is not None
-        assert answers is not None
-        with contextlib.suppress(BrokenPipeError):
-            asked.write(json.dumps([pattern, name]).encode() + b"\n")
-            asked.flush()
-        answer = os.read(answers.fileno(), 1) if readable(answers.fileno(), self._seconds_left) else b""
-        if not answer:
-            self.close()
-            raise InvalidSchema("comparing it takes too long: a pattern has too many ways to match")
-        return answer == matching.YES
-
-
-def _started() -> subprocess.Popen[bytes]:
-    """The file and nothing else of ours: it needs no package, and begins in a quarter of the time."""
-    command = [sys.executable, "-I", "-S", str(Path(matching.__file__))]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            left = self._seconds_left
+            return self._process.ask("search", pattern, name, left, wait_s=left) is not None
+        except TooManyWays:
+            raise InvalidSchema("comparing it takes too long: a pattern has too many ways to match") from None

@@ -5,6 +5,7 @@ import uuid
 
 import pytest
 
+from broker.common.bounded_patterns import BoundedPattern
 from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.connect.mirror_flows import read_flows
@@ -24,13 +25,22 @@ from broker.mirror.records import (
 from broker.mirror.runs import Runs
 from broker.mirror.topics import Rule, decide, rules_to_make, settings_to_change
 
-EVERY = Chosen((re.compile(".*"),), (re.compile("secret.*"),))
+EVERY = Chosen((BoundedPattern(re.compile(".*")),), (BoundedPattern(re.compile("secret.*")),))
 
 
 def test_a_topic_that_came_from_the_target_is_not_sent_back():
     naming = Naming("east", "west")
     topics = ["orders", "west.orders", "north.west.orders", "secret", "__consumer_offsets", "mm2-configs.x.internal"]
     assert copied_topics(topics, EVERY, naming) == {"orders": "east.orders"}
+
+
+def test_a_name_of_which_it_cannot_be_said_whether_it_is_copied_is_told_and_holds_up_no_other():
+    hostile, slow = "a" * 60 + "-", BoundedPattern(re.compile("(a+)+"))
+    for chosen in (Chosen((slow,), ()), Chosen((BoundedPattern(re.compile("a.*")),), (slow,))):
+        assert hostile not in chosen
+        assert list(chosen.not_said(["ab", hostile])) == [hostile]
+        assert "too many ways to match" in chosen.not_said([hostile])[hostile]
+    assert "aa" in Chosen((slow,), ())
 
 
 def test_names_may_stay_and_beats_never_do():

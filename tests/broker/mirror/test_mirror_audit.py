@@ -7,6 +7,7 @@ from broker.audit.increment import RETURNING, Tier
 from broker.audit.latency import merged
 from broker.audit.ledger import Ledger
 from broker.audit.tally import MODULUS, Counted, Tally
+from broker.common.bounded_patterns import BoundedPattern
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
 from broker.mirror.batches import Copy
@@ -126,7 +127,7 @@ def test_memory_is_bounded_by_telling_early():
 
 def test_what_the_audit_of_one_cluster_has_counted_is_not_copied_into_another():
     assert is_internal("_barnabas_audit")
-    everything = Chosen((re.compile(".*"),), ())
+    everything = Chosen((BoundedPattern(re.compile(".*")),), ())
     names = copied_topics(["orders", "_barnabas_audit"], everything, Naming("a", "b", keeps_names=True))
     assert names == {"orders": "orders"}
 

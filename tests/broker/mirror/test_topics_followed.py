@@ -80,6 +80,16 @@ def test_a_topic_whose_copy_would_have_too_long_a_name_is_told_and_the_others_ar
     assert "255 characters" in told(south, long)[0]
 
 
+def test_a_topic_named_to_be_matched_for_years_is_told_and_the_others_are_copied(north, south, mark):
+    hostile, plain = f"{mark}{'a' * 60}-", f"{mark}aa"
+    north.create(hostile)
+    with connector(north, south, f"{mark}(a+)+") as mirror:
+        await_true(lambda: told(south, hostile), "it is told why", 30)
+        north.create(plain)
+        await_true(lambda: assigned(mirror) == {plain}, "the other one is copied", 30)
+    assert "too many ways to match" in told(south, hostile)[0]
+
+
 def test_what_was_said_of_a_topic_is_taken_back_when_it_is_not_copied_any_more(north, south, mark):
     long = mark + "n" * (249 - len(mark))
     north.create(long)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from broker.client.security.errors import ClientConfigError
+from broker.common.bounded_patterns import BoundedPattern
 from broker.common.errors import ApiError
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConfigValue, Importance
 from broker.connect.api.config import OneOf, between, not_empty
@@ -162,5 +163,5 @@ def chosen(values: Mapping[str, Any], what: str) -> Chosen:
     return Chosen(patterns(what, values[what]), patterns(f"{what}.exclude", values[f"{what}.exclude"]))
 
 
-def patterns(name: str, texts: list[str]) -> tuple[re.Pattern[str], ...]:
+def patterns(name: str, texts: list[str]) -> tuple[BoundedPattern, ...]:
     return tuple(java_regex(name, each) for each in texts)

@@ -18,7 +18,7 @@ from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.plugins.mirror import settings
 from broker.mirror.audit import MirrorAudit
 from broker.mirror.lane import Flow
-from broker.mirror.naming import copied_topics
+from broker.mirror.naming import copied_topics, is_internal
 from broker.mirror.producer import Fenced
 from broker.mirror.status import StatusTeller
 from broker.mirror.task import MirrorTask, TaskSettings
@@ -111,7 +111,8 @@ class MirrorSourceConnector(SourceConnector):
     def start(self, props: Props, context: ConnectorContext) -> None:
         values = self._values = self.CONFIG.parse(props)
         self._props, self._context = dict(props), context
-        self._naming = settings.naming(values)
+        self._naming, self._chosen = settings.naming(values), settings.chosen(values, "topics")
+        self._excluded = settings.patterns("config.properties.exclude", values["config.properties.exclude"])
         source, target = settings.addresses(props)
         self._keeper = TopicKeeper(source.admin(), target.admin(), values["replication.factor"])
         self._teller = TopicTeller(settings.flow_name(values), target.client())
@@ -144,10 +145,11 @@ class MirrorSourceConnector(SourceConnector):
             self._stopping.wait(pause_s)
 
     def _look(self) -> None:
-        keeper, values = self._keeper, self._values
+        keeper = self._keeper
         keeper.ensure_own()
         source, target = keeper.topics(of_source=True), keeper.topics(of_source=False)
-        names = copied_topics(source, settings.chosen(values, "topics"), self._naming)
+        names = copied_topics(source, self._chosen, self._naming)
+        not_said = {topic: why for topic, why in self._chosen.not_said(source).items() if not is_internal(topic)}
         changes = decide(names, source, target)
         followed = {topic: copy for topic, copy in names.items() if topic not in changes.refused}
         own = self._settings(followed)
@@ -160,13 +162,14 @@ class MirrorSourceConnector(SourceConnector):
             if number < source[topic]
         ]
         notices = self._follow({topic: copy for topic, copy in present.items() if copy in target}, present, own)
-        errors = changes.refused | {topic: failed[copy] for topic, copy in followed.items() if copy in failed}
+        failures = {topic: failed[copy] for topic, copy in followed.items() if copy in failed}
         before = {followed.get(partition.topic) for partition in self._assigned}
         is_remade = any(copy in before and copy not in failed for copy in changes.create)
         if assigned != self._assigned or is_remade:
             self._assigned, self._remade = assigned, self._remade + is_remade
             self._context.request_task_reconfiguration()
-        self._tell(names, assigned, errors, notices)
+        told = names | {topic: self._naming.copy_of(topic) for topic in not_said}
+        self._tell(told, assigned, changes.refused | failures | not_said, notices)
 
     def _follow(self, there: dict[str, str], present: dict[str, str], own: dict[str, dict[str, str]]) -> dict[str, str]:
         """Settings and rules; why they do not, topic by topic. Records are copied all the same."""
@@ -209,28 +212,25 @@ class MirrorSourceConnector(SourceConnector):
         self._teller.tell(names, assigned, errors, notices)
 
     def _settings(self, names: dict[str, str]) -> dict[str, dict[str, str]]:
-        excluded = settings.patterns("config.properties.exclude", self._values["config.properties.exclude"])
         if not self._values["sync.topic.configs.enabled"]:
             return {topic: {} for topic in names}
         return {
-            topic: {name: value for name, value in own.items() if not any(each.fullmatch(name) for each in excluded)}
+            topic: {name: value for name, value in own.items() if not self._is_excluded(name)}
             for topic, own in self._keeper.settings(names, of_source=True).items()
         }
 
     def _follow_settings(self, names: dict[str, str], own: dict[str, dict[str, str]]) -> dict[str, str]:
-        excluded = settings.patterns("config.properties.exclude", self._values["config.properties.exclude"])
-
-        def is_excluded(name: str) -> bool:
-            return any(each.fullmatch(name) for each in excluded)
-
         there = self._keeper.settings(names.values(), of_source=False)
         return self._keeper.change_settings(
             {
-                copy: settings_to_change(own[topic], there[copy], is_excluded)
+                copy: settings_to_change(own[topic], there[copy], self._is_excluded)
                 for topic, copy in names.items()
                 if topic in own and copy in there
             }
         )
+
+    def _is_excluded(self, setting: str) -> bool:
+        return any(each.fullmatch(setting) for each in self._excluded)
 
 
 def parse_partitions(text: str) -> list[TopicPartition]:

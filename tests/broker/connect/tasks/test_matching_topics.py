@@ -42,6 +42,11 @@ def test_a_topic_that_comes_later_is_found_and_one_that_goes_is_not():
     assert topics.changed() == []
 
 
+def test_a_name_that_would_be_matched_for_years_keeps_nobody_from_the_others():
+    names = ["aaa", "a" * 60 + "-"]
+    assert MatchingTopics("(a+)+", lambda: names, Clock()).changed() == ["aaa"]
+
+
 def test_what_is_no_pattern_is_refused():
     with pytest.raises(ConfigError, match=r"topics\.regex"):
         MatchingTopics("([", list, Clock())

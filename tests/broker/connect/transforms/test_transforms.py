@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker.common.bounded_patterns import TooManyWays
 from broker.connect.api import ConfigError, DataError, Field, Header, Schema, SinkRecord, Struct, Type
 from broker.connect.api import schema as types
 from broker.connect.converters.logical import ms_to_timestamp
@@ -175,6 +176,16 @@ def test_java_patterns_with_an_equal_are_translated():
     pattern = java_regex("regex", r"(?<first>a+)-\k<first>\.(\d)")
     replace = java_replacement("replacement", r"${first}\$$22", pattern)
     assert replace(pattern.fullmatch("aa-aa.3")) == "aa$32"
+
+
+@pytest.mark.parametrize("name", ["RegexRouter", "TopicNameMatches"])
+def test_a_pattern_that_a_topics_name_would_be_matched_for_years_by_fails_its_record(name):
+    plugin = lookup(name, Kind.TRANSFORMATION if name == "RegexRouter" else Kind.PREDICATE)()
+    plugin.configure({"regex": "(a+)+", "replacement": "b", "pattern": "(a+)+"})
+    decide = plugin.apply if name == "RegexRouter" else plugin.test
+    assert decide(record("v", topic="aaa"))
+    with pytest.raises(TooManyWays):
+        decide(record("v", topic="a" * 60 + "!"))
 
 
 @given(st.integers(0, 7_000_000_000_000))
