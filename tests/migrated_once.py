@@ -1,4 +1,4 @@
-"""Ninety migrations take seconds: who first wants tables in a run makes them, everybody else copies its database.
+"""Making tables takes a second: who first wants tables in a run makes them, everybody else copies its database.
 
 So does a test that commits for real, at its end: Django would empty each table and write every model's rights anew.
 """

@@ -1,0 +1,66 @@
+import django.db.models.deletion
+from django.conf import settings
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    replaces = [("departures", "0001_departures"), ("departures", "0002_decommission")]
+
+    initial = True
+
+    dependencies = [
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name="Decommission",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("running", "Running"),
+                            ("paused", "Paused"),
+                            ("done", "Done"),
+                            ("called off", "Called Off"),
+                        ],
+                        default="running",
+                        max_length=12,
+                    ),
+                ),
+                ("sentence", models.CharField(blank=True, max_length=500)),
+                ("actor_name", models.CharField(max_length=150)),
+                ("started_at", models.DateTimeField(auto_now_add=True)),
+                ("ended_at", models.DateTimeField(null=True)),
+                ("name", models.CharField(max_length=60)),
+                ("broker_id", models.IntegerField()),
+                ("is_stopping", models.BooleanField(default=False)),
+                ("rate", models.BigIntegerField(null=True)),
+                ("held", models.IntegerField(default=0)),
+                ("left", models.IntegerField(default=0)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ["-id"],
+                "abstract": False,
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.F("name"),
+                        condition=models.Q(("state__in", ["running", "paused"])),
+                        name="one_decommission_of_a_broker",
+                    )
+                ],
+            },
+        ),
+    ]
