@@ -20,7 +20,7 @@ from console.common.reloading import is_asked_to_reload, take_question
 from console.gateway.installation import module_command, with_code_path
 from console.launch.interrupts import WATCHED, Interrupted, Interrupts
 from console.launch.progress import Progress
-from console.launch.running import holds, places_of
+from console.launch.running import Claim, directories_of, holds
 from console.launch.service import Service, service_from_json
 from console.launch.supervisor import Supervisor
 from console.processes import os_process
@@ -31,12 +31,12 @@ WATCH_EVERY_S = 1.0
 SETTLE_S = 0.1
 
 
-def stay(services: list[Service], run_directory: Path, environment: Mapping[str, str], lock: int) -> NoReturn:
+def stay(services: list[Service], run_directory: Path, environment: Mapping[str, str], claim: Claim) -> NoReturn:
     """Be the program that looks after `services`; `environment` is theirs. Raises OSError."""
     draft = _services_file(run_directory).with_suffix(".new")
     draft.write_text(json.dumps([service.as_json() for service in services]))
     draft.replace(_services_file(run_directory))
-    _become(["console.launch.staying", str(run_directory), str(lock)], environment, lock)
+    _become(["console.launch.staying", str(run_directory), str(claim)], environment, claim)
 
 
 def take_over(supervisor: Supervisor, run_directory: Path) -> None:
@@ -49,10 +49,10 @@ def _services_file(run_directory: Path) -> Path:
     return run_directory / "services.json"
 
 
-def _become(command: list[str], environment: Mapping[str, str], lock: int) -> NoReturn:
+def _become(command: list[str], environment: Mapping[str, str], claim: Claim) -> NoReturn:
     """Signals that come while nobody handles them wait for whoever watches next."""
     signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
-    os.set_inheritable(lock, True)
+    claim.inherit(is_inherited=True)
     argv = module_command(*command)
     os.execve(argv[0], argv, with_code_path(dict(environment)))
 
@@ -76,36 +76,36 @@ def _can_begin(run_directory: Path, progress: Progress) -> bool:
     return found.returncode == 0
 
 
-def _end_without_data(supervisor: Supervisor, run_directory: Path, lock: int, progress: Progress) -> NoReturn:
+def _end_without_data(supervisor: Supervisor, run_directory: Path, claim: Claim, progress: Progress) -> NoReturn:
     """Nothing can be written down or read any more: what runs is known by where it works, and has nothing to save."""
     progress.note(f"! {run_directory} was deleted or moved: everything that was started is ended")
     supervisor.kill()
-    while os_process.kill_all_below(places_of(run_directory, lock)):
+    while os_process.kill_all_below(directories_of(run_directory, claim)):
         time.sleep(SETTLE_S)
     sys.exit(1)
 
 
-def main(run_directory: Path, lock: int) -> NoReturn:
+def main(run_directory: Path, claim: Claim) -> NoReturn:
     os.umask(0o077)
-    os.set_inheritable(lock, False)
+    claim.inherit(is_inherited=False)
     progress, interrupts = Progress(), Interrupts()
     interrupts.watch()
     supervisor = Supervisor(run_directory / "services", dict(os.environ), run_directory)
     try:
         take_over(supervisor, run_directory)
-        while holds(run_directory, lock):
+        while holds(run_directory, claim):
             look_after(supervisor, progress, interrupts)
             if is_asked_to_reload(run_directory) and _can_begin(run_directory, progress):
-                _become(["console", "up", "--reloading", str(lock)], os.environ, lock)
+                _become(["console", "up", "--reloading", str(claim)], os.environ, claim)
             interrupts.pause(min(WATCH_EVERY_S, supervisor.due_in_s()))
     except Interrupted:
         progress.note("stopping (once more Ctrl-C: at once)")
     except Exception as error:
         progress.note(f"! The services can be looked after no more ({type(error).__name__}: {error}): stopping")
-    if not holds(run_directory, lock):
-        _end_without_data(supervisor, run_directory, lock, progress)
-    _become(["console", "up", "--closing", str(lock)], os.environ, lock)
+    if not holds(run_directory, claim):
+        _end_without_data(supervisor, run_directory, claim, progress)
+    _become(["console", "up", "--closing", str(claim)], os.environ, claim)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), Claim.parse(sys.argv[2]))

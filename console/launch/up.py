@@ -18,6 +18,7 @@ from console.launch.migrating import migrate
 from console.launch.ports import needed_ports, port_complaints
 from console.launch.progress import Progress
 from console.launch.redis_server import is_embedded, redis_service, wait_for_redis
+from console.launch.running import Claim
 from console.launch.secure import admit_first_users, prepare_clients
 from console.launch.services import addresses_of_servers, console_services, service_environment, stop_order
 from console.launch.sources import SourceKeeper, old_offsets_file, wanted_sources
@@ -81,9 +82,9 @@ class Stack:
         self._keep_sources()
         return credentials
 
-    def stay(self, lock: int) -> NoReturn:
+    def stay(self, claim: Claim) -> NoReturn:
         """Become what looks after the services until somebody wants to stop."""
-        stay(self.supervisor.services, settings.RUN_DIR, self.supervisor.environment, lock)
+        stay(self.supervisor.services, settings.RUN_DIR, self.supervisor.environment, claim)
 
     def close(self) -> None:
         take_down(self.supervisor, self.progress, self._hurried)

@@ -21,8 +21,6 @@ import psutil
 from console.gateway.installation import RUN_TOKEN_VARIABLE, with_code_path
 from console.processes.log_files import bound_log
 
-#: What the kernel puts behind a name that is no more.
-DELETED = " (deleted)"
 #: psutil adds the boot time, which the system corrects now and then, to the start tick.
 CREATE_TIME_TOLERANCE_S = 2.0
 
@@ -264,19 +262,26 @@ def kill_family(token: str) -> int:
     return _kill_all(set(_family(token)))
 
 
-def kill_all_below(directories: Collection[Path]) -> int:
-    """SIGKILL to every process of ours that works in one of them, which may be deleted, and to its family."""
-    places = {each: _working_directory(each) for each in psutil.process_iter()}
-    below = [each for each, place in places.items() if any(place.is_relative_to(one) for one in directories)]
+def kill_all_below(directories: Collection[tuple[int, int]]) -> int:
+    """SIGKILL to every process of ours that works in one of them (device, inode), and to its family. Also where they
+    were deleted, but not to who works in others that have taken their path.
+    """
+    below = [each for each in psutil.process_iter() if _works_below(each.pid, directories)]
     return sum(kill_family(token) for token in set(map(_token_of, below)) if token)
 
 
-def _working_directory(process: psutil.Process) -> Path:
-    """As the kernel tells it; none if it has ended, or is somebody else's."""
-    try:
-        return Path(os.readlink(f"/proc/{process.pid}/cwd").removesuffix(DELETED))
-    except OSError:
-        return Path()
+def _works_below(pid: int, directories: Collection[tuple[int, int]]) -> bool:
+    """By way of `..`, which a directory that is deleted still has. Not if it has ended, or is somebody else's."""
+    place, before = f"/proc/{pid}/cwd", (-1, -1)
+    while True:
+        try:
+            found = os.stat(place)
+        except OSError:
+            return False
+        here = found.st_dev, found.st_ino
+        if here in directories or here == before:
+            return here in directories
+        place, before = f"{place}/..", here
 
 
 def _kill_all(processes: set[psutil.Process]) -> int:

@@ -34,10 +34,10 @@ UP = """
 
     os.umask(0o077)
     run = Path(sys.argv[1])
-    with claim_data_dir(run) as lock:
+    with claim_data_dir(run) as claim:
         supervisor = Supervisor(run / "services", dict(os.environ), run)
         supervisor.start(Service("web", [sys.executable, "-c", sys.argv[2]], run / "web.log"))
-        stay(supervisor.services, run, supervisor.environment, lock)
+        stay(supervisor.services, run, supervisor.environment, claim)
 """
 
 
@@ -178,8 +178,51 @@ def test_who_loses_the_directory_takes_everything_down_and_says_so(up, tmp_path_
     assert not run.exists()
 
 
-def sleeper_in(directory: Path) -> os_process.Identity:
-    token = f"token-{directory.name}"
+@pytest.mark.parametrize("lose", [delete, move])
+def test_what_is_put_in_the_place_of_the_directory_that_was_lost_goes_on(up, tmp_path_factory, lose):
+    """Another product may be there before anybody has looked; its processes are not ours to end."""
+    process, run = up
+    elsewhere, another = tmp_path_factory.mktemp("elsewhere"), tmp_path_factory.mktemp("another") / "data"
+    (run.parent / "zookeeper").mkdir()
+    for each in ("run", "zookeeper"):
+        (another / each).mkdir(parents=True)
+    managed = [sleeper_in(run), sleeper_in(run.parent / "zookeeper")]
+    others = [sleeper_in(another / each, f"another-{each}") for each in ("run", "zookeeper")]
+    os.kill(process.pid, signal.SIGSTOP)
+    lose(run.parent, elsewhere)
+    another.rename(run.parent)
+    os.kill(process.pid, signal.SIGCONT)
+    try:
+        assert process.wait(60) == 1
+        assert not [each for each in managed if os_process.look(each).alive]
+        assert all(os_process.look(each).alive for each in others)
+    finally:
+        for each in (*managed, *others):
+            os_process.kill(each)
+
+
+@pytest.mark.parametrize("lose", [delete_run, move_run])
+def test_who_has_claimed_the_data_directory_since_has_what_works_in_it(up, tmp_path_factory, lose):
+    process, run = up
+    elsewhere, beside = tmp_path_factory.mktemp("elsewhere"), run.parent / "zookeeper"
+    beside.mkdir()
+    service_of_it, managed = read_run_file(run / "services", "web"), sleeper_in(beside)
+    os.kill(process.pid, signal.SIGSTOP)
+    lose(run.parent, elsewhere)
+    with claim_data_dir(run):
+        others = sleeper_in(run, "another-run")
+        os.kill(process.pid, signal.SIGCONT)
+        try:
+            assert process.wait(60) == 1
+            assert not os_process.look(service_of_it).alive
+            assert all(os_process.look(each).alive for each in (managed, others))
+        finally:
+            for each in (service_of_it, managed, others):
+                os_process.kill(each)
+
+
+def sleeper_in(directory: Path, token: str = "") -> os_process.Identity:
+    token = token or f"token-{directory.name}"
     return os_process.spawn([sys.executable, "-c", SLEEPER], {}, directory, directory / "log", token)
 
 
@@ -202,12 +245,12 @@ def test_a_list_of_services_that_cannot_be_read_ends_in_order(directories):
     (run / "services.json").write_text("{")
     watched = Supervisor(run / "services", dict(os.environ), run)
     identity = watched.start(service("web"))
-    with claim_data_dir(run) as lock:
+    with claim_data_dir(run) as claim:
         environment = os.environ | {"BARNABAS_DATA": str(directories), "PYTHONPATH": str(CODE_DIR)}
         ended = subprocess.run(
-            [sys.executable, "-P", "-m", "console.launch.staying", str(run), str(lock)],
+            [sys.executable, "-P", "-m", "console.launch.staying", str(run), str(claim)],
             env=environment,
-            pass_fds=(lock,),
+            pass_fds=claim,
             capture_output=True,
             text=True,
             timeout=60,

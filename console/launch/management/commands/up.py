@@ -15,7 +15,7 @@ from console.launch.first_user import Credentials
 from console.launch.interrupts import Interrupted, Interrupts
 from console.launch.progress import Progress
 from console.launch.reloading import reload
-from console.launch.running import claim_data_dir
+from console.launch.running import Claim, claim_data_dir
 from console.launch.secure import kcat_file
 from console.launch.staying import stay, take_over
 from console.launch.supervisor import Supervisor
@@ -29,9 +29,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser) -> None:
         for word in ("--closing", "--reloading"):  # see console/launch/staying.py
-            parser.add_argument(word, type=int, metavar="LOCK", help=SUPPRESS)
+            parser.add_argument(word, type=Claim.parse, metavar="CLAIM", help=SUPPRESS)
 
-    def handle(self, *_args, closing: int | None = None, reloading: int | None = None, **_options) -> None:
+    def handle(self, *_args, closing: Claim | None = None, reloading: Claim | None = None, **_options) -> None:
         for quiet in ("console", "kazoo"):  # a page that misses a push is no news here, nor a session that ends
             logging.getLogger(quiet).setLevel(logging.ERROR)
         try:
@@ -45,22 +45,22 @@ class Command(BaseCommand):
     def _open(self) -> None:
         setup = read_setup(os.environ, settings.SPARK_MASTER)
         make_data_directories()
-        with claim_data_dir(settings.RUN_DIR) as lock:
+        with claim_data_dir(settings.RUN_DIR) as claim:
             stack = Stack(setup, Progress(self.stdout._out), Interrupts())
             stack.interrupts.watch()
-            self._run(stack, lock)
+            self._run(stack, claim)
 
-    def _run(self, stack: Stack, lock: int) -> None:
+    def _run(self, stack: Stack, claim: Claim) -> None:
         stack.progress.note(f"Barnabas {__version__}, data in {shorten(settings.DATA_DIR)} (BARNABAS_DATA moves it)")
         try:
             tell(stack.progress, stack.setup, stack.open())
-            stack.stay(lock)
+            stack.stay(claim)
         except Interrupted:
             stack.progress.note("stopping (once more Ctrl-C: at once)")
         finally:
             stack.close()
 
-    def _reload(self, lock: int) -> None:
+    def _reload(self, claim: Claim) -> None:
         """What `up` becomes when the console is configured anew, and until it stays again."""
         interrupts, progress = Interrupts(), Progress(self.stdout._out)
         interrupts.watch()
@@ -68,7 +68,7 @@ class Command(BaseCommand):
         take_over(supervisor, settings.RUN_DIR)
         try:
             reload(supervisor, progress, interrupts)
-            stay(supervisor.services, settings.RUN_DIR, supervisor.environment, lock)
+            stay(supervisor.services, settings.RUN_DIR, supervisor.environment, claim)
         except Interrupted:
             progress.note("stopping (once more Ctrl-C: at once)")
         except Exception as error:
