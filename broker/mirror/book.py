@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from broker.common.types import TopicPartition
-from broker.mirror.records import HistoryRecord, Position, PositionRecord, ProducerRecord, understood
+from broker.mirror.records import HistoryRecord, Position, PositionRecord, ProducerRecord, SettingsRecord, understood
 from broker.mirror.runs import Runs
 
 
@@ -13,6 +13,7 @@ class Book:
     def __init__(self) -> None:
         self.positions: dict[tuple[str, TopicPartition], Position] = {}
         self.producers: dict[int, ProducerRecord] = {}
+        self.settings: dict[tuple[str, str], SettingsRecord] = {}
         self._runs: defaultdict[tuple[str, TopicPartition], Runs] = defaultdict(Runs)
         self._history: defaultdict[tuple[str, TopicPartition], dict[str, HistoryRecord]] = defaultdict(dict)
 
@@ -44,5 +45,7 @@ class Book:
                         self._runs[flow, partition].add(run)
             case HistoryRecord() as record:
                 self._history[record.flow, record.partition][record.slot] = record
+            case SettingsRecord() as record:
+                self.settings[record.flow, record.topic] = record
             case ProducerRecord() as record:
                 self.producers[record.producer_id] = record

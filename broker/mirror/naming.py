@@ -46,6 +46,14 @@ class Naming:
         return self.target in clusters
 
     @property
+    def flow(self) -> str:
+        return f"{self.source}->{self.target}"
+
+    @property
+    def way_back(self) -> str:
+        return f"{self.target}->{self.source}"
+
+    @property
     def checkpoints(self) -> str:
         """Kafka's topic of translated offsets, in the target."""
         return f"{self.source}.checkpoints.internal"

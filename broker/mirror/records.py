@@ -5,12 +5,13 @@ Topic `barnabas-mirror.internal`, in each cluster that is a target: one partitio
     ["position", flow, topic, partition]       next source offset, its leader epoch, topic id, target, newest runs
     ["history", flow, topic, partition, slot]  runs of some time ago
     ["producer", id]                           clusters in which its records have been, who writes with it
+    ["settings", flow, topic]                  what the topic and its copy were set to when the mirror looked last
 
 A flow is `SOURCE->TARGET` by the clusters' aliases: whoever mirrors it, a connector or a command, goes on where the
 other one stopped. What cannot be understood is left out: it was not written by a mirror.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -18,6 +19,7 @@ import orjson
 
 from broker.common.types import TopicPartition
 from broker.mirror.batches import Run
+from broker.mirror.settings import Seen
 
 TOPIC = "barnabas-mirror.internal"
 #: Of one record; the newest.
@@ -68,11 +70,23 @@ class ProducerRecord(NamedTuple):
     writer: str | None
 
 
-Said = PositionRecord | HistoryRecord | ProducerRecord
+class SettingsRecord(NamedTuple):
+    flow: str
+    topic: str
+    copy: str
+    source: Mapping[str, Seen]
+    target: Mapping[str, Seen]
+
+
+Said = PositionRecord | HistoryRecord | ProducerRecord | SettingsRecord
 
 
 def written(said: Said) -> tuple[bytes, bytes]:
     """Key and value."""
+    if isinstance(said, SettingsRecord):
+        seen = {"source": said.source, "target": said.target}
+        sides = {side: {name: list(each) for name, each in told.items()} for side, told in seen.items()}
+        return orjson.dumps(["settings", said.flow, said.topic]), orjson.dumps({"copy": said.copy, **sides})
     if isinstance(said, ProducerRecord):
         return orjson.dumps(["producer", said.producer_id]), orjson.dumps(
             {"clusters": said.clusters, "writer": said.writer}
@@ -102,13 +116,15 @@ def understood(key: bytes | None, value: bytes | None) -> Said | None:
             case ["producer", int(producer_id)]:
                 clusters = tuple(_text(each) for each in said["clusters"][:_CLUSTERS_MAX])
                 return ProducerRecord(producer_id, clusters, said.get("writer"))
+            case ["settings", str(flow), str(topic)]:
+                return SettingsRecord(flow, topic, _text(said["copy"]), _seen(said["source"]), _seen(said["target"]))
             case ["history", str(flow), str(topic), int(partition), str(slot)]:
                 return HistoryRecord(
                     flow, TopicPartition(topic, partition), slot, _runs(said["runs"]), said.get("life")
                 )
             case ["position", str(flow), str(topic), int(partition)]:
                 return PositionRecord(flow, TopicPartition(topic, partition), _position(said), _runs(said["runs"]))
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         pass
     return None
 
@@ -116,6 +132,13 @@ def understood(key: bytes | None, value: bytes | None) -> Said | None:
 def _position(said: dict[str, Any]) -> Position:
     topic_id, copy_id = (UUID(text) if (text := said.get(name)) else None for name in ("topic_id", "copy_id"))
     return Position(_offset(said["next"]), _integer(said["leader_epoch"]), topic_id, _text(said["target"]), copy_id)
+
+
+def _seen(said: Mapping[str, Sequence[Any]]) -> dict[str, Seen]:
+    return {
+        _text(name): Seen(None if value is None else _text(value), _offset(since))
+        for name, (value, since) in said.items()
+    }
 
 
 def _runs(said: Sequence[Sequence[Any]]) -> tuple[Run, ...]:

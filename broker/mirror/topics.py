@@ -1,9 +1,9 @@
-"""What the target's topics must become so that the source's fit into them: partitions, settings, rights. Pure.
+"""What the target's topics must become so that the source's fit into them: partitions, rights. Pure.
 
 Decided without asking anybody; `topic_keeper` does it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -41,16 +41,6 @@ def decide(names: Mapping[str, str], source: Mapping[str, int], target: Mapping[
         elif there < wanted:
             changes.grow[copy] = wanted
     return changes
-
-
-def settings_to_change(
-    source: Mapping[str, str], target: Mapping[str, str], is_excluded: Callable[[str], object]
-) -> dict[str, str | None]:
-    """Both are what was set for the topic itself. None: back to the target's default."""
-    wanted = {name: value for name, value in source.items() if not is_excluded(name)}
-    changed: dict[str, str | None] = {name: value for name, value in wanted.items() if target.get(name) != value}
-    changed |= {name: None for name in target if name not in wanted and not is_excluded(name)}
-    return changed
 
 
 class Rule(NamedTuple):

@@ -19,11 +19,13 @@ from broker.mirror.records import (
     Position,
     PositionRecord,
     ProducerRecord,
+    SettingsRecord,
     understood,
     written,
 )
 from broker.mirror.runs import Runs
-from broker.mirror.topics import Rule, decide, rules_to_make, settings_to_change
+from broker.mirror.settings import Seen
+from broker.mirror.topics import Rule, decide, rules_to_make
 
 EVERY = Chosen((BoundedPattern(re.compile(".*")),), (BoundedPattern(re.compile("secret.*")),))
 
@@ -53,13 +55,6 @@ def test_copies_are_made_and_grow_and_never_shrink():
     changes = decide(names, {"a": 3, "b": 5, "c": 1, "n" * 249: 1}, {"e.b": 2, "e.c": 4})
     assert (changes.create, changes.grow) == ({"e.a": 3}, {"e.b": 5})
     assert "251 characters" in changes.refused["n" * 249]
-
-
-def test_settings_follow_but_for_those_of_the_cluster():
-    source = {"retention.ms": "5", "min.insync.replicas": "2"}
-    target = {"retention.ms": "7", "cleanup.policy": "compact", "min.insync.replicas": "1"}
-    changed = settings_to_change(source, target, lambda name: name == "min.insync.replicas")
-    assert changed == {"retention.ms": "5", "cleanup.policy": None}
 
 
 def test_who_may_do_all_may_read_a_copy_and_nobody_may_write_it():
@@ -137,6 +132,7 @@ def test_a_group_of_a_topic_with_the_same_name_in_both_goes_on_at_the_earlier_pl
         PositionRecord("a->b", P, position(5), (Run(1, 2, 3),)),
         HistoryRecord("a->b", P, "0.7", (Run(1, 2, 3), Run(9, 9, 9))),
         ProducerRecord(77, ("one", "two"), None),
+        SettingsRecord("a->b", "t", "a.t", {"x": Seen("1", 7)}, {"x": Seen(None, 1 << 50)}),
     ],
 )
 def test_what_is_written_is_understood(said):
@@ -150,6 +146,9 @@ def test_what_is_written_is_understood(said):
         (b'["position", "f", "t", 0]', b'{"next": -1, "leader_epoch": 0, "target": "t", "runs": []}'),
         (b'["position", "f", "t", 0]', b'{"next": 1, "leader_epoch": 0, "target": 5, "runs": []}'),
         (b'["history", "f", "t", 0, "s"]', b'{"runs": [[1, 2]]}'), (b'["producer", 1]', b'{"clusters": [1]}'),
+        (b'["settings", "f", "t"]', b'{"copy": "t", "source": [], "target": {}}'),
+        (b'["settings", "f", "t"]', b'{"copy": "t", "source": {"x": [1, 1]}, "target": {}}'),
+        (b'["settings", "f", "t"]', b'{"copy": "t", "source": {"x": ["1"]}, "target": {}}'),
     ],
 )  # fmt: skip
 def test_what_was_not_written_by_a_mirror_is_left_out(key, value):

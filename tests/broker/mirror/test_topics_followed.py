@@ -4,7 +4,16 @@ import uuid
 from contextlib import contextmanager
 
 import pytest
-from confluent_kafka.admin import AclBinding, AclOperation, AclPermissionType, ResourcePatternType, ResourceType
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourcePatternType,
+    ResourceType,
+)
 
 from broker.connect.plugins.mirror.source import MirrorSourceConnector, parse_partitions
 from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, understood
@@ -27,13 +36,19 @@ def allowance(topic):
 
 
 class Context:
+    def __init__(self):
+        self.errors = []
+
+    def raise_error(self, error):
+        self.errors.append(error)
+
     def request_task_reconfiguration(self):
         """Tests ask for the tasks' configurations themselves."""
 
 
 @contextmanager
 def connector(source, target, topics, **config):
-    connector = MirrorSourceConnector()
+    connector, context = MirrorSourceConnector(), Context()
     props = {
         "source.cluster.alias": source.alias,
         "target.cluster.alias": target.alias,
@@ -44,12 +59,13 @@ def connector(source, target, topics, **config):
         "refresh.topics.interval.seconds": "1",
         **config,
     }
-    connector.start(props, Context())
+    connector.start(props, context)
     try:
         yield connector
     finally:
         connector.stop()
         connector._thread.join(60)
+    assert not context.errors
 
 
 def assigned(connector):
@@ -68,6 +84,15 @@ def told(target, topic):
         if said is not None and said[1] == (topic, WHOLE_TOPIC):
             found[topic] = said[2] and (said[2].error, said[2].notice)
     return found.get(topic)
+
+
+def test_a_look_that_raises_what_nobody_foresaw_is_the_connectors_failure(north, south, monkeypatch):
+    def look(_self):
+        raise ZeroDivisionError("nobody foresaw it")
+
+    monkeypatch.setattr(MirrorSourceConnector, "_look", look)
+    with pytest.raises(AssertionError, match="nobody foresaw it"), connector(north, south, "x") as mirror:
+        await_true(lambda: not mirror._thread.is_alive(), "it has ended", 20)
 
 
 def test_a_topic_whose_copy_would_have_too_long_a_name_is_told_and_the_others_are_copied(north, south, mark):
@@ -121,6 +146,35 @@ def test_a_copy_whose_settings_may_not_be_changed_is_told_and_goes_on(north, sou
     error, notice = told(north, mark)
     assert error is None
     assert notice.startswith("settings do not follow: ")
+
+
+def setting(side, topic, value=None):
+    """Is set first where a value is given."""
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
+    if value:
+        entry = ConfigEntry("retention.ms", value, incremental_operation=AlterConfigOpType.SET)
+        change = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=[entry])
+        side.admin.incremental_alter_configs([change])[change].result(20)
+    return side.admin.describe_configs([resource])[resource].result(20)["retention.ms"].value
+
+
+def test_a_setting_that_was_changed_is_not_taken_back_by_the_mirror_that_comes_the_other_way(north, south, mark):
+    names = {"replication.policy.class": "IdentityReplicationPolicy", "refresh.topics.interval.seconds": "3600"}
+    for side in (north, south):
+        side.create(mark, retention_ms="1000001")
+    with connector(north, south, mark, **names) as there, connector(south, north, mark, **names) as back:
+        for each in (there, back):
+            await_true(lambda each=each: assigned(each) == {mark}, "it is copied", 30)
+        for value, (changed, other), looks in (
+            ("2000002", (south, north), (there, back)), ("3000003", (north, south), (back, there)),
+        ):  # fmt: skip
+            setting(changed, mark, value)
+            for each in looks:
+                each._look()
+            await_true(lambda other=other, value=value: setting(other, mark) == value, "it follows", 20)
+            for each in (*looks, *looks):
+                each._look()
+            assert setting(north, mark) == setting(south, mark) == value
 
 
 def test_a_copy_whose_settings_the_target_does_not_know_is_made_without_them(north, south, mark):

@@ -10,7 +10,7 @@ import threading
 from confluent_kafka import KafkaException, Producer
 
 from broker.audit.sender import IncrementSender
-from broker.common.errors import BarnabasError
+from broker.common.errors import ApiError, BarnabasError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.connect.api import ConfigValue, ConnectError, SourceConnector, SourceRecord, SourceTask, SourceTaskContext
@@ -20,11 +20,12 @@ from broker.mirror.audit import MirrorAudit
 from broker.mirror.lane import Flow
 from broker.mirror.naming import copied_topics, is_internal
 from broker.mirror.producer import Fenced
+from broker.mirror.settings_keeper import SettingsKeeper
 from broker.mirror.status import StatusTeller
 from broker.mirror.task import MirrorTask, TaskSettings
 from broker.mirror.topic_keeper import TopicKeeper
 from broker.mirror.topic_teller import TopicTeller
-from broker.mirror.topics import decide, rules_to_make, settings_to_change
+from broker.mirror.topics import decide, rules_to_make
 
 _log = logger("broker.connect")
 #: What a task is to copy, as Kafka's mirror calls it.
@@ -113,7 +114,8 @@ class MirrorSourceConnector(SourceConnector):
         self._props, self._context = dict(props), context
         self._naming, self._chosen = settings.naming(values), settings.chosen(values, "topics")
         self._excluded = settings.patterns("config.properties.exclude", values["config.properties.exclude"])
-        source, target = settings.addresses(props)
+        source, target = self._addresses = settings.addresses(props)
+        self._settings_keeper: SettingsKeeper | None = None
         self._keeper = TopicKeeper(source.admin(), target.admin(), values["replication.factor"])
         self._teller = TopicTeller(settings.flow_name(values), target.client())
         self._assigned: list[TopicPartition] = []
@@ -134,6 +136,15 @@ class MirrorSourceConnector(SourceConnector):
         self._stopping.set()
 
     def _watch(self) -> None:
+        """Who raises what nobody foresaw has FAILED, and says so: nothing new would be copied any more."""
+        try:
+            self._look_again_and_again()
+        except Exception as error:
+            self._context.raise_error(error)
+        finally:
+            self._close_settings()
+
+    def _look_again_and_again(self) -> None:
         pause_s = float(self._values["refresh.topics.interval.seconds"])
         while not self._stopping.is_set():
             try:
@@ -178,12 +189,13 @@ class MirrorSourceConnector(SourceConnector):
             if self._values["sync.topic.configs.enabled"]:
                 refused = self._follow_settings(there, own)
                 notices = {
-                    topic: f"settings do not follow: {refused.get(copy, 'they cannot be read')}"
+                    topic: f"settings do not follow: {refused[copy]}"
                     for topic, copy in there.items()
-                    if copy in refused or topic not in own
+                    if copy in refused
                 }
-        except KafkaException as error:
-            notices = dict.fromkeys(present, f"settings do not follow: {error.args[0].str()}")
+        except (KafkaException, ApiError) as error:
+            why = error.args[0].str() if isinstance(error, KafkaException) else str(error)
+            notices = dict.fromkeys(present, f"settings do not follow: {why}")
         try:
             if self._values["sync.topic.acls.enabled"]:
                 self._follow_rules(present)
@@ -220,14 +232,22 @@ class MirrorSourceConnector(SourceConnector):
         }
 
     def _follow_settings(self, names: dict[str, str], own: dict[str, dict[str, str]]) -> dict[str, str]:
-        there = self._keeper.settings(names.values(), of_source=False)
-        return self._keeper.change_settings(
-            {
-                copy: settings_to_change(own[topic], there[copy], self._is_excluded)
-                for topic, copy in names.items()
-                if topic in own and copy in there
-            }
-        )
+        """Copy → why its settings do not follow."""
+        if self._settings_keeper is None:
+            source, target = self._addresses
+            self._settings_keeper = SettingsKeeper(
+                source.connect, target.connect, Producer(target.client()), self._keeper, self._naming, self._is_excluded
+            )
+        try:
+            return self._settings_keeper.look(names, own)
+        except BaseException:
+            self._close_settings()
+            raise
+
+    def _close_settings(self) -> None:
+        if self._settings_keeper is not None:
+            self._settings_keeper.close()
+            self._settings_keeper = None
 
     def _is_excluded(self, setting: str) -> bool:
         return any(each.fullmatch(setting) for each in self._excluded)

@@ -1,0 +1,79 @@
+"""Which settings of a topic a mirror follows, so that mirrors there and back, in a ring, or of two sources take nothing
+back from one another that people have changed. Pure.
+
+A copy that has one mirror, of a topic that is no copy itself, is as its source is, always: what was changed at the copy
+is taken back, as Kafka's mirror does. Everywhere else the younger of two values counts, setting by setting: a mirror
+writes down what it has seen in its source and in its target and since when (`Seen`), and brings a value only where the
+target's is older. What differs from the last that was written down has been changed by a person just now. A value keeps
+its age on its way from mirror to mirror, so it comes to rest wherever it meets a younger one. Of two that are equally
+old, as of topics that differed before there was a mirror, the greater text counts, and a default last.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+#: What is set for a topic itself, by name.
+Settings = Mapping[str, str]
+
+
+class Seen(NamedTuple):
+    """A value, None for the cluster's default, and since when it is known to be that one; 0: since ever."""
+
+    value: str | None
+    since_ms: int
+
+
+SeenSettings = Mapping[str, Seen]
+_DEFAULT = Seen(None, 0)
+
+
+class Sides(NamedTuple):
+    """A topic in the source and its copy in the target, as they are; and what this mirror and those that copy into
+    either of both have seen of it before."""
+
+    source: Settings
+    target: Settings
+    seen_of_source: tuple[SeenSettings, ...]
+    seen_of_target: tuple[SeenSettings, ...]
+    #: Whether the target's topic is this mirror's alone, and the source's no mirror's.
+    is_only_way: bool
+
+
+class Followed(NamedTuple):
+    """What to change in the target, None: back to its default; and what has been seen on both sides then."""
+
+    changes: dict[str, str | None]
+    source: dict[str, Seen]
+    target: dict[str, Seen]
+
+
+def follow(sides: Sides, is_excluded: Callable[[str], object], now_ms: int) -> Followed:
+    found = Followed({}, {}, {})
+    for name in sorted(_names(sides)):
+        if is_excluded(name):
+            continue
+        there = _seen(name, sides.source.get(name), sides.seen_of_source, now_ms)
+        here = _seen(name, sides.target.get(name), sides.seen_of_target, now_ms)
+        if there.value == here.value:
+            there = here = max(there, here, key=_rank)
+        elif sides.is_only_way or _rank(there) > _rank(here):
+            found.changes[name] = there.value
+            here = there
+        found.source.update({name: there} if there != _DEFAULT else {})
+        found.target.update({name: here} if here != _DEFAULT else {})
+    return found
+
+
+def _names(sides: Sides) -> set[str]:
+    return set().union(sides.source, sides.target, *sides.seen_of_source, *sides.seen_of_target)
+
+
+def _seen(name: str, value: str | None, before: Iterable[SeenSettings], now_ms: int) -> Seen:
+    told = [each.get(name, _DEFAULT) for each in before]
+    last_ms = max((each.since_ms for each in told), default=0)
+    is_known = not told or Seen(value, last_ms) in told
+    return Seen(value, last_ms if is_known else max(now_ms, last_ms + 1))
+
+
+def _rank(seen: Seen) -> tuple[int, bool, str]:
+    return seen.since_ms, seen.value is not None, seen.value or ""

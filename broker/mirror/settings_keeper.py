@@ -1,0 +1,91 @@
+"""Lets settings of copies follow, and writes down what was seen of both sides: `settings` says why."""
+
+import time
+from collections.abc import Callable, Mapping
+
+from confluent_kafka import Producer
+
+from broker.client.cluster import Cluster
+from broker.mirror.book import Book
+from broker.mirror.ledger import Ledger
+from broker.mirror.naming import Naming
+from broker.mirror.records import TOPIC, SettingsRecord, written
+from broker.mirror.settings import Followed, Sides, follow
+from broker.mirror.topic_keeper import TopicKeeper
+
+_FLUSH_S = 30.0
+
+
+class SettingsKeeper:
+    """Of one flow, on one thread, over connections that it keeps until `close`."""
+
+    def __init__(
+        self,
+        source: Callable[[], Cluster],
+        target: Callable[[], Cluster],
+        producer: Producer,
+        keeper: TopicKeeper,
+        naming: Naming,
+        is_excluded: Callable[[str], object],
+    ):
+        self._clusters = source(), target()
+        self._there, self._here = (Ledger(each) for each in self._clusters)
+        self._producer, self._keeper, self._naming, self._is_excluded = producer, keeper, naming, is_excluded
+
+    def close(self) -> None:
+        for each in self._clusters:
+            each.close()
+
+    def look(self, names: Mapping[str, str], own: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+        """`names`: topic → its copy, of copies that are there; `own`: topic → its settings, where they can be read.
+
+        Copy → why its settings do not follow. Raises KafkaException, ApiError, BrokerUnreachable, LedgerUnread.
+        """
+        there = self._keeper.settings(names.values(), of_source=False)
+        for ledger in (self._there, self._here):
+            ledger.read_to_end(waits_for_open=False)
+        now_ms = int(time.time() * 1000)
+        both = {topic: copy for topic, copy in names.items() if topic in own and copy in there}
+        sides = sides_of(self._naming, self._there, self._here, {each: (own[each], there[both[each]]) for each in both})
+        found = {topic: follow(each, self._is_excluded, now_ms) for topic, each in sides.items()}
+        refused = self._keeper.change_settings({both[topic]: each.changes for topic, each in found.items()})
+        for topic, each in found.items():
+            if both[topic] not in refused:
+                self._write_down(topic, each)
+        self._producer.flush(_FLUSH_S)
+        return refused | {copy: "they cannot be read" for topic, copy in names.items() if topic not in both}
+
+    def _write_down(self, topic: str, found: Followed) -> None:
+        flow = self._naming.flow
+        record = SettingsRecord(flow, topic, self._naming.copy_of(topic), found.source, found.target)
+        if self._here.settings.get((flow, topic)) != record:
+            key, value = written(record)
+            self._producer.produce(TOPIC, value, key)
+
+
+def sides_of(
+    naming: Naming, there: Book, here: Book, topics: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]]
+) -> dict[str, Sides]:
+    """`topics`: topic → its settings and those of its copy. Of each what both clusters' mirrors have seen. Pure."""
+    into_source, into_target = _by_copy(there), _by_copy(here)
+    found = {}
+    for topic, (source, target) in topics.items():
+        copy = naming.copy_of(topic)
+        above, beside = into_source.get(topic, []), into_target.get(copy, [])
+        mine = [each.source for each in beside if (each.flow, each.topic) == (naming.flow, topic)]
+        back = [each.source for each in above if (each.flow, each.topic) == (naming.way_back, copy)]
+        found[topic] = Sides(
+            source,
+            target,
+            (*mine, *(each.target for each in above)),
+            (*(each.target for each in beside), *back),
+            is_only_way=not above and len(beside) == len(mine),
+        )
+    return found
+
+
+def _by_copy(book: Book) -> dict[str, list[SettingsRecord]]:
+    found: dict[str, list[SettingsRecord]] = {}
+    for each in book.settings.values():
+        found.setdefault(each.copy, []).append(each)
+    return found
