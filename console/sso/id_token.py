@@ -4,7 +4,7 @@ OpenID Connect Core 3.1.3.7. The library checks signatures and claims; which alg
 may be missing, is decided here.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from authlib.oidc.core import CodeIDToken
@@ -13,14 +13,13 @@ from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
-from console.sso.bounds import GROUPS_TOLD_MAX, SKEW_S, SUBJECT_LENGTH_MAX, TOKEN_BYTES_MAX
+from console.sso.bounds import SKEW_S, SUBJECT_LENGTH_MAX, TOKEN_BYTES_MAX
 from console.sso.errors import LoginRefusedError
 
 #: Signatures by a key that only the provider has: neither `none` nor any secret that we hold too.
 ALGORITHMS = frozenset(
     ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
 )
-TOO_MANY_GROUPS = "The provider has too many groups of yours to name them. Tell an administrator."
 
 
 class UnknownKeyError(LoginRefusedError):
@@ -66,30 +65,3 @@ def verified_claims(
     if not 0 < len(subject) <= SUBJECT_LENGTH_MAX or not subject.isascii() or not subject.isprintable():
         raise LoginRefusedError("the ID token's subject is none")
     return dict(claims)
-
-
-def claim(claims: Mapping[str, object], name: str) -> object:
-    """By its name, which may hold dots, or by its path: `realm_access.roles`."""
-    if name in claims or "." not in name:
-        return claims.get(name)
-    first, _, rest = name.partition(".")
-    inner = claims.get(first)
-    return claim(inner, rest) if isinstance(inner, Mapping) else None
-
-
-def groups_in(claims: Mapping[str, object], name: str) -> frozenset[str]:
-    """Names of groups. All or none: a group that is left out might be one that takes away.
-
-    Raises LoginRefusedError if the provider tells them elsewhere (distributed claims, as Entra's beyond 200), or too
-    many.
-    """
-    elsewhere = claims.get("_claim_names")
-    if isinstance(elsewhere, Mapping) and name in elsewhere:
-        raise LoginRefusedError("groups are told elsewhere (distributed claim)", TOO_MANY_GROUPS)
-    told = claim(claims, name)
-    groups = [told] if isinstance(told, str) else [] if told is None else told
-    if not isinstance(groups, list) or not all(isinstance(each, str) for each in groups):
-        raise LoginRefusedError(f"the claim {name} is no list of names")
-    if len(groups) > GROUPS_TOLD_MAX:
-        raise LoginRefusedError(f"{len(groups)} groups", TOO_MANY_GROUPS)
-    return frozenset(groups)

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from console.sso.id_token import claim, groups_in
+from console.sso.claims import claim, groups_in
 
 #: What a page and the audit show in a line.
 _NAME_LENGTH_MAX = 60

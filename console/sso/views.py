@@ -3,6 +3,7 @@
 import hmac
 import logging
 import time
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth import login
@@ -27,9 +28,11 @@ from console.sso.configuration import SingleSignOn
 from console.sso.errors import LoginRefusedError, NotBegunError, ProviderAwayError
 from console.sso.group_rules import Grant, RulesError, TooManyRulesError
 from console.sso.people import Person, person_of
-from console.sso.provider import Provider, provider_of
 from console.users.next_address import next_address
 from console.users.throttle import begin_attempt, forget_failures, place_of_address
+
+if TYPE_CHECKING:
+    from console.sso.provider import Provider
 
 logger = logging.getLogger(__name__)
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -51,7 +54,7 @@ def set_out(request: HttpRequest) -> HttpResponse:
         return redirect("login")
     attempt = new_attempt(wanted)
     try:
-        address = provider_of(configuration).login_address(attempt, _redirect_uri(request))
+        address = _provider_of(configuration).login_address(attempt, _redirect_uri(request))
     except LoginRefusedError as error:
         return _refused(request, error)
     response = redirect(address)
@@ -66,7 +69,7 @@ def come_back(request: HttpRequest) -> HttpResponse:
     configuration = _configuration()
     name, place = f"{configuration.name}:", place_of_address(address_of(request))
     try:
-        attempt = _answered_attempt(request, provider_of(configuration))
+        attempt = _answered_attempt(request, _provider_of(configuration))
         wait_seconds = begin_attempt(f"{name}{place}", place, timezone.now())
         if wait_seconds:
             sentence = f"Too many failed attempts. Try again in {wait_seconds} seconds."
@@ -93,7 +96,7 @@ def come_back(request: HttpRequest) -> HttpResponse:
 def leave(request: HttpRequest) -> HttpResponse:
     """From the console one is logged out already: this is the provider's side of it."""
     try:
-        address = provider_of(_configuration()).logout_address(request.build_absolute_uri(reverse("login")))
+        address = _provider_of(_configuration()).logout_address(request.build_absolute_uri(reverse("login")))
     except ProviderAwayError as error:
         return _refused(request, error)
     return redirect(address or "login")
@@ -105,12 +108,19 @@ def _configuration() -> SingleSignOn:
     return settings.SINGLE_SIGN_ON
 
 
+def _provider_of(configuration: SingleSignOn) -> "Provider":
+    """Imported here: whoever has none would carry 6 MB of what speaks to it from the first page on."""
+    from console.sso.provider import provider_of
+
+    return provider_of(configuration)
+
+
 def _redirect_uri(request: HttpRequest) -> str:
     """The same to the letter on both ways; the provider knows it, so a host name made up leads nowhere."""
     return request.build_absolute_uri(reverse("sso-callback"))
 
 
-def _answered_attempt(request: HttpRequest, provider: Provider) -> Attempt:
+def _answered_attempt(request: HttpRequest, provider: "Provider") -> Attempt:
     """The attempt of this browser that this is the answer to, from the provider that was asked (RFC 9207)."""
     attempt, said = attempt_of(request), request.GET
     if attempt is None or not attempt.is_answered_by(said.get("state", "")):
@@ -126,7 +136,7 @@ def _answered_attempt(request: HttpRequest, provider: Provider) -> Attempt:
 
 
 def _person(request: HttpRequest, attempt: Attempt, configuration: SingleSignOn) -> Person:
-    provider, now_s = provider_of(configuration), int(time.time())
+    provider, now_s = _provider_of(configuration), int(time.time())
     claims = provider.claims_for(request.GET["code"], attempt, _redirect_uri(request), now_s)
     return person_of(claims, configuration.name_claim, configuration.groups_claim)
 

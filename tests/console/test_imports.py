@@ -46,3 +46,12 @@ def test_no_page_is_imported_by(program, tmp_path):
         check=True,
     )
     assert told.stdout.splitlines()[-1] == "set()"
+
+
+def test_pages_of_who_has_no_provider_import_nothing_that_speaks_to_one():
+    """It is 6 MB, and the web process has imported all pages with the first one that is open."""
+    code = "import django, sys; django.setup(); import console.urls; print({'authlib', 'joserfc'} & sys.modules.keys())"
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "console.settings"}
+    command = [sys.executable, "-c", code]
+    told = subprocess.run(command, cwd=CODE_DIR, env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines()[-1] == "set()"
