@@ -5,7 +5,6 @@ with running_cluster(directory, brokers=3) as cluster:
 """
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tests.place import HERE, Place
+from tests.warm_start import WarmProcess, start, started
 from tests.zookeeper_server import (
     ZooKeeperEnsemble,
     ZooKeeperServer,
@@ -27,7 +27,6 @@ from tests.zookeeper_server import (
     running_zookeeper,
 )
 
-_ROOT = Path(__file__).parent.parent
 _DEADLINE_S = 40
 
 
@@ -54,7 +53,7 @@ class BrokerProcess:
     #: What is started; `--config FILE` is put behind it.
     command: Sequence[str] = (sys.executable, "-m", "broker", "server")
     place: Place = HERE
-    process: subprocess.Popen | None = None
+    process: subprocess.Popen | WarmProcess | None = None
 
     @property
     def host(self) -> str:
@@ -86,14 +85,10 @@ class BrokerProcess:
         config = self.directory / "server.properties"
         config.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
         with self.log_path.open("ab") as log:
-            self.process = subprocess.Popen(
-                [*self.place.enter, *self.command, "--config", str(config)],
-                cwd=_ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-            )
+            if (self.command, self.place) == (BrokerProcess.command, HERE):
+                self.process = started(["server", "--config", str(config)], log)
+            else:
+                self.process = start([*self.place.enter, *self.command, "--config", str(config)], log)
 
     def await_healthy(self) -> None:
         await_true(self._is_healthy, f"broker {self.broker_id} healthy; its log:\n{self.log_path.read_text()[-3000:]}")

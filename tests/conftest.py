@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from tests import warm_start
 from tests.examples import newest_of
 from tests.groups import group_of, turn_of, workers
 from tests.zookeeper_server import running_zookeeper
@@ -106,6 +107,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
     gc.set_threshold(_MADE_BETWEEN_COLLECTIONS)
     gc.enable()
+    warm_start.begin()
 
 
 @pytest.hookimpl(optionalhook=True)

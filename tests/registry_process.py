@@ -6,7 +6,6 @@ import os
 import signal
 import ssl
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -15,9 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.barnabas_cluster import await_true
+from tests.warm_start import WarmProcess, started
 from tests.zookeeper_server import free_ports
-
-_ROOT = Path(__file__).parent.parent
 
 
 class Answer(NamedTuple):
@@ -30,7 +28,7 @@ class RegistryProcess:
     port: int
     directory: Path
     properties: dict[str, str] = field(default_factory=dict)
-    process: subprocess.Popen | None = None
+    process: subprocess.Popen | WarmProcess | None = None
     #: Its authority's certificate, if it speaks https.
     authority: str = ""
 
@@ -45,10 +43,7 @@ class RegistryProcess:
         file.write_text("".join(f"{key}={value}\n" for key, value in said.items()))
         file.chmod(0o600)
         with (self.directory / "registry.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "broker", "registry", "--config", str(file)],
-                cwd=_ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            )  # fmt: skip
+            self.process = started(["registry", "--config", str(file)], log)
 
     def await_serving(self) -> None:
         def serves() -> bool:

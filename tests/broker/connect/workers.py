@@ -1,21 +1,20 @@
 """Connect workers as processes of their own, asked over REST."""
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.warm_start import WarmProcess, started
 from tests.zookeeper_server import free_ports
 
 
 @dataclass
 class Worker:
-    process: subprocess.Popen
+    process: subprocess.Popen | WarmProcess
     port: int
     log: Path
 
@@ -79,8 +78,5 @@ def start_worker(directory: Path, mode: str, properties: dict[str, str], *connec
     config.write_text("".join(f"{key}={value}\n" for key, value in everything.items()))
     log = directory / "worker.log"
     with log.open("ab") as out:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "broker", "connect-worker", mode, str(config), *map(str, connectors)],
-            stdout=out, stderr=out, stdin=subprocess.DEVNULL, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        )  # fmt: skip
+        process = started(["connect-worker", mode, str(config), *map(str, connectors)], out)
     return Worker(process, port, log)

@@ -4,22 +4,20 @@ import contextlib
 import json
 import re
 import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.barnabas_cluster import await_true
+from tests.warm_start import WarmProcess, started
 from tests.zookeeper_server import free_ports
-
-_ROOT = Path(__file__).parents[3]
 
 
 @dataclass
 class RunningProbe:
     port: int
-    process: subprocess.Popen
+    process: subprocess.Popen | WarmProcess
     log: Path
 
     def get(self, path: str) -> str:
@@ -68,9 +66,8 @@ def running_probe(directory: Path, bootstrap_servers: str, **settings: object) -
     config, log = directory / "probe.properties", directory / "probe.log"
     pairs = {"bootstrap.servers": bootstrap_servers, "listener": f"127.0.0.1:{port}", **settings}
     config.write_text("".join(f"{key}={value}\n" for key, value in pairs.items()))
-    command = [sys.executable, "-m", "broker", "probe", "--config", str(config)]
     with log.open("ab") as out:
-        process = subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        process = started(["probe", "--config", str(config)], out)
     probe = RunningProbe(port, process, log)
 
     def answers() -> bool:
