@@ -6,7 +6,7 @@ before the first answer is taken: brokers answer in order.
 
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -20,6 +20,7 @@ from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.api_versions import OWN_SOFTWARE, ApiVersionsRequest, ApiVersionsResponse
+from broker.protocol.primitives import Buffer
 from broker.protocol.schema import Message
 
 if TYPE_CHECKING:
@@ -175,11 +176,7 @@ class BrokerConnection:
         """
         version = self._version_of(request, version_max)
         deadline = time.monotonic() + (timeout_s or self.timeout_s)
-        if time.monotonic() >= self._login_ends_at:
-            self.close()
-            self._open(deadline, None)
-        if membership is not None and not self.is_member:
-            self._become_member(membership, deadline)
+        self._be_logged_in(membership, deadline)
         with self._turn(deadline):
             answer = self._exchange(request, version, deadline)
         self._is_known = True
@@ -192,14 +189,20 @@ class BrokerConnection:
 
     def send(self, request: Message, *, version_max: int = 0x7FFF) -> Sent:
         """For whom the answer is taken by `answer`, in the order of the sending. Raises as `ask`."""
+        (sent,) = self.send_all([request], version_max=version_max)
+        return sent
+
+    def send_all(
+        self, requests: Sequence[Message], *, version_max: int = 0x7FFF, membership: "Membership | None" = None
+    ) -> list[Sent]:
+        """The same of several, as one piece: who is asked is woken once."""
+        versions = [self._version_of(each, version_max) for each in requests]
         deadline = time.monotonic() + self.timeout_s
-        if time.monotonic() >= self._login_ends_at and not self._unanswered:
-            self.close()
-            self._open(deadline, None)
-        version = self._version_of(request, version_max)
-        with self._told_of(request.api):
-            sent = self._send(request, version, deadline)
-        self._unanswered += 1
+        if not self._unanswered:
+            self._be_logged_in(membership, deadline)
+        with self._told_of(requests[0].api):
+            sent = self._send(requests, versions, deadline)
+        self._unanswered += len(sent)
         return sent
 
     def answer(self, sent: Sent, *, timeout_s: float | None = None, room: Room | None = None) -> Message:
@@ -209,6 +212,13 @@ class BrokerConnection:
         self._unanswered -= 1
         self._is_known = True
         return answer
+
+    def _be_logged_in(self, membership: "Membership | None", deadline: float) -> None:
+        if time.monotonic() >= self._login_ends_at:
+            self.close()
+            self._open(deadline, None)
+        if membership is not None and not self.is_member:
+            self._become_member(membership, deadline)
 
     def _become_member(self, membership: "Membership", deadline: float) -> None:
         """On a connection of its own if this one is somebody else's already: nobody becomes another on one."""
@@ -268,7 +278,7 @@ class BrokerConnection:
 
     def _exchange(self, request: Message, version: int, deadline: float) -> Message:
         with self._told_of(request.api):
-            return self._receive_answer(self._send(request, version, deadline), deadline)
+            return self._receive_answer(*self._send([request], [version], deadline), deadline)
 
     @contextmanager
     def _told_of(self, api: ApiKey) -> Iterator[None]:
@@ -300,13 +310,20 @@ class BrokerConnection:
                 self._meter.failed(self.address, api)
             raise
 
-    def _send(self, request: Message, version: int, deadline: float) -> Sent:
+    def _send(self, requests: Sequence[Message], versions: Sequence[int], deadline: float) -> list[Sent]:
+        pieces: list[Buffer] = []
+        sent = [self._frame(each, version, pieces) for each, version in zip(requests, versions, strict=True)]
+        self._wire.send(pieces, deadline)
+        return sent
+
+    def _frame(self, request: Message, version: int, pieces: list[Buffer]) -> Sent:
+        """To be sent, at the end of `pieces`."""
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         header = encode_request_header(RequestHeader(request.api, version, correlation_id, self._client_id))
         body = encode_pieces(request, version)
-        size, at_s = len(header) + sum(map(len, body)), time.monotonic()
-        self._wire.send([size.to_bytes(SIZE_BYTES), header, *body], deadline)
-        return Sent(request.api, version, correlation_id, SIZE_BYTES + size, at_s)
+        size = len(header) + sum(map(len, body))
+        pieces += (size.to_bytes(SIZE_BYTES), header, *body)
+        return Sent(request.api, version, correlation_id, SIZE_BYTES + size, time.monotonic())
 
     def _receive_answer(self, sent: Sent, deadline: float, room: Room | None = None) -> Message:
         announced = bytes(self._wire.receive(SIZE_BYTES, deadline))

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
@@ -35,6 +34,7 @@ from broker.protocol.messages.incremental_alter_configs import (
 )
 from broker.protocol.schema import Message
 from broker.security.membership import Membership
+from console.gateway.at_once import ask_at_once
 from console.gateway.broker_views import BrokerSetting, ErrorCount, LogDirView, NotLoaded, RequestTimes, Software
 from console.gateway.client import ClusterClient
 from console.gateway.directory_moves import directory_request
@@ -45,7 +45,6 @@ from console.gateway.setting_rules import choices_of
 
 logger = logging.getLogger(__name__)
 
-_AT_ONCE = 8
 _BROKER_RESOURCE = 4
 _SOURCES = {
     ConfigSource.BROKER: "broker",
@@ -163,17 +162,19 @@ class KafkaBrokers:
         self, request_for: Callable[[int], Message], membership: Membership | None = None
     ) -> dict[int, Message | None]:
         """Those that are silent are missing."""
+        brokers = {(host, port): broker_id for broker_id, host, port in self._addresses()}
+        questions = {address: [request_for(broker_id)] for address, broker_id in brokers.items()}
         answers: dict[int, Message | None] = {}
-
-        def ask(broker: tuple[int, str, int]) -> None:
-            broker_id = broker[0]
-            try:
-                answers[broker_id] = self._ask(*broker, request_for(broker_id), membership)
-            except GatewayError as error:
-                logger.debug("broker %s: %s", broker_id, error)
-
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            list(pool.map(ask, self._addresses()))
+        for address, heard in ask_at_once(self._client, questions, self._timeout, membership).items():
+            broker_id = brokers[address]
+            if heard.served:
+                self._software[broker_id] = _software(heard.served)
+            if heard.error is None or isinstance(heard.error, ApiNotServed):
+                answers[broker_id] = next(iter(heard.answers), None)
+                continue
+            if isinstance(heard.error, LoginRefused):
+                self._membership.forget()
+            logger.debug("broker %s: %s", broker_id, heard.error)
         return dict(sorted(answers.items()))
 
 

@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,17 @@ class ClusterClient:
         """With a `membership` for who will ask by it. Raises BarnabasError, as BrokerConnection does."""
         self._be_sure()
         return self._kept.lend(host, port, timeout_seconds, self.security(), membership)
+
+    def kept_connection(
+        self, host: str, port: int, timeout_seconds: float, membership: Membership | None = None
+    ) -> Lent | None:
+        """The same, if there is one that is open already."""
+        self._be_sure()
+        return self._kept.lend_kept(host, port, timeout_seconds, self.security(), membership)
+
+    def turn(self, address: str, timeout_seconds: float) -> AbstractContextManager[None]:
+        """Around requests to that broker whose answers are not awaited one by one. Raises as OwnRequests."""
+        return self._requests.turn(address, timeout_seconds)
 
     def _connect(self, host: str, port: int, timeout_s: float, security: ClientSecurity) -> BrokerConnection:
         return BrokerConnection(

@@ -22,9 +22,9 @@ from confluent_kafka import (
     Uuid,
 )
 from confluent_kafka.admin import (
+    BrokerMetadata,
     ClusterMetadata,
     ConfigResource,
-    ListOffsetsResultInfo,
     NewPartitions,
     NewTopic,
     OffsetSpec,
@@ -32,13 +32,16 @@ from confluent_kafka.admin import (
 )
 
 from console.gateway.acls import KafkaAcls
+from console.gateway.at_once import Address
 from console.gateway.batches import ask_batches
 from console.gateway.brokers import KafkaBrokers
 from console.gateway.client import NO_TOPIC, ClusterClient
 from console.gateway.credentials import KafkaCredentials
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
+from console.gateway.group_views import TopicPartition as Place
 from console.gateway.groups import KafkaGroups
 from console.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
+from console.gateway.log_bounds import BoundsLook, LogBounds
 from console.gateway.membership import ConsoleMembership
 from console.gateway.moves import KafkaMoves
 from console.gateway.producers import KafkaProducers
@@ -59,8 +62,6 @@ REQUEST_TIMEOUT_SECONDS = 2.0
 CHANGE_TIMEOUT_SECONDS = 10.0
 PARTITIONS_PER_OFFSET_REQUEST = 1_000
 TOPICS_PER_DESCRIBE_REQUEST = 200
-#: A leader that did not answer is left alone for this long, so that one dead broker does not slow every round.
-SILENT_LEADER_PAUSE_SECONDS = 5.0
 #: Likewise for topic ids, which the library asks of the controller: there may be none for a moment.
 IDENTIFY_PAUSE_SECONDS = 10.0
 
@@ -81,7 +82,7 @@ class KafkaGateway:
         self._racks: dict[int, str] = {}
         self._identities: dict[str, tuple[str, bool]] = {}
         self._identify_after = 0.0
-        self._silent_leaders: dict[int, float] = {}
+        self._bounds = BoundsLook(client, request_timeout_seconds)
         self._administration = TopicAdministration(client.admin, self._wait, request_timeout_seconds)
         self._watch, self._seen = TopicWatch(self._ask_watched), SeenTopics()
         self.brokers = KafkaBrokers(client, self._broker_addresses, membership, request_timeout_seconds)
@@ -109,9 +110,9 @@ class KafkaGateway:
         metadata = self._metadata()
         topics = {name: topic for name, topic in metadata.topics.items() if topic.error is None}
         self._learn_identities(topics)
-        offsets = self._list_offsets(topics.values(), set(metadata.brokers))
+        bounds = self._bounds.look(_led(topics.values(), metadata.brokers))
         watched = self._watch.look(topics)
-        views = (self._view(topics[name], offsets, watched.get(name)) for name in sorted(topics))
+        views = (self._view(topics[name], bounds, watched.get(name)) for name in sorted(topics))
         return [self._seen.as_seen(view) for view in views]
 
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
@@ -267,26 +268,6 @@ class KafkaGateway:
                 else:
                     self._identities[name] = (_topic_id(described.topic_id), bool(described.is_internal))
 
-    def _list_offsets(
-        self, topics: Iterable[TopicMetadata], live_brokers: set[int]
-    ) -> dict[tuple[str, int], tuple[ListOffsetsResultInfo, ListOffsetsResultInfo]]:
-        """(topic, partition) → (earliest, latest); what a leader did not answer is missing."""
-        by_leader: dict[int, list[tuple[str, int]]] = {}
-        for topic in topics:
-            for partition in topic.partitions.values():
-                if partition.leader in live_brokers and not self._is_left_alone(partition.leader):
-                    by_leader.setdefault(partition.leader, []).append((topic.topic, partition.id))
-        asked = [
-            (leader, self._ask_offsets(names, OffsetSpec.earliest()), self._ask_offsets(names, OffsetSpec.latest()))
-            for leader, partitions in by_leader.items()
-            for names in _batches(iter(partitions), PARTITIONS_PER_OFFSET_REQUEST)
-        ]
-        offsets = {}
-        for leader, earliest, latest in asked:
-            first, following = self._answers(leader, earliest), self._answers(leader, latest)
-            offsets.update({name: (first[name], following[name]) for name in first.keys() & following.keys()})
-        return offsets
-
     def _ask_offsets(
         self,
         names: list[tuple[str, int]],
@@ -315,26 +296,6 @@ class KafkaGateway:
                 logger.debug("no offset of %s-%s: %s", partition.topic, partition.partition, error)
         return answers
 
-    def _answers(
-        self, leader: int, futures: dict[TopicPartition, Future]
-    ) -> dict[tuple[str, int], ListOffsetsResultInfo]:
-        answers = {}
-        for partition, future in futures.items():
-            try:
-                answers[(partition.topic, partition.partition)] = self._wait(future, self._timeout)
-            except ClusterUnreachableError:
-                self._silent_leaders[leader] = time.monotonic() + SILENT_LEADER_PAUSE_SECONDS
-            except GatewayError as error:
-                logger.debug("no offset of %s-%s: %s", partition.topic, partition.partition, error)
-        return answers
-
-    def _is_left_alone(self, leader: int) -> bool:
-        until = self._silent_leaders.get(leader)
-        if until is not None and time.monotonic() >= until:
-            del self._silent_leaders[leader]
-            return False
-        return until is not None
-
     def _ask_watched(self, names: list[str]) -> dict[str, WatchedSettings]:
         resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in names]
         answers = {}
@@ -351,21 +312,23 @@ class KafkaGateway:
                 logger.debug("no settings of %s: %s", resource.name, error)
         return answers
 
-    def _view(self, topic: TopicMetadata, offsets: dict, watched: WatchedSettings | None) -> TopicView:
+    def _view(
+        self, topic: TopicMetadata, bounds: Mapping[Place, LogBounds], watched: WatchedSettings | None
+    ) -> TopicView:
         topic_id, is_internal = self._identities.get(topic.topic, ("", False))
         is_internal = is_internal or topic.topic in INTERNAL_TOPICS
         partitions = []
         for partition in sorted(topic.partitions.values(), key=lambda each: each.id):
-            earliest, latest = offsets.get((topic.topic, partition.id), (None, None))
+            found = bounds.get((topic.topic, partition.id))
             partitions.append(
                 PartitionView(
                     partition=partition.id,
                     leader=partition.leader if partition.leader >= 0 else None,
                     replicas=tuple(partition.replicas),
                     isr=tuple(sorted(partition.isrs)),
-                    leader_epoch=_known(latest and latest.leader_epoch),
-                    first_offset=_known(earliest and earliest.offset),
-                    next_offset=_known(latest and latest.offset),
+                    leader_epoch=_known(found and found.leader_epoch),
+                    first_offset=_known(found and found.first_offset),
+                    next_offset=_known(found and found.next_offset),
                 )
             )
         if watched is None:
@@ -382,6 +345,17 @@ class KafkaGateway:
             raise ClusterUnreachableError("No broker answered in time.") from error
         except KafkaException as error:
             raise error_from_kafka(error.args[0]) from error
+
+
+def _led(topics: Iterable[TopicMetadata], brokers: Mapping[int, BrokerMetadata]) -> dict[Address, list[Place]]:
+    """By the address of its leader, each partition that a live broker leads."""
+    addresses = {broker.id: (broker.host, broker.port) for broker in brokers.values()}
+    led: dict[Address, list[Place]] = {}
+    for topic in topics:
+        for partition in topic.partitions.values():
+            if partition.leader in addresses:
+                led.setdefault(addresses[partition.leader], []).append((topic.topic, partition.id))
+    return led
 
 
 def _known(value: int | None) -> int | None:

@@ -4,18 +4,19 @@ The admin client asks for the offsets of one group at a time, which is thousands
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from broker.client.assignment import decode_assignment
 from broker.client.cluster import parse_bootstrap_servers
-from broker.client.connection import BrokerConnection
 from broker.common.errors import BarnabasError, ErrorCode
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember, DescribeGroupsRequest
 from broker.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest
-from broker.protocol.messages.list_groups import ListGroupsRequest
-from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from broker.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponseGroup
+from broker.protocol.schema import Message
 from console.common.natural_order import natural_order
+from console.gateway.at_once import Address, Heard, ask_at_once
 from console.gateway.client import ClusterClient
 from console.gateway.errors import (
     ClientRefusedError,
@@ -30,9 +31,9 @@ from console.gateway.group_views import GroupView, MemberView, TopicPartition
 
 logger = logging.getLogger(__name__)
 
-BROKERS_AT_ONCE = 8
 GROUPS_PER_REQUEST = 500
 CONSUMER_PROTOCOL = "consumer"
+T = TypeVar("T")
 
 
 def ask_all_groups(
@@ -43,28 +44,53 @@ def ask_all_groups(
     A broker tells none that does not know all of its groups: they are loaded, or have just moved away. Raises
     GatewayError if none does, with what one answered rather than that others did not.
     """
-    asked = list(brokers)
-    groups: list[GroupView] = []
-    answered: set[int] = set()
+    ids = {(host, port): broker_id for broker_id, host, port in brokers}
     failures: list[GatewayError] = []
-    with ThreadPoolExecutor(BROKERS_AT_ONCE) as pool:
-        answers = pool.map(lambda broker: _ask_broker(client, *broker, timeout_seconds), asked)
-        for (broker_id, _, _), answer in zip(asked, answers, strict=True):
-            if isinstance(answer, GatewayError):
-                failures.append(answer)
-            else:
-                answered.add(broker_id)
-                groups += answer
-    if not answered:
+    listed = ask_at_once(client, {each: [ListGroupsRequest()] for each in ids}, timeout_seconds)
+    names = _said(listed, lambda _address, answers: _names(*answers), failures)
+    questions = {each: _questions(found) for each, found in names.items() if found}
+    told = ask_at_once(client, questions, timeout_seconds) if questions else {}
+    described = {each: told.get(each, Heard()) for each in names}
+    groups = _said(described, lambda address, answers: list(_views(answers, ids[address])), failures)
+    if not groups:
         raise min(failures, key=_is_unanswered, default=unanswered())
-    return groups, frozenset(answered)
+    return [group for found in groups.values() for group in found], frozenset(ids[each] for each in groups)
+
+
+def _said(
+    told: Mapping[Address, Heard], read: Callable[[Address, list[Any]], list[T]], failures: list[GatewayError]
+) -> dict[Address, list[T]]:
+    """What each broker's answers say; why there are none goes to `failures`. Raises that the console is not let in."""
+    found = {}
+    for address, heard in told.items():
+        try:
+            with in_our_words():
+                if heard.error is not None:
+                    raise heard.error
+                found[address] = read(address, heard.answers)
+        except (ClientRefusedError, OtherClusterError):
+            raise
+        except GatewayError as error:
+            logger.debug("no groups of broker %s:%s: %s", *address, error)
+            failures.append(error)
+    return found
+
+
+def _is_unanswered(failure: GatewayError) -> bool:
+    return isinstance(failure, ClusterUnreachableError)
+
+
+def _names(listed: ListGroupsResponse) -> list[str]:
+    if listed.error_code:
+        raise refusal(listed.error_code)
+    return sorted(group.group_id for group in listed.groups)
 
 
 def ask_group(client: ClusterClient, group_id: str, timeout_seconds: float) -> GroupView:
     """Raises RefusedError if the coordinator says no, BarnabasError if it cannot be asked."""
     coordinator = _find_coordinator(client, group_id, timeout_seconds)
     with client.connection(coordinator.host, coordinator.port, timeout_seconds) as connection:
-        (group,) = _ask_groups(connection, coordinator.node_id, [group_id])
+        (group,) = _views([connection.ask(each) for each in _questions([group_id])], coordinator.node_id)
     return group
 
 
@@ -84,36 +110,29 @@ def _find_coordinator(client: ClusterClient, group_id: str, timeout_seconds: flo
     raise failure or refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
 
-def _ask_broker(
-    client: ClusterClient, broker_id: int, host: str, port: int, timeout_seconds: float
-) -> list[GroupView] | GatewayError:
-    try:
-        with in_our_words(), client.connection(host, port, timeout_seconds) as connection:
-            listed = connection.ask(ListGroupsRequest())
-            if listed.error_code:
-                raise refusal(listed.error_code)
-            names = sorted(group.group_id for group in listed.groups)
-            return [
-                group
-                for start in range(0, len(names), GROUPS_PER_REQUEST)
-                for group in _ask_groups(connection, broker_id, names[start : start + GROUPS_PER_REQUEST])
-            ]
-    except (ClientRefusedError, OtherClusterError):
-        raise
-    except GatewayError as error:
-        logger.debug("no groups of broker %s: %s", broker_id, error)
-        return error
+def _questions(names: list[str]) -> list[Message]:
+    """Two for each of some groups: who is in them, and what they have committed."""
+    return [
+        question
+        for start in range(0, len(names), GROUPS_PER_REQUEST)
+        for question in _questions_of(names[start : start + GROUPS_PER_REQUEST])
+    ]
 
 
-def _is_unanswered(failure: GatewayError) -> bool:
-    return isinstance(failure, ClusterUnreachableError)
-
-
-def _ask_groups(connection: BrokerConnection, broker_id: int, names: list[str]) -> Iterator[GroupView]:
-    """Raises RefusedError if one of them has moved away meanwhile."""
-    described = connection.ask(DescribeGroupsRequest(groups=names)).groups
+def _questions_of(names: list[str]) -> tuple[Message, Message]:
     wanted = [OffsetFetchRequestGroup(group_id=name, topics=None) for name in names]
-    fetched = {each.group_id: each for each in connection.ask(OffsetFetchRequest(groups=wanted)).groups}
+    return DescribeGroupsRequest(groups=names), OffsetFetchRequest(groups=wanted)
+
+
+def _views(answers: Sequence[Any], broker_id: int) -> Iterator[GroupView]:
+    """Of the answers to these questions. Raises RefusedError if one of the groups has moved away meanwhile."""
+    for described, committed in zip(answers[::2], answers[1::2], strict=True):
+        yield from _views_of(described.groups, {each.group_id: each for each in committed.groups}, broker_id)
+
+
+def _views_of(
+    described: Iterable[DescribedGroup], fetched: Mapping[str, OffsetFetchResponseGroup], broker_id: int
+) -> Iterator[GroupView]:
     for group in described:
         committed = fetched[group.group_id]
         code = group.error_code or committed.error_code

@@ -45,12 +45,23 @@ class KeptConnections:
         self, host: str, port: int, timeout_s: float, security: ClientSecurity, membership: Membership | None = None
     ) -> "Lent":
         """With a `membership` for who will ask by it. Raises as BrokerConnection does."""
+        kept = self.lend_kept(host, port, timeout_s, security, membership)
+        if kept is not None:
+            return kept
+        use = _Use((host, port), security, membership)
+        return self._lent(use, self._connect(host, port, timeout_s, security), timeout_s)
+
+    def lend_kept(
+        self, host: str, port: int, timeout_s: float, security: ClientSecurity, membership: Membership | None = None
+    ) -> "Lent | None":
+        """One that is open already."""
         use = _Use((host, port), security, membership)
         kept = self._taken(use)
-        if kept is None:
-            kept = self._connect(host, port, timeout_s, security)
-        kept.timeout_s = timeout_s
-        return Lent(kept, lambda: self._give_back(use, kept))
+        return None if kept is None else self._lent(use, kept, timeout_s)
+
+    def _lent(self, use: "_Use", connection: BrokerConnection, timeout_s: float) -> "Lent":
+        connection.timeout_s = timeout_s
+        return Lent(connection, lambda: self._give_back(use, connection))
 
     def _taken(self, use: "_Use") -> BrokerConnection | None:
         with self._lock:

@@ -6,6 +6,7 @@ import pytest
 
 from broker.spark.ledger_names import DECISIONS_TOPIC
 from console.gateway.errors import RefusedError
+from console.gateway.record_views import OffsetSpan
 
 
 def eventually(ask, is_true, deadline_seconds: float = 15):
@@ -73,6 +74,17 @@ def test_appended_records_move_the_next_offset_of_their_partition_only(gateway, 
     seen = eventually(lambda: find_topic(gateway, topic.name), lambda found: found.partitions[1].next_offset == 7)
     assert seen.partitions[1].first_offset == 0
     assert seen.partitions[0].next_offset == 0
+
+
+def test_ends_that_a_look_finds_are_those_that_are_told_of_one_topic(gateway, topic, append):
+    append(topic.name, 0, 5)
+    append(topic.name, 1, 7)
+    assert gateway.delete_records(topic.name, {1: 3}) == {}
+
+    (seen,) = [each for each in gateway.describe_topics() if each.name == topic.name]
+    spans = gateway.record_spans(topic.name, committed_only=False)
+    assert [(each.first_offset, each.next_offset) for each in seen.partitions] == [(0, 5), (3, 7)]
+    assert {each.partition: OffsetSpan(each.first_offset, each.next_offset) for each in seen.partitions} == spans
 
 
 def test_topic_keeps_its_id_from_one_answer_to_the_next(gateway, topic):

@@ -1,6 +1,6 @@
 """What is told when no broker tells its groups."""
 
-from contextlib import contextmanager
+from itertools import islice
 
 import pytest
 
@@ -9,6 +9,8 @@ from broker.common.errors import ErrorCode
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsResponse
 from broker.protocol.messages.list_groups import ListedGroup, ListGroupsResponse
 from broker.protocol.messages.offset_fetch import OffsetFetchResponse, OffsetFetchResponseGroup
+from console.gateway import group_wire
+from console.gateway.at_once import Heard
 from console.gateway.errors import ClientRefusedError, ClusterUnreachableError, GatewayError, RefusedError
 from console.gateway.groups import KafkaGroups
 
@@ -26,38 +28,32 @@ LOADING = (ListGroupsResponse(error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 AWAY = BrokerUnreachable("connection refused")
 
 
-class Connection:
-    def __init__(self, answers):
-        self._answers = iter(answers)
+@pytest.fixture
+def groups(monkeypatch):
+    """Of brokers each of which gives these answers in turn, or cannot be reached."""
 
-    def ask(self, _request):
-        return next(self._answers)
+    def made(*brokers) -> KafkaGroups:
+        addresses = [(broker_id, "broker", broker_id) for broker_id in range(len(brokers))]
+        left = [broker if isinstance(broker, Exception) else iter(broker) for broker in brokers]
 
+        def ask_at_once(_client, questions, _timeout_seconds):
+            return {address: heard(left[address[1]], len(asked)) for address, asked in questions.items()}
 
-class Client:
-    """Each broker, by its port, gives these answers in turn, or cannot be reached."""
+        monkeypatch.setattr(group_wire, "ask_at_once", ask_at_once)
+        return KafkaGroups(None, lambda future, seconds: None, lambda: addresses, 1.0)
 
-    def __init__(self, *brokers):
-        self._brokers = brokers
-
-    @contextmanager
-    def connection(self, _host, port, _timeout_seconds):
-        answers = self._brokers[port]
-        if isinstance(answers, Exception):
-            raise answers
-        yield Connection(answers)
+    return made
 
 
-def groups(*brokers) -> KafkaGroups:
-    addresses = [(port, "broker", port) for port in range(len(brokers))]
-    return KafkaGroups(Client(*brokers), lambda future, seconds: None, lambda: addresses, 1.0)
+def heard(broker, questions: int) -> Heard:
+    return Heard(error=broker) if isinstance(broker, Exception) else Heard(list(islice(broker, questions)))
 
 
 @pytest.mark.parametrize(
     ("answers", "code"), [(LOADING, "COORDINATOR_LOAD_IN_PROGRESS"), (MOVED_AWAY, "NOT_COORDINATOR")]
 )
 @pytest.mark.parametrize("other", [[], [AWAY]])
-def test_what_a_broker_answered_instead_of_its_groups_is_told(answers, code, other):
+def test_what_a_broker_answered_instead_of_its_groups_is_told(groups, answers, code, other):
     """That nobody answered would send whoever reads it to look at a network that is well."""
     with pytest.raises(RefusedError) as told:
         groups(*other, answers).describe()
@@ -65,17 +61,17 @@ def test_what_a_broker_answered_instead_of_its_groups_is_told(answers, code, oth
 
 
 @pytest.mark.parametrize("brokers", [[], [AWAY], [AWAY, AWAY]])
-def test_that_no_broker_answers_is_told_as_such(brokers):
+def test_that_no_broker_answers_is_told_as_such(groups, brokers):
     with pytest.raises(ClusterUnreachableError, match="No broker answered in time"):
         groups(*brokers).describe()
 
 
 @pytest.mark.parametrize("failure", [AWAY, LOADING, MOVED_AWAY])
-def test_groups_of_those_that_tell_them_are_told_whatever_the_others_say(failure):
+def test_groups_of_those_that_tell_them_are_told_whatever_the_others_say(groups, failure):
     view = groups(failure, READERS).describe()
     assert ([each.group_id for each in view.groups], view.answered) == (["readers"], {1})
 
 
-def test_that_the_console_is_not_let_in_is_told_though_others_answer():
+def test_that_the_console_is_not_let_in_is_told_though_others_answer(groups):
     with pytest.raises(GatewayError, match="not let in"):
         groups(READERS, ClientRefusedError("not let in")).describe()

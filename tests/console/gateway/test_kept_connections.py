@@ -59,6 +59,18 @@ def test_the_next_who_asks_has_the_same_with_a_time_of_its_own(world):
         assert second.timeout_s == 5.0
 
 
+def test_who_would_rather_not_wait_has_one_that_is_open_or_none(world):
+    words = ("host", 1, 3.0, PLAINTEXT)
+    assert world.kept.lend_kept(*words) is None
+    with world.lend() as first:
+        assert world.kept.lend_kept(*words) is None
+    lent = world.kept.lend_kept(*words)
+    with lent as second:
+        assert second is first
+        assert second.timeout_s == 3.0
+    assert len(world.made) == 1
+
+
 def test_two_at_once_never_share_one(world):
     with world.lend() as first, world.lend() as second:
         assert first is not second
