@@ -24,6 +24,7 @@ from broker.log.files import fsync_directory
 from broker.log.leader_epochs import EpochEnd, LeaderEpochs
 from broker.log.loader import LoadedLog, load_log
 from broker.log.log_parts import LogParts
+from broker.log.log_reader import LookedUp
 from broker.log.log_slice import EMPTY_SLICE, LogSlice
 from broker.log.log_writer import AppendResult
 from broker.log.open_segments import OpenSegments
@@ -272,7 +273,13 @@ class Log(LogParts):
         As in Kafka it may be one before the log's start, whose segment is still there: DeleteRecords makes nobody's
         newest time unknown. Otherwise as `offset_for_timestamp`.
         """
-        return self._reader.find_max_timestamp()
+        return self._reader.find_max_timestamp(self.log_start_offset)
+
+    def looked_up(self, timestamp_ms: int | None) -> LookedUp | None:
+        """What `offset_for_timestamp`, or `max_timestamp_offset` for None, last found, if that is still so: None if it
+        has to be looked up. Reads nothing; for the owner. Raises ApiError as `read` does.
+        """
+        return self._reader.looked_up(timestamp_ms, self.log_start_offset)
 
     def retention_facts(self) -> tuple[SegmentFacts, ...]:
         """What `plan_retention` decides from. May read indexes, so it is for a worker thread. Raises ApiError."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from broker.common.errors import ApiError, InvariantViolation
 from broker.common.logs import logger
@@ -23,16 +23,25 @@ _log = logger(__name__)
 _LOOK_UP_TRIES = 5
 
 
+class LookedUp(NamedTuple):
+    """What a look-up by time came to, and of what log: how often it was cut, its end, its segments and its start."""
+
+    state: tuple[object, ...]
+    found: tuple[int, int] | None
+
+
 class LogReader:
     """Of one log. What reads indexes and headers (`look_up`) is for worker threads; the rest is for the owner."""
 
-    __slots__ = ("_availability", "_cuts", "_segments", "directory")
+    __slots__ = ("_availability", "_cuts", "_looked_up", "_segments", "directory")
 
     def __init__(self, directory: Path, segments: SegmentList, cuts: Cuts, availability: Availability):
         self.directory = directory
         self._segments = segments
         self._cuts = cuts
         self._availability = availability
+        #: The last look-up for a time (False), and the last for the newest one.
+        self._looked_up: dict[bool, tuple[int | None, LookedUp]] = {}
 
     def find(self, fetch_offset: int, max_bytes: int, end_offset: int, at_least_one: bool) -> LogSlice:
         """See `Log.read`; `fetch_offset` is below `end_offset`, which is in the log. Raises OSError."""
@@ -66,20 +75,39 @@ class LogReader:
                 return segment.next_offset if is_all else segment.last_offset_before(end) + 1
         raise InvariantViolation(f"the slice is not of the log {self.directory.name}")
 
+    def looked_up(self, timestamp_ms: int | None, log_start_offset: int) -> LookedUp | None:
+        """See `Log.looked_up`."""
+        self._availability.refuse_if_offline()
+        asked, known = self._looked_up.get(timestamp_ms is None, (None, None))
+        if known is None or asked != timestamp_ms or known.state != self._state(self._cuts.count, log_start_offset):
+            return None
+        return known
+
+    def _state(self, cuts: int, log_start_offset: int) -> tuple[object, ...]:
+        """As long as it is the same, so is what a look-up finds. `cuts` were counted before the rest is looked at."""
+        segments = tuple(segment.serial for segment in self._segments)
+        return cuts, self._segments.active.next_offset, segments, log_start_offset
+
     # --- for worker threads
 
     def find_timestamp(self, timestamp_ms: int, log_start_offset: Callable[[], int]) -> tuple[int, int] | None:
         """See `Log.offset_for_timestamp`."""
-        return self._look_up(lambda: find_timestamp(self._segments, timestamp_ms, log_start_offset()))
+        state = self._state(self._cuts.settled(), log_start_offset())
+        found = self._look_up(lambda: find_timestamp(self._segments, timestamp_ms, log_start_offset()))
+        self._looked_up[False] = timestamp_ms, LookedUp(state, found)
+        return found
 
-    def find_max_timestamp(self) -> tuple[int, int] | None:
+    def find_max_timestamp(self, log_start_offset: int) -> tuple[int, int] | None:
         """See `Log.max_timestamp_offset`."""
 
         def look() -> tuple[int, int] | None:
             largest = max(segment.max_timestamp for segment in self._segments)
             return None if largest == NO_TIMESTAMP else find_timestamp(self._segments, largest, log_start_offset=0)
 
-        return self._look_up(look)
+        state = self._state(self._cuts.settled(), log_start_offset)
+        found = self._look_up(look)
+        self._looked_up[True] = None, LookedUp(state, found)
+        return found
 
     def retention_facts(self) -> tuple[SegmentFacts, ...]:
         """See `Log.retention_facts`."""

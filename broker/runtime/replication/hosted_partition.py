@@ -61,8 +61,11 @@ def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:
 async def find_time(hosted: HostedPartition, timestamp_ms: int | None) -> tuple[int, int] | None:
     """(offset, timestamp) of the first record of that time or later; None asks for the newest time.
 
-    Reading headers may take a while, so a worker thread does it.
+    Reading headers may take a while, so a worker thread does it, unless nothing has changed since it was asked last: of
+    partitions that rest the console asks again and again.
     """
+    if (known := hosted.log.looked_up(timestamp_ms)) is not None:
+        return known.found
     if timestamp_ms is None:
         return await asyncio.to_thread(hosted.log.max_timestamp_offset)
     return await asyncio.to_thread(hosted.log.offset_for_timestamp, timestamp_ms)

@@ -3,6 +3,7 @@
 import pytest
 from crc32c import crc32c
 
+from broker.common.errors import ApiError
 from broker.log import timestamps
 from broker.log.config import LogConfig
 from broker.log.log import Log
@@ -131,3 +132,55 @@ def test_batches_whose_headers_lie_of_their_times_are_not_unpacked_one_after_the
     assert log.offset_for_timestamp(5_000) == (1, 10_000)
     assert log.max_timestamp_offset() == (0, 10_000)
     assert len(unpacked) == 3
+
+
+def test_what_was_looked_up_by_time_is_known_until_the_log_is_another(log):
+    assert log.looked_up(0) is None
+    append(log, 100)
+    append(log, 110)
+    found = {None: log.max_timestamp_offset(), 105: log.offset_for_timestamp(105)}
+    assert {asked: log.looked_up(asked).found for asked in found} == found == {None: (1, 110), 105: (1, 110)}
+    assert log.looked_up(104) is None
+    for change in (
+        lambda: append(log, 120),
+        lambda: log.truncate_to(2),
+        lambda: append(log, 90),
+        lambda: log.delete_records(1, log.log_end_offset),
+        lambda: append(log, *range(200, 220)),
+    ):
+        change()
+        assert [log.looked_up(asked) for asked in found] == [None, None], change
+        log.max_timestamp_offset(), log.offset_for_timestamp(105)
+        assert [log.looked_up(asked).found for asked in found] == [
+            log.max_timestamp_offset(),
+            log.offset_for_timestamp(105),
+        ]
+
+
+def test_that_nothing_was_found_is_known_as_well(log):
+    append(log, 100)
+    assert log.offset_for_timestamp(101) is None
+    assert log.looked_up(101).found is None
+
+
+def test_what_was_looked_up_while_the_log_was_cut_is_not_known_of_what_came_after(log, monkeypatch):
+    append(log, 100)
+    append(log, 110)
+
+    def cut_meanwhile(*asked, **named):
+        monkeypatch.undo()
+        log.truncate_to(1)
+        return timestamps.find_timestamp(*asked, **named)
+
+    monkeypatch.setattr("broker.log.log_reader.find_timestamp", cut_meanwhile)
+    assert log.offset_for_timestamp(0) == (0, 100)
+    append(log, 90)
+    assert log.looked_up(0) is None
+
+
+def test_of_a_log_that_is_offline_nothing_is_known(log):
+    append(log, 100)
+    log.max_timestamp_offset()
+    log.fail("the disk is gone")
+    with pytest.raises(ApiError):
+        log.looked_up(None)
