@@ -164,6 +164,10 @@ class Connection:
             self._turns.ask(self._on_tls_readable)
 
     def _on_readable(self) -> None:
+        """Who waits for its turn has it soon, and mostly nothing comes until then: only if it does reading stops."""
+        if self._frames:
+            self._stop_reading()
+            return
         try:
             if self._large is not None:
                 self._read_large()
@@ -228,8 +232,7 @@ class Connection:
 
     def _hang_up(self, reason: str) -> None:
         """The peer is gone. Of thousands that go at once each has its turn to be closed."""
-        self._loop.remove_reader(self._fd)
-        self._is_reading = False
+        self._stop_reading()
         self._turns.ask(lambda: self.close(reason))
 
     def _keep_rest(self, at: int, end: int) -> None:
@@ -298,9 +301,12 @@ class Connection:
         if may_read and not self._is_reading:
             self._is_reading = True
             self._listen()
-        elif not may_read and self._is_reading:
-            self._is_reading = False
-            self._loop.remove_reader(self._fd)
+        elif not may_read and self._is_reading and not (self._waits_for_turn and self._frames):
+            self._stop_reading()
+
+    def _stop_reading(self) -> None:
+        self._is_reading = False
+        self._loop.remove_reader(self._fd)
 
     # -- outbound
 

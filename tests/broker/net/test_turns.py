@@ -121,6 +121,37 @@ async def test_what_comes_after_a_long_request_does_not_overtake_it(asked):
     assert [frame for _, frame in asked.handled] == [b"short 1", b"long", b"short 2"]
 
 
+async def test_what_arrives_while_a_long_request_waits_for_its_turn_does_not_overtake_it(asked, monkeypatch):
+    """And is not read before."""
+    monkeypatch.setattr(turns, "SLICE_S", 0)
+    is_read, connection = [], asked.first.connection
+    answer = connection.on_frame
+
+    def busy(_connection, frame):
+        """Others have had more to do before, each a pass of the loop."""
+        if not is_read and not asked.handled:
+            asked.first.sock.send(framed(b"short"))
+            for _ in range(20):
+                asked.turns.ask(lambda: is_read.append(connection._is_reading))
+        answer(_connection, frame)
+
+    connection.on_frame = busy
+    await asked.first.send(framed(b"long"))
+    await asked.first.receive(2)
+    assert [frame for _, frame in asked.handled] == [b"long", b"short"]
+    assert is_read[0]
+    assert not is_read[-1]
+
+
+async def test_for_a_long_request_alone_reading_is_not_stopped_and_begun_again(asked, monkeypatch):
+    stopped = []
+    monkeypatch.setattr(asked.first.connection, "_stop_reading", lambda: stopped.append(True))
+    for _ in range(3):
+        await asked.first.send(framed(b"long"))
+        await asked.first.receive(1)
+    assert not stopped
+
+
 async def test_long_requests_of_many_connections_are_handled_one_in_a_pass(asked, monkeypatch):
     monkeypatch.setattr(turns, "SLICE_S", 0)
     passes = [0]
