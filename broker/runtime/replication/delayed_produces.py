@@ -2,7 +2,7 @@
 
 A waiter is answered in the same wake-up in which the fetch came that proves it; nobody polls. Each partition has its
 waiters in the order of their offsets, so a high watermark that moves looks only at those it satisfies. Deadlines are
-looked at together, every 100 ms: a request that waits costs no timer of its own.
+looked at together, every 100 ms while anybody waits: a request that waits costs no timer of its own.
 """
 
 import asyncio
@@ -91,8 +91,10 @@ class DelayedProduces:
         return future
 
     def close(self) -> None:
+        """No sweep comes, until somebody waits again."""
         if self._sweep_timer:
             self._sweep_timer.cancel()
+            self._sweep_timer = None
 
     def _on_high_watermark(self, hosted: HostedPartition) -> None:
         places = self._waiting.get(hosted.partition.topic_partition)
@@ -104,6 +106,8 @@ class DelayedProduces:
             waiter.decide(index, code)
         if not places:
             del self._waiting[hosted.partition.topic_partition]
+            if not self._waiting:
+                self.close()  # at rest each record would wake the loop once more, for nobody
 
     def _on_role(self, hosted: HostedPartition) -> None:
         """Whether a record survives that the last leader did not see committed is up to the next one."""

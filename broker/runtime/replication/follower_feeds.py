@@ -36,6 +36,8 @@ from broker.runtime.replication.replica_manager import HostedPartition, ReplicaM
 _WAITING_MAX = 100
 #: How often a throttled replica looks at least whether it may go on.
 _THROTTLED_LOOK_MS = 1_000
+#: Followers whose time is up so soon after one another's are answered in one wake-up: brokers at rest do little else.
+_TOGETHER_MS = 20
 
 Answer = FetchResponse | asyncio.Future[FetchResponse]
 
@@ -255,6 +257,8 @@ class FollowerFeeds:
     def _answer_next(self, served: _Served) -> None:
         """One that cannot be made is the fault of its fetch alone: the follower connects anew."""
         waiting = served.waiting.popleft()
+        if not served.waiting:
+            _disarm(served)
         if waiting.future.done():
             return
         try:
@@ -269,15 +273,16 @@ class FollowerFeeds:
     def _expire(self, served: _Served) -> None:
         served.timer = None
         now_ms = self._clock.monotonic_ms()
-        while served.waiting and served.waiting[0].deadline_ms <= now_ms:
-            self._answer_next(served)
+        until_ms = now_ms + _TOGETHER_MS if served.waiting and served.waiting[0].deadline_ms <= now_ms else now_ms
+        for each in self._served.values():
+            while each.waiting and each.waiting[0].deadline_ms <= until_ms:
+                self._answer_next(each)
         if served.waiting:
             self._arm(served)
 
     def _end(self, served: _Served) -> None:
         """The follower has opened another session, or the broker stops."""
-        if served.timer:
-            served.timer.cancel()
+        _disarm(served)
         while served.waiting:
             waiting = served.waiting.popleft()
             if not waiting.future.done():
@@ -364,3 +369,9 @@ class FollowerFeeds:
         served = self._served.get(feed.replica_id)
         if served is not None and served.feed is feed:
             self._answer_soon(served)
+
+
+def _disarm(served: _Served) -> None:
+    if served.timer is not None:
+        served.timer.cancel()
+        served.timer = None

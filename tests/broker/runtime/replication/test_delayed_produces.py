@@ -1,5 +1,6 @@
 """Producers that wait for the high watermark: what they hear when replicas or the leadership go meanwhile."""
 
+import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 from uuid import UUID
@@ -74,6 +75,22 @@ async def test_producer_is_answered_when_the_isr_holds_its_record(world):
     assert not answer.done()
     world.replicas.follower_holds(world.hosted, NEAR, 1, broker_epoch=20)
     assert await answer is ErrorCode.NONE
+
+
+async def test_whose_records_are_committed_leaves_no_timer_and_who_comes_then_is_answered_when_its_time_is_up(
+    world, monkeypatch
+):
+    timers, call_later = [], asyncio.get_running_loop().call_later
+    monkeypatch.setattr(
+        asyncio.get_running_loop(), "call_later", lambda *timer: timers.append(call_later(*timer)) or timers[-1]
+    )
+    first = produce(world)
+    world.replicas.follower_holds(world.hosted, NEAR, 1, broker_epoch=20)
+    assert await first is ErrorCode.NONE
+    assert [each.cancelled() for each in timers] == [True]
+    late = produce(world)
+    world.clock.advance(2_000)
+    assert await late is ErrorCode.REQUEST_TIMED_OUT
 
 
 async def test_trap_06_too_small_an_isr_is_noticed_before_and_after_the_append(world):

@@ -25,7 +25,7 @@ from broker.runtime.replication import follower_feeds
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.replica_manager import ReplicaManager
 
-ME, NEAR = 1, 2
+ME, NEAR, FAR = 1, 2, 3
 T = TopicPartition("t", 0)
 TOPIC_ID, LATER_ID = UUID(int=1), UUID(int=2)
 
@@ -174,4 +174,19 @@ async def test_nothing_is_kept_of_a_topic_that_is_hosted_no_more_though_its_foll
     assert feeds.fetch(forgetting, NEAR, by_id=True).error_code == ErrorCode.NONE
     assert len(replicas.topic_names) == 0
     assert not feeds._served[NEAR].feed.partitions
+    feeds.close()
+
+
+async def test_followers_whose_time_is_up_nearly_at_once_are_answered_in_one_wake_up(replicas):
+    """Brokers at rest do little else than answer two followers, each twice a second."""
+    clock = ManualClock()
+    feeds = FollowerFeeds(replicas, ReplicationThrottle(1), count(1).__next__, clock)
+    lead(replicas)
+    waiting = []
+    for follower, waits_ms in ((NEAR, 30), (FAR, 45), (FAR + 1, 500)):
+        session = feeds.fetch(fetch(), follower, by_id=True).session_id
+        waiting.append(feeds.fetch(fetch(session, 1, max_wait_ms=waits_ms), follower, by_id=True))
+    clock.advance(30)
+    await asyncio.wait_for(waiting[0], 10)
+    assert [each.done() for each in waiting] == [True, True, False]
     feeds.close()
