@@ -116,12 +116,18 @@ class Housekeeping:
     # -- chores
 
     async def _flush_and_purge(self) -> None:
-        await asyncio.to_thread(self._logs.flush_due, self._clock.monotonic_ms())
-        await asyncio.to_thread(self._logs.purge_segments, self._clock.monotonic_ms())
+        def flush_and_purge() -> None:
+            self._logs.flush_due(self._clock.monotonic_ms())
+            self._logs.purge_segments(self._clock.monotonic_ms())
+
+        await asyncio.to_thread(flush_and_purge)
 
     async def _checkpoint(self) -> None:
-        await asyncio.to_thread(self._logs.checkpoint_recovery_points)
-        await asyncio.to_thread(self._logs.checkpoint_log_start_offsets)
+        def checkpoint() -> None:
+            self._logs.checkpoint_recovery_points()
+            self._logs.checkpoint_log_start_offsets()
+
+        await asyncio.to_thread(checkpoint)
 
     async def _note_high_watermarks(self) -> None:
         await asyncio.to_thread(self._logs.store_high_watermarks, self._high_watermarks())
