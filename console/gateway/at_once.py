@@ -1,16 +1,19 @@
 """Several brokers asked at one time, on one thread: each is sent what it is asked, then is heard whoever answers first.
 
 Looks ask every broker every second or two, over connections that are there already; a thread for each would cost more
-than the question. Who has to be connected to first is so on threads: one that is silent holds up nobody else.
+than the question. Who has to be connected to first is so on threads: one that is silent holds up nobody else. A broker
+reads nothing while nobody takes its answers: so it is sent some questions first, and one more for each answer.
 """
 
 import select
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from broker.client.connection import Sent
@@ -22,6 +25,8 @@ from console.gateway.errors import GatewayError
 from console.gateway.kept_connections import Lent
 
 CONNECTED_AT_ONCE = 8
+#: Of one broker; what they amount to has to fit where two kernels keep what is sent.
+QUESTIONS_AHEAD = 8
 #: Behind the deadline an answer that is there is still taken.
 _LAST_S = 0.001
 
@@ -67,7 +72,8 @@ class _Talk:
     def __init__(self, client: ClusterClient, lent: Lent, ends: ExitStack):
         self._client, self._ends = client, ends
         self._connection = ends.enter_context(lent)
-        self._sent: list[Sent] = []
+        self._sent: deque[Sent] = deque()
+        self._later: Iterator[Message] = iter(())
         self.heard = Heard(served=self._connection.served)
 
     @property
@@ -79,16 +85,18 @@ class _Talk:
         connection = self._connection
         try:
             self._ends.enter_context(self._client.turn(connection.address, connection.timeout_s))
-            self._sent = connection.send_all(questions, membership=membership)
+            self._sent += connection.send_all(questions[:QUESTIONS_AHEAD], membership=membership)
+            self._later = iter(questions[QUESTIONS_AHEAD:])
         except BarnabasError as error:
             self._over(error)
         return bool(self._sent)
 
     def hears(self, deadline: float) -> None:
         try:
-            for each in self._sent:
+            while self._sent:
                 left_s = max(_LAST_S, deadline - time.monotonic())
-                self.heard.answers.append(self._connection.answer(each, timeout_s=left_s))
+                self.heard.answers.append(self._connection.answer(self._sent.popleft(), timeout_s=left_s))
+                self._sent += map(self._connection.send, islice(self._later, 1))
         except BarnabasError as error:
             self.heard.answers.clear()
             self._over(error)

@@ -13,7 +13,7 @@ from broker.protocol.headers import decode_request_header, encode_response_heade
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from broker.protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from broker.protocol.messages.list_groups import ListGroupsRequest
+from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from console.gateway.at_once import ask_at_once
 from console.gateway.client import ClusterClient
 from console.gateway.own_requests import own_requests
@@ -65,13 +65,24 @@ class Broker:
             each.close()
 
 
+class TakesNothingBeforeItsAnswerIsGone(Broker):
+    """As every broker: what it does not read stays with who asks."""
+
+    def _answer(self, request):
+        if isinstance(request, ApiVersionsRequest):
+            served = [(ApiKey.API_VERSIONS, 0), (ApiKey.LIST_GROUPS, 4)]
+            versions = [ApiVersion(api_key=key, min_version=0, max_version=newest) for key, newest in served]
+            return ApiVersionsResponse(api_keys=versions)
+        return ListGroupsResponse(groups=[ListedGroup(group_id=LONG_NAME)] * 4)
+
+
 @pytest.fixture
 def brokers():
     """`brokers(answers)`: one more."""
     made: list[Broker] = []
 
-    def make(answers: int = 1_000) -> Broker:
-        made.append(Broker(answers))
+    def make(answers: int = 1_000, kind: type[Broker] = Broker) -> Broker:
+        made.append(kind(answers))
         return made[-1]
 
     yield make
@@ -85,6 +96,7 @@ def client():
 
 
 QUESTION = DescribeClusterRequest()
+LONG_NAME = "x" * 32_000
 
 
 def _told(heard) -> list[str]:
@@ -137,3 +149,11 @@ def test_who_does_not_know_the_question_says_what_he_does_and_is_asked_again(bro
 
 def test_nobody_waits_for_who_is_asked_nothing(brokers, client):
     assert ask_at_once(client, {}, 10.0) == {}
+
+
+def test_more_questions_and_answers_than_lie_on_the_way_are_no_deadlock(brokers, client):
+    """As of a hundred thousand partitions of one leader."""
+    broker = brokers(kind=TakesNothingBeforeItsAnswerIsGone)
+    questions = [ListGroupsRequest(states_filter=[LONG_NAME] * 4)] * 200
+    heard = ask_at_once(client, {broker.address: questions}, 20.0)[broker.address]
+    assert (heard.error, len(heard.answers)) == (None, 200)
