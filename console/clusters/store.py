@@ -1,6 +1,6 @@
 """The collector's database: rows are loaded once when it starts, and only changed ones are written."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 from operator import attrgetter
 
@@ -9,7 +9,7 @@ from console.clusters.models import Broker, ClusterState, Partition, Topic
 from console.clusters.topic_rows import PartitionRow, TopicChanges, TopicRow
 from console.common.databases import cluster_atomic
 from console.common.kept_statements import update_row
-from console.common.many_rows import put_rows
+from console.common.many_rows import keys_of, put_rows
 from console.common.names import DEFAULT_CLUSTER
 
 _TOPIC_FIELDS = [
@@ -40,8 +40,6 @@ _PARTITION_FIELDS = [
     "sizes",
 ]
 _topic_values, _partition_values = attrgetter("name", *_TOPIC_FIELDS), attrgetter("partition", *_PARTITION_FIELDS)
-#: SQLite takes no more than 32,766 values in a statement, older ones 999.
-_NAMES_PER_QUERY = 500
 _BROKER_FIELDS = ["host", "port", "rack", "is_registered", "changed_at_ms", "left_at_ms"]
 
 
@@ -102,19 +100,13 @@ def load_brokers() -> dict[int, BrokerRow]:
 def apply_topic_changes(changes: TopicChanges) -> dict[str, int]:
     """The primary keys of what was created or changed, by name."""
     with cluster_atomic():
-        Topic.objects.filter(name__in=changes.deleted).delete()
+        if changes.deleted:
+            Topic.objects.filter(name__in=changes.deleted).delete()
         written = [(row, row.partitions) for row in changes.created] + changes.changed
         put_rows(Topic, ["name"], _TOPIC_FIELDS, (_topic_values(row) for row, _ in written))
-        keys = _keys([row.name for row, _ in written])
+        keys = keys_of(Topic, "name", [row.name for row, _ in written])
         values = ((keys[row.name], *_partition_values(each)) for row, partitions in written for each in partitions)
         put_rows(Partition, ["topic", "partition"], _PARTITION_FIELDS, values)
-    return keys
-
-
-def _keys(names: Sequence[str]) -> dict[str, int]:
-    keys: dict[str, int] = {}
-    for at in range(0, len(names), _NAMES_PER_QUERY):
-        keys |= Topic.objects.filter(name__in=names[at : at + _NAMES_PER_QUERY]).values_list("name", "pk")
     return keys
 
 
@@ -135,4 +127,4 @@ def apply_broker_changes(changed: Iterable[BrokerRow], forgotten: Iterable[int])
 def apply_replica_counts(changed: dict[int, ReplicaCounts]) -> None:
     with cluster_atomic():
         for broker_id, counts in changed.items():
-            Broker.objects.filter(broker_id=broker_id).update(**asdict(counts))
+            update_row(Broker, "broker_id", broker_id, **asdict(counts))

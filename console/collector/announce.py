@@ -35,6 +35,9 @@ OVERVIEW_PARTIALS = (
     "recent-changes",
 )
 
+#: What goes out now, of one part of a group's pages: the group and the HTML.
+_Renderer = Callable[[], list[tuple[str, str]]]
+
 
 class Announcer:
     """Thread-safe: the collector's tiers share one. `listened` says which of some groups have listeners."""
@@ -47,9 +50,8 @@ class Announcer:
         self._charted_ms = 0
 
     def heartbeat(self) -> None:
-        if self._listened([groups.HEARTBEAT]):
-            html = render_to_string("live/heartbeat.html", {"cluster": cluster_state()})
-            send_now([(groups.HEARTBEAT, html)])
+        """While a page is open, as `Attention.review` says: each of them listens."""
+        send_now([(groups.HEARTBEAT, render_to_string("live/heartbeat.html", {"cluster": cluster_state()}))])
 
     def cluster_changed(self, is_news: bool = True) -> None:
         """Without news the overview waits for the next look at the topics, which draws all of it anyway."""
@@ -63,24 +65,28 @@ class Announcer:
 
     def topics_changed(self, changes: TopicChanges, keys: Mapping[str, int]) -> None:
         """After each look, also one without changes. `keys`: the primary keys of what was created or changed."""
-        self._send_rows(changes, keys)
-        self._send(
-            {
-                groups.CLUSTER_OVERVIEW: [self._overview, self._charts],
-                groups.BROKERS: [self._brokers],
-                groups.PLACEMENT: [self._placement],
-            }
-        )
+        renderers = {
+            groups.CLUSTER_OVERVIEW: [self._overview, self._charts],
+            groups.BROKERS: [self._brokers],
+            groups.PLACEMENT: [self._placement],
+        }
+        with self._lock:
+            heard = frozenset(self._listened([groups.CHANGES, *renderers]))
+            messages = self._rendered(renderers, heard)
+        self._send_rows(changes, keys, groups.CHANGES in heard)
+        send_now(messages)
 
     def moves_changed(self) -> None:
         self._send({groups.PLACEMENT: [self._moves]})
 
-    def _send(self, renderers: Mapping[str, list[Callable[[], list[tuple[str, str]]]]]) -> None:
+    def _send(self, renderers: Mapping[str, list[_Renderer]]) -> None:
         with self._lock:
-            heard = frozenset(self._listened(renderers.keys()))
-            self._forget(renderers.keys() - heard)
-            messages = [message for group in heard for render in renderers[group] for message in render()]
+            messages = self._rendered(renderers, frozenset(self._listened(renderers.keys())))
         send_now(messages)
+
+    def _rendered(self, renderers: Mapping[str, list[_Renderer]], heard: Collection[str]) -> list[tuple[str, str]]:
+        self._forget(renderers.keys() - heard)
+        return [message for group in renderers if group in heard for render in renderers[group] for message in render()]
 
     def _forget(self, unheard: Collection[str]) -> None:
         """Whoever comes later may have drawn something else than what was sent last, before nobody listened."""
@@ -134,7 +140,7 @@ class Announcer:
     def _placement(self) -> list[tuple[str, str]]:
         return self._if_new(groups.PLACEMENT, "balance", "placement/partials/balance.html", placement_facts())
 
-    def _send_rows(self, changes: TopicChanges, keys: Mapping[str, int]) -> None:
+    def _send_rows(self, changes: TopicChanges, keys: Mapping[str, int], is_heard: bool) -> None:
         partitions = {keys[row.name]: [each.partition for each in changed] for row, changed in changes.changed}
         pages = [f"topic:{name}" for name in changes.deleted]
         if changes.is_list_changed:
@@ -144,4 +150,4 @@ class Announcer:
             "topic-page": partitions.keys(),
             "placement-row": [keys[name] for name in changes.moved],
         }
-        self._changes.send(rows, pages, partitions)
+        self._changes.send(rows, pages, partitions, is_heard=is_heard)

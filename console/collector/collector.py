@@ -134,8 +134,7 @@ class Collector:
     def beat(self) -> None:
         """Say that the collector lives, and how old each tier's data is."""
         store.update_state(heartbeat_at_ms=self._now_ms())
-        self.attention.review()
-        if self.attention.is_paid:
+        if self.attention.review():
             self._pages.heartbeat()
 
     def collect_zookeeper(self) -> None:

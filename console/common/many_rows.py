@@ -7,6 +7,9 @@ from django.db.models import JSONField, Model
 
 from console.common.databases import cluster_connection
 
+#: SQLite takes no more than 32,766 values in a statement, older ones 999.
+_VALUES_PER_QUERY = 500
+
 
 def put_rows(model: type[Model], unique: Sequence[str], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows of `unique` and `fields`, in this order; where `unique` is there the `fields` are replaced."""
@@ -23,6 +26,22 @@ def put_rows(model: type[Model], unique: Sequence[str], fields: Sequence[str], r
     adapt = _remembering(lambda value: connection.ops.adapt_json_value(value, None))
     with connection.cursor() as cursor:
         cursor.executemany(statement, [_adapted(row, in_json, adapt) for row in rows])
+
+
+def keys_of(model: type[Model], by: str, values: Sequence[Any]) -> dict[Any, int]:
+    """The primary keys of the rows whose unique column `by` is one of `values`, in the order of these."""
+    connection = cluster_connection()
+    table, column, key = map(
+        connection.ops.quote_name, (model._meta.db_table, model._meta.get_field(by).column, model._meta.pk.column)
+    )
+    found: dict[Any, int] = {}
+    with connection.cursor() as cursor:
+        for at in range(0, len(values), _VALUES_PER_QUERY):
+            some = values[at : at + _VALUES_PER_QUERY]
+            marks = ", ".join(["%s"] * len(some))
+            cursor.execute(f"SELECT {column}, {key} FROM {table} WHERE {column} IN ({marks})", some)
+            found.update(cursor.fetchall())
+    return {value: found[value] for value in values if value in found}
 
 
 def update_rows(model: type[Model], by: str, field: str, values: Mapping[Any, Any]) -> None:

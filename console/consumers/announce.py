@@ -16,14 +16,12 @@ class GroupAnnouncer:
     def groups_changed(self, changes: GroupChanges, keys: Iterable[int]) -> None:
         """After each look, also one without changes. `keys`: the primary keys of groups created or changed."""
         pages = ["consumers", "consumer-pages"] if changes.is_list_changed else []
-        self._changes.send(_rows(changes, keys) if self._changes.is_heard() else {}, pages)
+        is_heard = self._changes.is_heard()
+        self._changes.send(_rows(changes, keys) if is_heard else {}, pages, is_heard=is_heard)
 
 
 def _rows(changes: GroupChanges, keys: Iterable[int]) -> dict[str, Iterable[int]]:
     topics = {place.topic for _, places in changes.changed for place in places}
     topics.update(place.topic for row in (*changes.created, *changes.reshaped) for place in row.partitions)
-    return {
-        "group-row": keys,
-        "group-page": keys,
-        "topic-row": [topic.pk for topic in Topic.objects.only("name").in_bulk(topics, field_name="name").values()],
-    }
+    read = Topic.objects.only("name").in_bulk(topics, field_name="name").values() if topics else ()
+    return {"group-row": keys, "group-page": keys, "topic-row": [topic.pk for topic in read]}

@@ -1,10 +1,10 @@
 """The groups' tables: only what changed is written."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 
 from console.common.databases import cluster_atomic
-from console.common.many_rows import put_rows
+from console.common.many_rows import keys_of, put_rows
 from console.consumers.models import ConsumerGroup, GroupPartition, LagSample
 from console.consumers.rows import GroupChanges, GroupPartitionRow, GroupRow
 from console.consumers.verdict import Verdict
@@ -84,24 +84,17 @@ def load_groups() -> dict[str, GroupRow]:
 def apply_group_changes(changes: GroupChanges) -> list[int]:
     """The primary keys of what was created or changed."""
     with cluster_atomic():
-        ConsumerGroup.objects.filter(name__in=changes.deleted).delete()
+        if changes.deleted:
+            ConsumerGroup.objects.filter(name__in=changes.deleted).delete()
         whole = [*changes.created, *changes.reshaped]
         written = [*((row, row.partitions) for row in whole), *changes.changed]
         put_rows(ConsumerGroup, ["name"], _GROUP_FIELDS, (_group_values(row) for row, _ in written))
-        keys = _keys([row.name for row, _ in written])
-        GroupPartition.objects.filter(group__in=[keys[row.name] for row in changes.reshaped]).delete()
+        keys = keys_of(ConsumerGroup, "name", [row.name for row, _ in written])
+        if changes.reshaped:
+            GroupPartition.objects.filter(group__in=[keys[row.name] for row in changes.reshaped]).delete()
         places = ((keys[row.name], *_partition_values(each)) for row, found in written for each in found)
         put_rows(GroupPartition, ["group", "topic", "partition"], _PARTITION_FIELDS, places)
     return list(keys.values())
-
-
-def _keys(names: Sequence[str]) -> dict[str, int]:
-    """In the order of `names`."""
-    found: dict[str, int] = {}
-    for at in range(0, len(names), _ROWS_PER_STATEMENT):
-        some = names[at : at + _ROWS_PER_STATEMENT]
-        found |= ConsumerGroup.objects.filter(name__in=some).order_by().values_list("name", "pk")
-    return {name: found[name] for name in names}
 
 
 def add_samples(rows: Iterable[GroupRow], at_ms: int) -> None:

@@ -60,13 +60,15 @@ class Attention:
         else:
             self._paid.wait(seconds * SLOWER)
 
-    def review(self) -> None:
-        """Once in a while: has everybody gone?"""
-        if self._is_any_page_open():
+    def review(self) -> bool:
+        """Once in a while: has everybody gone? Whether a page is open."""
+        is_open = self._is_any_page_open()
+        if is_open:
             self.pay()
         with self._lock:
             if self._clock_s() > self._until_s:
                 self._paid.clear()
+        return is_open
 
     def rest(self, seconds: float, stop: threading.Event) -> None:
         """For `seconds`, longer while nobody looks, or until somebody calls."""

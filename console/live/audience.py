@@ -5,7 +5,7 @@ not answer, may have listeners: then everything is rendered.
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cache
 
 import redis
@@ -30,11 +30,23 @@ def listened(names: Collection[str]) -> frozenset[str]:
         return frozenset(names)
     by_channel = {channel_of(name): name for name in names}
     try:
-        answer = client.pubsub_numsub(*by_channel)
+        answer = _subscribers(client, by_channel)
     except redis.RedisError as error:
         logger.debug("who listens is not known: %s", error)
         return frozenset(names)
     return frozenset(by_channel[channel.decode()] for channel, count in answer if count)
+
+
+def _subscribers(client: redis.Redis, channels: Iterable[str]) -> Iterable[tuple[bytes, int]]:
+    """As `pubsub_numsub`, without what the client does around a question: it is asked several times a second."""
+    pool = client.connection_pool
+    connection = pool.get_connection()
+    try:
+        connection.send_command("PUBSUB", "NUMSUB", *channels)
+        answer = connection.read_response()
+    finally:
+        pool.release(connection)
+    return zip(answer[::2], answer[1::2], strict=True)
 
 
 def redis_of_layer() -> redis.Redis | None:

@@ -27,6 +27,7 @@ class PastCollector:
         self._told: dict[str, OwnSettings] = {}
         #: As they were written last: nearly all that changes of a group is its offsets, and packing costs.
         self._groups: dict[str, GroupThen] = {}
+        self._brokers: dict[int, BrokerRow] = {}
         self._looked_at_ms = looked_at_ms
         self._forgot_ms = 0
 
@@ -56,9 +57,11 @@ class PastCollector:
             del self._groups[gone]
 
     def saw_brokers(self, brokers: Mapping[int, BrokerRow], controller_id: int | None) -> None:
-        at_ms = self._now_ms()
-        states = {str(broker_id): broker_then(row).pack() for broker_id, row in brokers.items()}
-        self._write(Kind.BROKER, states, states, at_ms)
+        at_ms, there = self._now_ms(), {str(broker_id) for broker_id in brokers}
+        others = {each: row for each, row in brokers.items() if self._brokers.get(each) != row}
+        states = {str(broker_id): broker_then(row).pack() for broker_id, row in others.items()}
+        self._write(Kind.BROKER, states, there, at_ms)
+        self._brokers = dict(brokers)
         controllers = {} if controller_id is None else {str(controller_id): b""}
         self._write(Kind.CONTROLLER, controllers, controllers, at_ms)
 

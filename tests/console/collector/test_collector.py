@@ -54,6 +54,18 @@ def test_a_look_stores_brokers_topics_and_partitions(cluster, collect):
     assert Broker.objects.filter(is_registered=True).count() == 3
 
 
+def test_a_sign_of_life_is_drawn_while_a_page_is_open_and_for_nobody_else(collector, pushed, clock):
+    is_open: list[bool] = []
+    collector.attention = Attention(lambda: is_open[-1])
+    for page, signs in ((False, 0), (True, 1), (True, 1), (False, 0)):
+        is_open.append(page)
+        clock.advance(1_000)
+        collector.beat()
+        assert [group for group, _ in pushed] == [groups.HEARTBEAT] * signs
+        assert cluster_state().heartbeat_at_ms == clock.now_ms()
+        pushed.clear()
+
+
 def test_leader_and_replica_counts_of_brokers_follow_the_topics(cluster, collect):
     cluster.create_topic("orders", 3, 2)
     collect()

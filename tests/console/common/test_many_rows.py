@@ -4,7 +4,8 @@ import pytest
 
 from console.charts.models import Series, SeriesRow
 from console.clusters.models import Partition, Topic
-from console.common.many_rows import put_rows, update_rows
+from console.common import many_rows
+from console.common.many_rows import keys_of, put_rows, update_rows
 
 pytestmark = pytest.mark.django_db
 FIELDS = ["leader", "replicas", "isr", "adding", "next_offset", "sizes"]
@@ -66,3 +67,12 @@ def test_one_field_of_rows_by_their_name(topic):
     update_rows(Topic, "name", "read_per_second", {"orders": 2.5, "gone": 1.0})
 
     assert list(Topic.objects.values_list("name", "read_per_second")) == [("orders", 2.5)]
+
+
+def test_keys_are_told_in_the_order_asked_for_and_of_nobody_else(topic, monkeypatch, django_assert_num_queries):
+    others = {name: Topic.objects.create(name=name).pk for name in ("a", "b", "c")}
+    monkeypatch.setattr(many_rows, "_VALUES_PER_QUERY", 2)
+    with django_assert_num_queries(2):
+        assert list(keys_of(Topic, "name", ["c", "gone", "a"]).items()) == [("c", others["c"]), ("a", others["a"])]
+    with django_assert_num_queries(0):
+        assert keys_of(Topic, "name", []) == {}

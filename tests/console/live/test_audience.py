@@ -1,6 +1,7 @@
 """Nothing is rendered for nobody, and whoever comes later is shown what is true then."""
 
 import pytest
+import redis
 from channels.layers import BaseChannelLayer, InMemoryChannelLayer
 
 from console.clusters.models import ClusterState
@@ -41,7 +42,6 @@ def test_without_listeners_nothing_is_rendered_and_nothing_asked(
 ):
     announcer = _announcer(set())
     with django_assert_num_queries(0):
-        announcer.heartbeat()
         announcer.cluster_changed()
         announcer.zookeeper_changed()
         announcer.moves_changed()
@@ -129,6 +129,17 @@ async def test_redis_knows_which_groups_somebody_listens_to(layer):
     await layer.group_discard(groups.HEARTBEAT, channel)
     assert audience.listened([groups.HEARTBEAT, groups.HISTORY]) == frozenset()
     await layer.flush()
+
+
+def test_a_redis_that_hung_up_meanwhile_is_asked_anew_by_a_connection_that_is_given_back(layer, redis_url):
+    assert audience.listened([groups.HEARTBEAT]) == frozenset()
+    with redis.Redis.from_url(redis_url) as other:
+        assert other.client_kill_filter(_type="normal", skipme=True)
+
+    for _ in range(3):
+        assert audience.listened([groups.HEARTBEAT]) == frozenset()
+    pool = audience._client().connection_pool
+    assert (pool._created_connections, len(pool._available_connections)) == (1, 1)
 
 
 def test_a_redis_that_does_not_answer_may_have_listeners(layer, settings, redis_url):
