@@ -63,8 +63,7 @@ class Log(LogParts):
         self.was_cut = loaded.was_cut
         #: More records than flush.messages are not fsynced; whoever has them fsynced says so.
         self.is_flush_due = False
-        #: A copy of it is being made in another log directory: nothing of it is compacted meanwhile, or the copy could
-        #: hold a record whose tombstone went before it was reached.
+        #: It is copied to another directory, and not compacted meanwhile: a tombstone could go before it was copied.
         self.is_being_copied = False
         self.before_cut: BeforeCut = lambda end_offset, log_start_offset: None
 
@@ -276,9 +275,7 @@ class Log(LogParts):
         return self._reader.find_max_timestamp(self.log_start_offset)
 
     def looked_up(self, timestamp_ms: int | None) -> LookedUp | None:
-        """What `offset_for_timestamp`, or `max_timestamp_offset` for None, last found, if that is still so: None if it
-        has to be looked up. Reads nothing; for the owner. Raises ApiError as `read` does.
-        """
+        """What `offset_for_timestamp` (None: `max_timestamp_offset`) found, if it still is so; quick, for the owner."""
         return self._reader.looked_up(timestamp_ms, self.log_start_offset)
 
     def retention_facts(self) -> tuple[SegmentFacts, ...]:
