@@ -86,8 +86,7 @@ class Connection:
         self._begin_outbound()
         #: What bytes go through, if it is not the socket itself.
         self._tls: TlsStream | None = None
-        self._recv_into = sock.recv_into
-        self._close_socket = sock.close
+        self._recv_into, self._close_socket = sock.recv_into, sock.close
         self.is_open = True
         #: Why it is closed as soon as all that was handled is answered; None while it goes on.
         self._end_reason: str | None = None
@@ -164,12 +163,10 @@ class Connection:
             self._turns.ask(self._on_tls_readable)
 
     def _on_readable(self) -> None:
-        """Who waits for its turn has it soon, and mostly nothing comes until then: only if it does reading stops."""
-        if self._frames:
-            self._stop_reading()
-            return
         try:
-            if self._large is not None:
+            if self._frames:  # and more comes before those have their turn
+                self._pause_or_resume(is_more=True)
+            elif self._large is not None:
                 self._read_large()
             else:
                 self._read_frames()
@@ -232,7 +229,8 @@ class Connection:
 
     def _hang_up(self, reason: str) -> None:
         """The peer is gone. Of thousands that go at once each has its turn to be closed."""
-        self._stop_reading()
+        self._loop.remove_reader(self._fd)
+        self._is_reading = False
         self._turns.ask(lambda: self.close(reason))
 
     def _keep_rest(self, at: int, end: int) -> None:
@@ -296,17 +294,14 @@ class Connection:
         self._is_counted = held > UNCOUNTED_BYTES_MAX
         self._memory.hold_answers(self, held if self._is_counted else 0)
 
-    def _pause_or_resume(self) -> None:
+    def _pause_or_resume(self, *, is_more: bool = False) -> None:
         may_read = not self._waits_for_memory and self._muted is None and not self._frames and self._end_reason is None
         if may_read and not self._is_reading:
             self._is_reading = True
             self._listen()
-        elif not may_read and self._is_reading and not (self._waits_for_turn and self._frames):
-            self._stop_reading()
-
-    def _stop_reading(self) -> None:
-        self._is_reading = False
-        self._loop.remove_reader(self._fd)
+        elif not may_read and self._is_reading and (is_more or not (self._waits_for_turn and self._frames)):
+            self._is_reading = False  # not yet for a turn that comes soon: mostly nothing does before
+            self._loop.remove_reader(self._fd)
 
     # -- outbound
 
