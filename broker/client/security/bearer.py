@@ -7,13 +7,10 @@ import base64
 import json
 import threading
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Callable
-from http.client import HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.properties import BearerSettings
@@ -22,8 +19,7 @@ from broker.client.security.secret import Secret
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-_FETCH_TIMEOUT_S = 10.0
-_ANSWER_BYTES_MAX = 1024 * 1024
+_TOKEN_BYTES_MAX = 1024 * 1024
 #: A token is used no longer than this part of its life, as Kafka's clients refresh theirs.
 _USED_FOR = 0.8
 #: A file's token without an end is read again so often.
@@ -76,67 +72,34 @@ class TokenSource:
         else:
             text, expires_in_s = self._fetched()
         if not text or any(not "!" <= each <= "~" for each in text):
-            raise ClientConfigError(f"{_shown(url)} gives no token")
+            raise ClientConfigError(f"{shown(url)} gives no token")
         claims = _claims(text)
         end = claims.get("exp")
         if not isinstance(end, int | float):
             end = now_s + (expires_in_s or _READ_AGAIN_S)
         if end <= now_s:
-            raise ClientConfigError(f"the token of {_shown(url)} has expired")
+            raise ClientConfigError(f"the token of {shown(url)} has expired")
         return Token(Secret(text), str(claims.get("sub", "")), float(end))
 
     def _fetched(self) -> tuple[str, float | None]:
-        settings = self._settings
-        form = {"grant_type": "client_credentials"} | ({"scope": settings.scope} if settings.scope else {})
-        request = urllib.request.Request(settings.url, urllib.parse.urlencode(form).encode())
-        request.add_header("Authorization", f"Basic {_basic(settings)}")
-        request.add_header("Accept", "application/json")
-        answer = self._answer(request)
+        """Imported here: what speaks HTTP is 2 MB of every client, and few fetch their tokens."""
+        from broker.client.security.token_endpoint import ask_for_token
+
+        answer, where = ask_for_token(self._settings, self._context()), shown(self._settings.url)
         text, expires_in = answer.get("access_token"), answer.get("expires_in")
         if not isinstance(text, str):
-            raise ClientConfigError(f"{_shown(settings.url)} answers without an access_token")
+            raise ClientConfigError(f"{where} answers without an access_token")
         return text, float(expires_in) if isinstance(expires_in, int | float) and expires_in > 0 else None
-
-    def _answer(self, request: urllib.request.Request) -> dict[str, Any]:
-        where = _shown(self._settings.url)
-        handlers: list[urllib.request.BaseHandler] = [_NoRedirects()]
-        context = self._context()
-        if context is not None:
-            handlers.append(urllib.request.HTTPSHandler(context=context))
-        try:
-            with urllib.request.build_opener(*handlers).open(request, timeout=_FETCH_TIMEOUT_S) as response:
-                found = json.loads(response.read(_ANSWER_BYTES_MAX))
-        except urllib.error.HTTPError as error:
-            raise ClientConfigError(f"{where} gives no token: HTTP {error.code} {error.reason}") from None
-        except (OSError, ValueError, HTTPException) as error:
-            raise ClientConfigError(f"{where} gives no token: {getattr(error, 'reason', error)}") from None
-        if not isinstance(found, dict):
-            raise ClientConfigError(f"{where} gives no token: its answer is no JSON object")
-        return found
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """The client's credentials are for the endpoint that was named."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> NoReturn:
-        raise urllib.error.HTTPError(req.full_url, code, "it sends us elsewhere", headers, fp)
 
 
 def _of_file(url: str) -> str:
     path = urllib.parse.unquote(urllib.parse.urlsplit(url).path)
     try:
         with Path(path).open() as file:
-            return file.read(_ANSWER_BYTES_MAX).strip()
+            return file.read(_TOKEN_BYTES_MAX).strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise ClientConfigError(f"the token file {path} cannot be read: {reason}") from None
-
-
-def _basic(settings: BearerSettings) -> str:
-    """Name and secret are encoded first, as RFC 6749 section 2.3.1 wants it."""
-    secret = settings.client_secret.reveal() if settings.client_secret else ""
-    pair = f"{urllib.parse.quote_plus(settings.client_id)}:{urllib.parse.quote_plus(secret)}"
-    return base64.b64encode(pair.encode()).decode()
 
 
 def _claims(text: str) -> dict[str, Any]:
@@ -149,6 +112,6 @@ def _claims(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _shown(url: str) -> str:
+def shown(url: str) -> str:
     """Without its question, in which there may be a secret."""
     return url.partition("?")[0]
