@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 
 from broker.common.logs import logger
 from broker.common.own_names import OwnNames
+from broker.common.plain_http import END_OF_HEAD, HEAD_BYTES_MAX, address_of, hosts_in, response
 from broker.common.plain_prometheus import (
     CONTENT_TYPE_PLAIN_0_0_4,
     CollectorRegistry,
@@ -20,7 +21,6 @@ from broker.common.plain_prometheus import (
 from broker.net.port_holder import port_holder
 
 _log = logger(__name__)
-_HEADER_BYTES_MAX = 8 * 1024
 _TIMEOUT_S = 5
 _TRY_AGAIN_S = 5.0
 
@@ -56,7 +56,7 @@ class MetricsEndpoint:
     async def _try(self, host: str, port: int) -> OSError | None:
         """Why it cannot be, None if it is."""
         try:
-            self._server = await asyncio.start_server(self._serve, host, port, limit=_HEADER_BYTES_MAX)
+            self._server = await asyncio.start_server(self._serve, host, port, limit=HEAD_BYTES_MAX)
         except OSError as error:
             return error
         return None
@@ -70,45 +70,26 @@ class MetricsEndpoint:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with asyncio.timeout(_TIMEOUT_S):
-                head = await reader.readuntil(b"\r\n\r\n")
+                head = await reader.readuntil(END_OF_HEAD)
                 request_line, *lines = head.split(b"\r\n")
-                why = self._names.refusal(_hosts(lines))
-                writer.write(_refused(why) if why else self._answer(request_line.split(b" ")))
+                why = self._names.refusal(hosts_in(lines))
+                writer.write(response(403, "text/plain", f"{why}\n".encode()) if why else self._answer(request_line))
                 await writer.drain()
         except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
             pass  # whoever asks badly or goes away gets nothing
         finally:
             writer.close()
 
-    def _answer(self, request_line: list[bytes]) -> bytes:
-        address = request_line[1] if len(request_line) == 3 and request_line[0] == b"GET" else b""
-        path, _, query = address.partition(b"?")
+    def _answer(self, request_line: bytes) -> bytes:
+        path, query = address_of(request_line)
         if path == b"/metrics":
-            return _response(200, CONTENT_TYPE_PLAIN_0_0_4, generate_latest(self._chosen(query)))
+            return response(200, CONTENT_TYPE_PLAIN_0_0_4, generate_latest(self._chosen(query)))
         if path == b"/healthz":
             wrong = self._health()
-            return _response(503 if wrong else 200, "text/plain", (wrong or "ok").encode() + b"\n")
-        return _response(404, "text/plain", b"only GET /metrics and GET /healthz\n")
+            return response(503 if wrong else 200, "text/plain", (wrong or "ok").encode() + b"\n")
+        return response(404, "text/plain", b"only GET /metrics and GET /healthz\n")
 
     def _chosen(self, query: bytes) -> CollectorRegistry | RestrictedRegistry:
         """With `name[]` in the query, as elsewhere in Prometheus' client, those alone, and nothing else is counted."""
         names = parse_qs(query.decode("latin-1")).get("name[]")
         return self._registry.restricted_registry(names) if names else self._registry
-
-
-def _hosts(lines: list[bytes]) -> list[str]:
-    named = (line.partition(b":") for line in lines)
-    return [value.strip().decode("latin-1") for name, _, value in named if name.strip().lower() == b"host"]
-
-
-def _refused(why: str) -> bytes:
-    return _response(403, "text/plain", f"{why}\n".encode())
-
-
-def _response(status: int, content_type: str, body: bytes) -> bytes:
-    reason = {200: "OK", 403: "Forbidden", 404: "Not Found", 503: "Service Unavailable"}[status]
-    head = (
-        f"HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n"
-        "Connection: close\r\n\r\n"
-    )
-    return head.encode() + body
