@@ -5,7 +5,7 @@ What else it does at each of its looks, the date of its answers among it, is don
 
 import asyncio
 
-import uvicorn
+from broker.common.plain_uvicorn import uvicorn
 
 TICK_S = 1.0
 #: uvicorn counts tenths of a second, and makes the date anew at every tenth of them.

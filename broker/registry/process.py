@@ -9,7 +9,6 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 
-import uvicorn
 from starlette.types import ASGIApp
 
 from broker.client.logins import Logins, read_logins
@@ -18,6 +17,7 @@ from broker.common.errors import NotNowError
 from broker.common.foreign_pages import OnlyOwnNames
 from broker.common.http_server import RestingServer
 from broker.common.logs import logger
+from broker.common.plain_uvicorn import uvicorn
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.config import RegistryConfig
 from broker.registry.registry import Registry

@@ -1,5 +1,6 @@
 """The server of the console's pages: the one that answers for registry and Connect."""
 
 from broker.common.http_server import RestingServer
+from broker.common.plain_uvicorn import uvicorn
 
-__all__ = ["RestingServer"]
+__all__ = ["RestingServer", "uvicorn"]

@@ -8,11 +8,10 @@ import resource
 import sys
 from asyncio import TimerHandle
 
-import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from console.footprint.ticks import EVERY_S, tick_beside
-from console.gateway.http_server import RestingServer
+from console.gateway.http_server import RestingServer, uvicorn
 from console.gateway.own_requests import begin
 
 #: From the connection, or the first byte of a further request, to the end of its headers; browsers that connect ahead

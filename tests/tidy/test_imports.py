@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.tidy.sources import ROOT
 
 
@@ -20,9 +22,22 @@ def test_a_broker_loads_no_spark_and_no_django():
     assert done.stdout.strip() == ""
 
 
-def test_a_broker_loads_nothing_that_speaks_http_or_mail():
-    """Three brokers would have each of them three times."""
-    heavy = "{'email', 'html', 'http.client', 'http.server', 'importlib.metadata', 'urllib.request', 'zipfile'}"
-    code = f"import sys, broker.cli.server; print(*{heavy} & set(sys.modules))"
+_WEB = {"email", "html", "http.client", "http.server", "importlib.metadata", "urllib.request", "zipfile"}
+_COMMAND_LINES = {"click", "multiprocessing"}
+
+
+@pytest.mark.parametrize(
+    ("modules", "heavy"),
+    [
+        (["broker.cli.server"], _WEB | {"snappy"}),
+        (["broker.cli.probe"], _WEB | {"snappy"}),
+        (["broker.cli.registry", "broker.registry.process"], _COMMAND_LINES | {"httpx2", "urllib.request", "zipfile"}),
+        (["broker.cli.connect_worker", "broker.connect.distributed"], _COMMAND_LINES | {"httpx2", "urllib.request"}),
+    ],
+    ids=["broker", "probe", "registry", "Connect worker"],
+)
+def test_no_process_loads_what_it_does_without(modules, heavy):
+    """1 to 4 MB of each, and three brokers would have each of them three times."""
+    code = f"import sys, {', '.join(modules)}; print(*{heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

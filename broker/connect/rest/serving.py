@@ -6,7 +6,6 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import uvicorn
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
@@ -17,6 +16,7 @@ from broker.common.errors import StartupError
 from broker.common.foreign_pages import NoForeignPages, OnlyOwnNames
 from broker.common.http_server import RestingServer
 from broker.common.own_names import OwnNames, host_of
+from broker.common.plain_uvicorn import uvicorn
 from broker.config.properties import unescaped
 from broker.connect.rest.app import Rest
 from broker.connect.rest.headers import HeaderRule, WithHeaders, read_rules

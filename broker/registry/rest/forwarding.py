@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import httpx2
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -12,13 +11,11 @@ from broker.registry.leadership import Leader
 from broker.registry.registry import NotLeader, Registry
 from broker.registry.rest.answers import MEDIA_TYPE
 from broker.registry.rest.asking import bytes_of, registry_of
+from broker.registry.rest.leader_answer import Answer, NoAnswer, NotConnected
 
 #: Between two leaders a request waits as long for the next one.
 _LEADER_WAIT_S = 8.0
 _TRIES_MAX = 3
-#: Confluent's: connecting and reading.
-_TIMEOUT_S = 60.0
-_CONNECT_TIMEOUT_S = 5.0
 _CAUGHT_UP_S = 2.0
 _PASSED_ON = ("content-type", "accept", "authorization")
 #: Behind which record of the topic the answer is true.
@@ -64,7 +61,7 @@ async def _forward(registry: Registry, leader: Leader, request: Request, body: b
             raise NotLeader
         try:
             answer = asking.result()
-        except httpx2.ConnectError as error:
+        except NotConnected as error:
             # Nothing was sent. One that has just died leads until its session ends.
             try:
                 async with asyncio.timeout(_LEADER_WAIT_S):
@@ -72,30 +69,29 @@ async def _forward(registry: Registry, leader: Leader, request: Request, body: b
             except TimeoutError:
                 raise _failed(leader, error) from None
             raise NotLeader from None
-        except httpx2.HTTPError as error:
+        except NoAnswer as error:
             raise _failed(leader, error) from None
     finally:
         changed.cancel()
         asking.cancel()
     await _catch_up(registry, answer.headers.get(_OFFSET, ""))
-    return Response(answer.content, answer.status_code, media_type=answer.headers.get("content-type", MEDIA_TYPE))
+    return Response(answer.body, answer.status, media_type=answer.headers.get("content-type", MEDIA_TYPE))
 
 
 def _failed(leader: Leader, error: Exception) -> RegistryError:
-    return RegistryError(
-        50003, f"The leader at {leader.host}:{leader.port} does not answer: {type(error).__name__} {error}".strip()
-    )
+    return RegistryError(50003, f"The leader at {leader.host}:{leader.port} does not answer: {error}".strip())
 
 
-async def _ask(registry: Registry, leader: Leader, request: Request, body: bytes) -> httpx2.Response:
+async def _ask(registry: Registry, leader: Leader, request: Request, body: bytes) -> Answer:
+    """Imported here: the only registry of a cluster asks nobody, and what would ask is 2 MB."""
+    from broker.registry.rest.leader_client import ask_leader
+
     host = f"[{leader.host}]" if ":" in leader.host else leader.host
     query = request.scope["query_string"].decode("ascii", "replace")
     url = f"{leader.scheme}://{host}:{leader.port}{request.scope['registry.path']}{'?' if query else ''}{query}"
     headers = {name: request.headers[name] for name in _PASSED_ON if name in request.headers}
-    timeout = httpx2.Timeout(_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
     tls = registry.config.tls
-    async with httpx2.AsyncClient(timeout=timeout, trust_env=False, verify=tls.client if tls else True) as client:
-        return await client.request(request.method, url, content=body, headers=headers | {"X-Forward": "true"})
+    return await ask_leader(request.method, url, body, headers | {"X-Forward": "true"}, tls.client if tls else None)
 
 
 async def _catch_up(registry: Registry, offset: str) -> None:

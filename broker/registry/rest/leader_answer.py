@@ -1,0 +1,19 @@
+"""What a registry that leads answers to one that does not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class NoAnswer(Exception):
+    """It may have been asked."""
+
+
+class NotConnected(NoAnswer):
+    """Nothing was sent."""

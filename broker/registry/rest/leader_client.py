@@ -1,0 +1,29 @@
+"""Asks the registry that leads. Imported only once another one does."""
+
+from collections.abc import Mapping
+from ssl import SSLContext
+
+import httpx2
+
+from broker.registry.rest.leader_answer import Answer, NoAnswer, NotConnected
+
+#: Confluent's: connecting and reading.
+_TIMEOUT_S = 60.0
+_CONNECT_TIMEOUT_S = 5.0
+
+
+async def ask_leader(method: str, url: str, body: bytes, headers: Mapping[str, str], tls: SSLContext | None) -> Answer:
+    """Raises NotConnected, NoAnswer."""
+    timeout = httpx2.Timeout(_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
+    try:
+        async with httpx2.AsyncClient(timeout=timeout, trust_env=False, verify=tls or True) as client:
+            answer = await client.request(method, url, content=body, headers=headers)
+    except httpx2.ConnectError as error:
+        raise NotConnected(_words(error)) from None
+    except httpx2.HTTPError as error:
+        raise NoAnswer(_words(error)) from None
+    return Answer(answer.status_code, answer.headers, answer.content)
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__} {error}"
