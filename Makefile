@@ -16,7 +16,7 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest $(FORKS)
 STAMPS := $(VENV)/stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test up down wheel test test-all touched checked bytecode faults fuzz chaos simulate bench bench-console bench-streams lint clean-data lock again
+.PHONY: help setup setup-test up down wheel test gated test-all touched checked looked-over bytecode faults fuzz chaos simulate bench bench-console bench-streams lint style types clean-data lock again
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,14 +55,19 @@ wheel: setup ## Build dist/barnabas-….whl
 	@rm -rf build && $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist . && \
 	  rm -rf build barnabas.egg-info && ls dist
 
+# Types are checked while tests are collected: each keeps one core busy, and mypy's cache is not there in a clean clone.
+test: looked-over ## Run every check and the tests of the gate, some minutes
+	@said=$$(mktemp) && trap 'rm -f -- "$$said"' EXIT && { $(MAKE) --no-print-directory types >"$$said" 2>&1 & } && types=$$!; \
+	  $(MAKE) --no-print-directory gated; tests=$$?; wait $$types; types=$$?; cat "$$said"; exit $$((tests || types))
+
 # Files lie in memory where it has room: half of a gate would be waiting for fsync. What a disk does is test-all's business.
-test: checked ## Run every check and the tests of the gate, some minutes
+gated: setup-test
 	@room=$$(df --output=avail /dev/shm 2>/dev/null | tail -n 1); \
 	  where=$$([ "$${room:-0}" -gt 8000000 ] && ! grep -q ' /dev/shm [^ ]* [^ ]*noexec' /proc/mounts && echo /dev/shm || echo "$${TMPDIR:-/tmp}"); \
 	  place=$$(mktemp -d --tmpdir="$$where" bt.XXXXXX) && export TMPDIR="$$place" && \
 	  if $(PYTEST) --basetemp="$$place/t" -m "not long"; then rm -rf -- "$$place"; else echo "What failed tests left is in $$place"; exit 1; fi
 
-again: setup-test ## Try the few tests that failed last once more, alone; names what passes then
+again: checked ## Try the few tests that failed last once more, alone; names what passes then
 	@$(VENV)/bin/python -m tests.second_chance --durations=3
 
 test-all: checked ## Run every check and every test, also those that take long
@@ -72,8 +77,10 @@ test-all: checked ## Run every check and every test, also those that take long
 touched: setup-test ## Run the long tests that show what has changed since they passed last (.ci/shown)
 	@PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m tests.touched $(FORKS)
 
-checked: setup-test
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint bytecode
+checked: looked-over types
+
+looked-over: setup-test
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target style bytecode
 
 # Tests start some hundred interpreters, and none of them writes bytecode: each would compile everything anew.
 bytecode: setup-test
@@ -101,10 +108,14 @@ simulate: setup-test ## Run the cluster under simulated time, network and faults
 	@$(VENV)/bin/python -m tests.simulation.campaign $(if $(SEED),--first $(SEED)) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(SEEDS),--seeds $(SEEDS),$(if $(MINUTES),,$(if $(SEED),--seeds 1)))
 
-lint: setup-test ## Check style, types and who imports whom
+lint: style types ## Check style, types and who imports whom
+
+style: setup-test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	@if grep -q '^\[tool.importlinter\]' pyproject.toml; then $(VENV)/bin/lint-imports; fi
+
+types: setup-test
 	$(VENV)/bin/python -m mypy
 
 clean-data: ## Delete data/ (asks first)
