@@ -101,14 +101,19 @@ def holds(run_directory: Path, claim: Claim) -> bool:
 
 
 def directories_of(run_directory: Path, claim: Claim) -> frozenset[tuple[int, int]]:
-    """Device and inode of the directories that are ours. Where only the run directory was lost, and somebody else has
-    claimed another one by now, the data directory is theirs, and so is what works in it.
+    """Device and inode of the directories that are ours. What is at the path of one that was lost is so too, made anew
+    by what we started, unless somebody else has claimed it by now: then it is theirs, also if it was ours.
     """
     ours = frozenset(_which(os.fstat(each)) for each in claim[1:] if each >= 0)
-    with suppress(OSError):
-        if _lock_path(run_directory).exists() and not holds(run_directory, claim) and is_claimed(run_directory):
-            ours -= {_which(os.stat(run_directory.parent))}
-    return ours
+    try:
+        at_path = _which(os.stat(run_directory.parent))
+    except OSError:
+        return ours
+    return ours - {at_path} if _is_of_another(run_directory, claim) else ours | {at_path}
+
+
+def _is_of_another(run_directory: Path, claim: Claim) -> bool:
+    return not holds(run_directory, claim) and _lock_path(run_directory).exists() and is_claimed(run_directory)
 
 
 def _which(found: os.stat_result) -> tuple[int, int]:

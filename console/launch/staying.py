@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -74,6 +74,18 @@ def _can_begin(run_directory: Path, progress: Progress) -> bool:
         why = (found.stderr.strip().splitlines() or [f"status {found.returncode}"])[-1]
         progress.note(f"! The console goes on as it was, for it cannot start again: {why}")
     return found.returncode == 0
+
+
+def end(
+    supervisor: Supervisor, run_directory: Path, claim: Claim, progress: Progress, take_down: Callable[[], None]
+) -> None:
+    """Take everything down in its order. Does not return where the directories were lost by then, or are meanwhile."""
+    try:
+        if holds(run_directory, claim):
+            take_down()
+    finally:
+        if not holds(run_directory, claim):
+            _end_without_data(supervisor, run_directory, claim, progress)
 
 
 def _end_without_data(supervisor: Supervisor, run_directory: Path, claim: Claim, progress: Progress) -> NoReturn:

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NoReturn
 
 from django.conf import settings
@@ -18,12 +19,12 @@ from console.launch.migrating import migrate
 from console.launch.ports import needed_ports, port_complaints
 from console.launch.progress import Progress
 from console.launch.redis_server import is_embedded, redis_service, wait_for_redis
-from console.launch.running import Claim
+from console.launch.running import Claim, holds
 from console.launch.secure import admit_first_users, prepare_clients
 from console.launch.services import addresses_of_servers, console_services, service_environment, stop_order
 from console.launch.sources import SourceKeeper, old_offsets_file, wanted_sources
 from console.launch.stages import Stages, is_alive, shut_down
-from console.launch.staying import look_after, stay
+from console.launch.staying import end, look_after, stay
 from console.launch.supervisor import Supervisor, end_service, left_services
 from console.launch.unrecorded import end_unrecorded
 from console.processes.embedded import CONNECT, with_every_zookeeper
@@ -51,6 +52,7 @@ class Stack:
     setup: Setup
     progress: Progress
     interrupts: Interrupts
+    claim: Claim
     rows: list[ManagedProcess] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -58,9 +60,12 @@ class Stack:
         self.supervisor = Supervisor(service_run_files(), environment, settings.RUN_DIR)
 
     def open(self) -> Credentials:
-        """Everything up, stage by stage. Raises SetupError, or Interrupted when somebody wants to stop already."""
+        """Everything up, stage by stage. Raises SetupError, or Interrupted when somebody wants to stop already; and
+        whatever, where the directories are lost: `close` ends everything then.
+        """
         end_services(self.progress, self._hurried, left_over=True)
         self._open_database()
+        self.look_after_services()
         self._tell_of_removed_clusters()
         self.setup = with_every_zookeeper(self.setup)
         self.supervisor.environment |= service_environment(self.setup)
@@ -82,12 +87,14 @@ class Stack:
         self._keep_sources()
         return credentials
 
-    def stay(self, claim: Claim) -> NoReturn:
+    def stay(self) -> NoReturn:
         """Become what looks after the services until somebody wants to stop."""
-        stay(self.supervisor.services, settings.RUN_DIR, self.supervisor.environment, claim)
+        stay(self.supervisor.services, settings.RUN_DIR, self.supervisor.environment, self.claim)
 
     def close(self) -> None:
-        take_down(self.supervisor, self.progress, self._hurried)
+        """Does not return where the directories were lost."""
+        in_order = partial(take_down, self.supervisor, self.progress, self._hurried)
+        end(self.supervisor, settings.RUN_DIR, self.claim, self.progress, in_order)
 
     def _keep_sources(self) -> None:
         """Also without a demo: connectors of an earlier start with it are taken back."""
@@ -112,6 +119,8 @@ class Stack:
                     time.sleep(RETRY_S)
 
     def look_after_services(self) -> None:
+        if not holds(settings.RUN_DIR, self.claim):
+            raise SetupError(f"{settings.RUN_DIR} was deleted or moved.")
         look_after(self.supervisor, self.progress, self.interrupts)
 
     def _hurried(self) -> bool:

@@ -191,14 +191,31 @@ def test_what_is_put_in_the_place_of_the_directory_that_was_lost_goes_on(up, tmp
     os.kill(process.pid, signal.SIGSTOP)
     lose(run.parent, elsewhere)
     another.rename(run.parent)
+    with claim_data_dir(run):
+        os.kill(process.pid, signal.SIGCONT)
+        try:
+            assert process.wait(60) == 1
+            assert not [each for each in managed if os_process.look(each).alive]
+            assert all(os_process.look(each).alive for each in others)
+        finally:
+            for each in (*managed, *others):
+                os_process.kill(each)
+
+
+def test_what_is_started_in_a_directory_made_anew_is_ended_too(up):
+    """As a worker does that has not heard yet."""
+    process, run = up
+    (run.parent / "zookeeper").mkdir()
+    os.kill(process.pid, signal.SIGSTOP)
+    shutil.rmtree(run.parent)
+    (run.parent / "zookeeper").mkdir(parents=True)
+    managed = sleeper_in(run.parent / "zookeeper")
     os.kill(process.pid, signal.SIGCONT)
     try:
         assert process.wait(60) == 1
-        assert not [each for each in managed if os_process.look(each).alive]
-        assert all(os_process.look(each).alive for each in others)
+        assert not os_process.look(managed).alive
     finally:
-        for each in (*managed, *others):
-            os_process.kill(each)
+        os_process.kill(managed)
 
 
 @pytest.mark.parametrize("lose", [delete_run, move_run])

@@ -2,6 +2,7 @@
 
 import io
 import secrets
+import shutil
 import sys
 
 import pytest
@@ -10,7 +11,9 @@ from django.db import OperationalError
 
 from console.launch import migrating, up
 from console.launch.interrupts import Interrupts
+from console.launch.management.commands.up import Command
 from console.launch.progress import Progress
+from console.launch.running import claim_data_dir
 from console.launch.up import Stack, end_services
 from console.processes import os_process
 from console.processes.facts import run_files_of_processes
@@ -30,9 +33,10 @@ def out() -> io.StringIO:
 
 @pytest.fixture
 def small_house(directories, out):
-    small = Stack(read_setup({}, ""), Progress(out), Interrupts())
-    yield small
-    end_services(small.progress, lambda: True)
+    with claim_data_dir(settings.RUN_DIR) as claim:
+        small = Stack(read_setup({}, ""), Progress(out), Interrupts(), claim)
+        yield small
+        end_services(small.progress, lambda: True)
 
 
 def test_database_that_fails_keeps_nothing_up(small_house, out, monkeypatch):
@@ -70,3 +74,62 @@ def test_database_that_cannot_be_used_is_one_sentence(small_house, monkeypatch):
     monkeypatch.setattr(migrating, "call_command", refuse)
     with pytest.raises(SetupError, match="The database cannot be used: database or disk is full"):
         small_house.open()
+
+
+def delete() -> None:
+    shutil.rmtree(settings.DATA_DIR)
+
+
+def delete_and_make_anew() -> None:
+    """As a worker does that writes on."""
+    shutil.rmtree(settings.DATA_DIR)
+    settings.LOG_DIR.mkdir(parents=True)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("lose", [delete, delete_and_make_anew])
+@pytest.mark.parametrize("stage", ["_open_database", "_open_redis", "_await_web", "_keep_sources"])
+def test_a_data_directory_that_is_lost_before_all_is_up_is_one_sentence_and_leaves_nothing(
+    small_house, out, monkeypatch, stage, lose
+):
+    """Whatever was being done would fail in its own words, or go on in a directory made anew."""
+    for each in ("_open_database", "_open_redis", "_await_web", "_keep_sources", "_refuse_taken_ports"):
+        monkeypatch.setattr(small_house, each, small_house.look_after_services)
+    monkeypatch.setattr(up, "register", lambda setup: [])
+    monkeypatch.setattr(up, "prepare_clients", lambda setup: None)
+    monkeypatch.setattr(up, "ensure_first_user", lambda password: None)
+    monkeypatch.setattr(up, "console_services", lambda: [service("worker")])
+    managed = [run("broker-1")]
+
+    def lose_it() -> None:
+        lose()
+        if settings.LOG_DIR.exists():
+            managed.append(run("broker-2"))
+        small_house.look_after_services()
+
+    monkeypatch.setattr(small_house, stage, lose_it)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            Command()._run(small_house)
+        assert ended.value.code == 1
+        assert not small_house.supervisor.is_alive("worker")
+        assert not [each for each in managed if os_process.look(each).alive]
+    finally:
+        for each in managed:
+            os_process.kill(each)
+    told = f"! {settings.RUN_DIR} was deleted or moved: everything that was started is ended"
+    assert told in out.getvalue()
+
+
+def test_a_data_directory_that_is_lost_on_the_way_down_leaves_nothing(small_house, out, monkeypatch):
+    managed = run("broker-1")
+
+    def lose_it(*_arguments) -> None:
+        delete()
+        raise FileNotFoundError("services")
+
+    monkeypatch.setattr(up, "take_down", lose_it)
+    with pytest.raises(SystemExit):
+        small_house.close()
+    assert not os_process.look(managed).alive
+    assert "was deleted or moved" in out.getvalue()

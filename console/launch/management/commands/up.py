@@ -4,6 +4,7 @@ import logging
 import os
 from argparse import SUPPRESS
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -17,7 +18,7 @@ from console.launch.progress import Progress
 from console.launch.reloading import reload
 from console.launch.running import Claim, claim_data_dir
 from console.launch.secure import kcat_file
-from console.launch.staying import stay, take_over
+from console.launch.staying import end, stay, take_over
 from console.launch.supervisor import Supervisor
 from console.launch.up import Stack, service_run_files, take_down
 from console.processes.setup import Setup, SetupError, read_setup
@@ -38,7 +39,7 @@ class Command(BaseCommand):
             if reloading is not None:
                 self._reload(reloading)
             else:
-                self._open() if closing is None else self._close()
+                self._open() if closing is None else self._close(closing)
         except SetupError as error:
             raise CommandError(str(error)) from None
 
@@ -46,15 +47,15 @@ class Command(BaseCommand):
         setup = read_setup(os.environ, settings.SPARK_MASTER)
         make_data_directories()
         with claim_data_dir(settings.RUN_DIR) as claim:
-            stack = Stack(setup, Progress(self.stdout._out), Interrupts())
+            stack = Stack(setup, Progress(self.stdout._out), Interrupts(), claim)
             stack.interrupts.watch()
-            self._run(stack, claim)
+            self._run(stack)
 
-    def _run(self, stack: Stack, claim: Claim) -> None:
+    def _run(self, stack: Stack) -> None:
         stack.progress.note(f"Barnabas {__version__}, data in {shorten(settings.DATA_DIR)} (BARNABAS_DATA moves it)")
         try:
             tell(stack.progress, stack.setup, stack.open())
-            stack.stay(claim)
+            stack.stay()
         except Interrupted:
             stack.progress.note("stopping (once more Ctrl-C: at once)")
         finally:
@@ -73,16 +74,18 @@ class Command(BaseCommand):
             progress.note("stopping (once more Ctrl-C: at once)")
         except Exception as error:
             progress.note(f"! The console cannot start again ({type(error).__name__}: {error}): stopping")
-        take_down(supervisor, progress, lambda: interrupts.hurry)
+        in_order = partial(take_down, supervisor, progress, lambda: interrupts.hurry)
+        end(supervisor, settings.RUN_DIR, claim, progress, in_order)
 
-    def _close(self) -> None:
+    def _close(self, claim: Claim) -> None:
         """What `up` has become when somebody wants to stop; the lock is let go with this process."""
-        interrupts = Interrupts(1)
+        interrupts, progress = Interrupts(1), Progress(self.stdout._out)
         interrupts.watch()
         supervisor = Supervisor(service_run_files(), {}, settings.RUN_DIR)
         with suppress(OSError, ValueError, TypeError, KeyError):  # then run files tell what there is
             take_over(supervisor, settings.RUN_DIR)
-        take_down(supervisor, Progress(self.stdout._out), lambda: interrupts.hurry)
+        in_order = partial(take_down, supervisor, progress, lambda: interrupts.hurry)
+        end(supervisor, settings.RUN_DIR, claim, progress, in_order)
 
 
 def tell(progress: Progress, setup: Setup, credentials: Credentials) -> None:
