@@ -26,9 +26,11 @@ async def _replicated_topic(cluster, *replicas: int) -> list[Node]:
 
 
 async def _count_in(node: Node, *isr: int) -> None:
-    """As the leader would: another ISR, and word of it."""
-    state = await node.store.state(T0)
-    await node.store.write_isr(T0, state.with_isr(isr))
+    """As the leader would: another ISR, made from what whoever was quicker has written, and word of it."""
+    written = None
+    while written is None or written.isr != isr:
+        state = await node.store.state(T0)
+        written = await node.store.write_isr(T0, state.with_isr(isr))
     await node.store.announce_isr_changes([T0])
 
 
