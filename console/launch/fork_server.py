@@ -1,52 +1,60 @@
-"""Forks web, worker and collector from one process that has imported what they have in common.
+"""Web, worker and collector are forks of one process that has imported what they have in common.
 
-Each by itself had the same 60 MB of imported code and classes; as forks they share what none of them writes to.
-`python -m console.launch.fork_server` listens on a socket in its working directory. A child of it becomes what was
-asked for, with that service's command line, run token, log and session, so that nobody need know how it was started.
-How a child ended is left for whoever looks at it (a zombie), until the next one is forked.
+Each by itself had the same 60 MB of imported code and classes; as forks they share what none of them writes to. What
+all of them have written to nobody shares any more, so their parent, which would keep a copy of it for nobody, 12 MB and
+twice that once a page was open, rests: it runs its own program anew (exec), pid and children stay, and it imports
+everything once more when somebody asks.
+
+`python -m console.launch.fork_server` listens on a socket in its working directory. While it rests it is a Python that
+has imported next to nothing, so what it needs only then, and when it first starts, is imported inside of functions.
 """
 
-import ctypes
-import gc
-import importlib.util
 import os
+import select
 import signal
-import socket
 import sys
-from collections.abc import Callable
-from contextlib import suppress
-from importlib import import_module
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from console.gateway.installation import RUN_TOKEN_VARIABLE
-from console.launch.forked import SOCKET_NAME, Wanted
+if TYPE_CHECKING:
+    import socket
 
-#: With all that they import.
-PRELOADED = (
-    "console.asgi",
-    "console.launch.web",
-    "console.launch.worker",
-    "console.collector.management.commands.collect",
-)
-#: Who asks says all at once.
-_REQUEST_TIMEOUT_S = 5.0
-_REQUEST_BYTES_MAX = 64 * 1024
+#: The listening socket's descriptor, from one program to the next.
+_DESCRIPTOR = "BARNABAS_FORK_SERVER_DESCRIPTOR"
 
 
 def main() -> int:
     """Until SIGTERM, and in each child until the service ends: then what that service returns."""
-    listening = _listen()
-    for module in PRELOADED:
-        import_module(module)
-    gc.collect()
-    gc.freeze()  # a collection would write to every object, and what is written to is shared no more
     _tell_of_ends(os.getppid())
-    return entry(_serve(listening).module)()
+    descriptor = os.environ.pop(_DESCRIPTOR, "")
+    listening = _once_asked(int(descriptor)) if descriptor else _listen()
+    from console.launch.forking import serve
+
+    status = serve(listening)
+    if status is None:
+        os.set_inheritable(listening.fileno(), True)
+        os.execve(sys.executable, sys.orig_argv, os.environ | {_DESCRIPTOR: str(listening.fileno())})
+    return status
 
 
-def _listen() -> socket.socket:
+def _once_asked(descriptor: int) -> "socket.socket":
+    asked = select.poll()
+    asked.register(descriptor, select.POLLIN)
+    asked.poll()
+    import socket
+
+    os.set_inheritable(descriptor, False)
+    return socket.socket(fileno=descriptor)
+
+
+def _listen() -> "socket.socket":
     """Before anything is imported: whoever asks early waits."""
-    Path(SOCKET_NAME).unlink(missing_ok=True)
+    import socket
+    from contextlib import suppress
+
+    from console.launch.forked import SOCKET_NAME
+
+    with suppress(FileNotFoundError):
+        os.unlink(SOCKET_NAME)
     listening = socket.socket(socket.AF_UNIX)
     before = os.umask(0o177)
     listening.bind(SOCKET_NAME)
@@ -63,79 +71,6 @@ def _tell_of_ends(supervisor: int) -> None:
             os.kill(supervisor, signal.SIGCHLD)
 
     signal.signal(signal.SIGCHLD, tell)
-
-
-def _serve(listening: socket.socket) -> Wanted:
-    """Returns in children only, what each of them has become."""
-    while True:
-        asking, _ = listening.accept()
-        with asking, suppress(OSError, ValueError, TypeError, KeyError):
-            asking.settimeout(_REQUEST_TIMEOUT_S)
-            wanted = Wanted.from_json(_line_of(asking))
-            _reap()
-            if os.fork() == 0:
-                listening.close()
-                return _become(wanted, asking)
-
-
-def _line_of(asking: socket.socket) -> bytes:
-    line = b""
-    while not line.endswith(b"\n"):
-        part = asking.recv(_REQUEST_BYTES_MAX)
-        line += part
-        if not part or len(line) > _REQUEST_BYTES_MAX:
-            raise ValueError("not a line")
-    return line
-
-
-def _reap() -> None:
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-
-
-def _become(wanted: Wanted, asking: socket.socket) -> Wanted:
-    """Answered by the child, when it can be told from its parent. One that cannot become it ends without an answer."""
-    try:
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        os.setsid()
-        log = os.open(wanted.log_path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        for descriptor in (1, 2):
-            os.dup2(log, descriptor)
-        os.close(log)
-        rewrite_memory(wanted.argv, os.environ[RUN_TOKEN_VARIABLE], wanted.token)
-        os.environ[RUN_TOKEN_VARIABLE] = wanted.token
-        sys.argv[1:] = wanted.arguments
-        asking.sendall(b"%d\n" % os.getpid())
-    except BaseException as error:
-        print(f"{wanted.module} cannot be forked: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
-        os._exit(1)
-    return wanted
-
-
-def rewrite_memory(argv: list[str], old_token: str, token: str) -> None:
-    """Command line and run token where the kernel shows them of this process, in /proc/PID: a fork has its parent's.
-
-    A command line longer than the parent's is cut. Raises ValueError where a token has another length.
-    """
-    numbers = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
-    argv_begin, argv_end, environment_begin, environment_end = (int(number) for number in numbers[45:49])  # proc(5)
-    environment = ctypes.string_at(environment_begin, environment_end - environment_begin)
-    at = environment.index(f"{RUN_TOKEN_VARIABLE}={old_token}\0".encode()) + len(RUN_TOKEN_VARIABLE) + 1
-    if len(token) != len(old_token):
-        raise ValueError(f"a token of {len(old_token)} letters is needed")
-    ctypes.memmove(environment_begin + at, token.encode(), len(token))
-    size = argv_end - argv_begin
-    line = "\0".join(argv).encode()[: size - 1]
-    ctypes.memmove(argv_begin, line.ljust(size, b"\0"), size)
-
-
-def entry(module: str) -> Callable[[], int]:
-    """What `python -m` would run: `main` of the module, or of a package's `__main__`."""
-    found = importlib.util.find_spec(module)
-    is_package = found is not None and found.submodule_search_locations is not None
-    main: Callable[[], int] = import_module(f"{module}.__main__" if is_package else module).main
-    return main
 
 
 if __name__ == "__main__":

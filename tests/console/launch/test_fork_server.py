@@ -4,7 +4,10 @@ import json
 import os
 import signal
 import socket
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import psutil
 import pytest
@@ -19,16 +22,33 @@ from console.processes.run_files import read_run_file, run_file_names
 from tests.barnabas_cluster import await_true
 
 STORY = "tests.console.launch.forked_story"
+#: A library of what the services have in common.
+IMPORTED = "librdkafka"
+RESTS_AT_ONCE = """
+import sys
+from console.launch import fork_server, forking
+forking.REST_AFTER_S = 0.1
+sys.exit(fork_server.main())
+"""
 
 
 @pytest.fixture(scope="module")
 def forking(tmp_path_factory):
     """A supervisor with a fork server, whose directory has a longer path than a socket's name may have."""
     directory = tmp_path_factory.mktemp("run") / ("d" * 120)
+    yield from supervising(directory, module_command("console.launch.fork_server", "worker", "web", "collector"))
+
+
+@pytest.fixture
+def resting(tmp_path):
+    """A supervisor with a fork server that rests whenever nobody asks."""
+    yield from supervising(tmp_path / "run", [sys.executable, "-P", "-c", RESTS_AT_ONCE])
+
+
+def supervising(directory: Path, command: list[str]) -> Iterator[Supervisor]:
     directory.mkdir()
     environment = {"BARNABAS_DATA": str(directory), "DJANGO_SETTINGS_MODULE": "console.settings"}
     supervisor = Supervisor(directory / "services", environment, directory)
-    command = module_command("console.launch.fork_server", "worker", "web", "collector")
     supervisor.start(Service(FORK_SERVER, command, directory / "fork-server.log"))
     yield supervisor
     for name in run_file_names(supervisor.run_files):
@@ -52,6 +72,10 @@ def story(forking):
 
 def pid_of_fork_server(supervisor: Supervisor) -> int:
     return read_run_file(supervisor.run_files, FORK_SERVER).pid
+
+
+def has_imported(pid: int) -> bool:
+    return IMPORTED in Path(f"/proc/{pid}/maps").read_text()
 
 
 def said_by(supervisor: Supervisor, name: str) -> dict:
@@ -155,6 +179,47 @@ def test_who_has_lost_the_fork_server_goes_on(forking, story):
     assert psutil.Process(by_itself.pid).ppid() == os.getpid()
     await_true(lambda: forking.watch() is not None and forking.is_alive(FORK_SERVER), "it is started again", 20)
     assert psutil.Process(story("last").pid).ppid() == pid_of_fork_server(forking)
+
+
+def test_who_nobody_asks_has_imported_nothing_and_is_still_the_parent_of_whom_it_forked(resting):
+    pid = pid_of_fork_server(resting)
+    forked = [
+        resting.start(Service(name, module_command(STORY), resting.working_dir / f"{name}.log", is_forked=True))
+        for name in ("first", "second")
+    ]
+    assert all(has_imported(each.pid) for each in forked)
+    await_true(lambda: not has_imported(pid), "it rests", 30)
+    assert resting.is_alive(FORK_SERVER)
+    assert [psutil.Process(each.pid).ppid() for each in forked] == [pid, pid]
+
+    os.kill(forked[0].pid, signal.SIGKILL)
+    told: list[str] = []
+    await_true(lambda: told.extend(resting.watch()) or told, "the end is told", 20)
+    assert "first was killed by signal 9" in told[0]
+    await_true(lambda: resting.watch() is not None and resting.is_alive("first"), "it is started again", 30)
+    again = psutil.Process(read_run_file(resting.run_files, "first").pid)
+    assert (again.ppid(), has_imported(again.pid)) == (pid, True)
+    await_true(lambda: not has_imported(pid), "it rests again", 30)
+
+
+def test_one_that_rests_wakes_whoever_looks_after_services_too(resting):
+    failing = Service("ending", module_command(STORY), resting.working_dir / "ending.log", is_forked=True)
+    identity = resting.start(failing)
+    pid = pid_of_fork_server(resting)
+    await_true(lambda: not has_imported(pid), "it rests", 30)
+    await_true(lambda: catches(pid, signal.SIGCHLD), "it is told of ends", 10)
+    woken: list[int] = []
+    before = signal.signal(signal.SIGCHLD, lambda number, _frame: woken.append(number))
+    try:
+        os.kill(identity.pid, signal.SIGKILL)
+        await_true(lambda: woken, "SIGCHLD came", 20)
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def catches(pid: int, number: int) -> bool:
+    (caught,) = (line.split()[1] for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "SigCgt" in line)
+    return bool(int(caught, 16) >> (number - 1) & 1)
 
 
 def test_a_command_is_divided_as_python_divides_it():
