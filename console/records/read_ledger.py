@@ -4,7 +4,9 @@ Where Redis is not, or does not answer, each process keeps one of its own: readi
 """
 
 import logging
+import random
 import threading
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -22,6 +24,8 @@ KEY = "barnabas.reading"
 _KEPT_SECONDS = 120
 #: Several who charge at the same moment do it one after the other.
 _TRIES = 50
+#: So much later at most, for each time that somebody was quicker: they would meet again.
+_LATER_S, _LATER_MAX = 0.001, 10
 _T = TypeVar("_T")
 
 
@@ -63,7 +67,8 @@ class ReadLedger:
 def _shared(client: redis.Redis, do: Callable[[Ledger, int], _T]) -> _T:
     """Raises RedisError."""
     with client.pipeline() as pipe:
-        for _ in range(_TRIES):
+        for lost in range(_TRIES):
+            time.sleep(random.uniform(0, min(lost, _LATER_MAX) * _LATER_S))
             pipe.watch(KEY)  # type: ignore[no-untyped-call]
             seconds, micros = pipe.time()
             ledger = ledger_of(pipe.get(KEY), limits_now())
