@@ -67,6 +67,7 @@ class FlowRow:
     count: int
     lag: int | None
     rate: float
+    #: Topics, as the others: of one some partitions may fail, or the whole.
     failing: int
     silent: int
 
@@ -91,7 +92,7 @@ def _flow(name: str, rows: list[TopicRow]) -> FlowRow:
     lags = [each.row.lag for each in rows]
     return FlowRow(
         name, tuple(worst[:SHOWN_MAX]), len(rows), None if None in lags else sum(filter(None, lags)),
-        sum(each.row.rate for each in rows if not each.is_silent), sum(each.row.failing for each in rows),
+        sum(each.row.rate for each in rows if not each.is_silent), sum(each.row.failing > 0 for each in rows),
         sum(each.is_silent for each in rows),
     )  # fmt: skip
 

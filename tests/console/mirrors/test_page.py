@@ -96,6 +96,18 @@ def test_a_topic_that_cannot_be_copied_at_all_is_told_with_the_reason(mirror, op
     assert MirroredTopic.objects.get(topic="orders").failing == 0
 
 
+def test_topics_that_fail_are_counted_as_topics_however_many_of_their_partitions_do(mirror, operator, client_of):
+    mirror.begin()
+    mirror.say("orders")
+    for partition in (0, 1, 2):
+        mirror.say("clicks", partition, error="refused")
+    mirror.look()
+    assert '2 topics · <span class="badge critical">1 fails</span>' in page(client_of, operator)
+    mirror.say_of_all("users", error="its copy's name would be too long")
+    mirror.look()
+    assert '3 topics · <span class="badge critical">2 fail</span>' in page(client_of, operator)
+
+
 def test_a_paused_mirror_has_paused_topics_and_no_trouble(mirror, operator, client_of):
     mirror.begin()
     mirror.say(is_paused=True, lag=7)
