@@ -42,8 +42,8 @@ class Naming:
         """Whether one of the clusters in its name is the target."""
         if self.keeps_names:
             return False
-        *clusters, _ = topic.split(self.separator)
-        return self.target in clusters
+        # An alias may hold the separator.
+        return f"{self.separator}{self.target}{self.separator}" in f"{self.separator}{topic}"
 
     @property
     def flow(self) -> str:

@@ -45,6 +45,14 @@ def test_a_name_of_which_it_cannot_be_said_whether_it_is_copied_is_told_and_hold
     assert "aa" in Chosen((slow,), ())
 
 
+@pytest.mark.parametrize("topic", ["us-west-orders", "us-east-us-west-orders", "a-us-west-orders"])
+def test_a_topic_that_came_from_the_target_is_known_where_aliases_hold_the_separator(topic):
+    naming = Naming("us-east", "us-west", separator="-")
+    assert copied_topics([topic, "us-east-orders", "xus-west-orders", "orders-us-west"], EVERY, naming) == {
+        each: f"us-east-{each}" for each in ("us-east-orders", "xus-west-orders", "orders-us-west")
+    }
+
+
 def test_names_may_stay_and_beats_never_do():
     kept = copied_topics(["orders", "heartbeats", "west.orders"], EVERY, Naming("east", "west", keeps_names=True))
     assert kept == {"orders": "orders", "heartbeats": "east.heartbeats", "west.orders": "west.orders"}
