@@ -4,6 +4,7 @@ A hand has connections of its own, and what it does it does on one thread; a lan
 a lane's request holds one partition, so a task with one hand alone would leave the target idle while it reads the next.
 """
 
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
@@ -12,12 +13,14 @@ from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
 from broker.common.types import TopicPartition
+from broker.mirror.patience import Patience
 from broker.mirror.producer import BatchProducer
 
 #: So many suffice to keep a broker busy; each costs a connection to every broker of the target.
 HANDS = 4
 #: An answer that does not come in time is asked for again, unless the mirror is to end.
 _COORDINATOR_S = 5.0
+_WAIT_S, _SLOW_S = 1.0, 5.0
 T = TypeVar("T")
 
 
@@ -27,11 +30,13 @@ class Hand:
         self._leaders = Leaders(cluster)
         self._coordinators = Coordinators(cluster, timeout_s=_COORDINATOR_S)
         self._tired_of: set[TopicPartition] = set()
+        self.patience = Patience()
 
     def make_producer(self, transactional_id: str | None) -> BatchProducer:
         return BatchProducer(
-            self._leaders, self._coordinators, self.cluster.ask_any, transactional_id, self._is_stopped, self._tired_of
-        )
+            self._leaders, self._coordinators, self.cluster.ask_any, transactional_id, self._is_stopped, self._tired_of,
+            self.patience,
+        )  # fmt: skip
 
 
 class Hands:
@@ -41,24 +46,35 @@ class Hands:
         self._hands = [Hand(connect(), is_stopped) for _ in range(max(1, min(count, HANDS)))]
         self._threads = ThreadPoolExecutor(len(self._hands), thread_name_prefix="mirror-writer")
         self._turn = 0
+        self._busy_since: float | None = None
 
     def next(self) -> Hand:
         """By turns, so that lanes are spread evenly."""
         self._turn += 1
         return self._hands[self._turn % len(self._hands)]
 
-    def do(self, jobs: Iterable[tuple[Hand, Callable[[], T]]]) -> list[T]:
-        """All of it, that of each hand in order; what they brought, hand by hand.
+    @property
+    def slowness(self) -> str | None:
+        """Why the target takes less than it could be given; None if it does not."""
+        if any(hand.patience.is_tried for hand in self._hands):
+            return "a quota of the target slows the mirror down"
+        if self._busy_since is not None and time.monotonic() - self._busy_since > _SLOW_S:
+            return "the target is slow to answer"
+        return None
+
+    def do(self, jobs: Iterable[tuple[Hand, Callable[[], T]]], on_wait: Callable[[], None] = lambda: None) -> list[T]:
+        """All of it, that of each hand in order; what they brought, hand by hand. `on_wait`: about once a second.
 
         Each hand ends what it does, or fails; then the first failure is raised.
         """
         by_hand: dict[int, list[Callable[[], T]]] = {}
         for hand, job in jobs:
             by_hand.setdefault(id(hand), []).append(job)
-        if len(by_hand) <= 1:
-            return [job() for each in by_hand.values() for job in each]
         under_way = [self._threads.submit(_all, each) for each in by_hand.values()]
-        wait(under_way)
+        self._busy_since = time.monotonic()
+        while wait(under_way, timeout=_WAIT_S).not_done:
+            on_wait()
+        self._busy_since = None
         return [brought for each in under_way for brought in each.result()]
 
     def close(self) -> None:

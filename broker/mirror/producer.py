@@ -21,6 +21,7 @@ from broker.client.transactions import (
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.mirror.batches import Batch, stamp
+from broker.mirror.patience import TRANSACTION_WAITS_S, Patience
 from broker.mirror.queues import Queue, requests
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -66,12 +67,14 @@ class BatchProducer:
         transactional_id: str | None,
         is_stopped: Callable[[], bool],
         tired_of: set[TopicPartition] | None = None,
+        patience: Patience | None = None,
     ):
         self._leaders, self._coordinators, self._ask_any = leaders, coordinators, ask_any
         self._transactional_id = transactional_id
         self._is_stopped = is_stopped
         #: Partitions that took nothing for so long, until they take something.
         self._tired_of = set() if tired_of is None else tired_of
+        self._patience = Patience() if patience is None else patience
         self._sequences: dict[TopicPartition, int] = {}
         self._touched: set[TopicPartition] = set()
         self._who = self._new_identity()
@@ -190,7 +193,9 @@ class BatchProducer:
     def _round(self, left: Mapping[TopicPartition, Queue]) -> None:
         """The next of each partition to its leader. What hinders one is its `trouble` then."""
         under_way: list[_UnderWay] = []
-        for address, partitions in self._led(left).items():
+        led = self._led(left)
+        self._leave_alone(led)
+        for address, partitions in led.items():
             for numbers in requests({partition: left[partition] for partition in partitions}):
                 try:
                     connection = self._leaders.connection(next(iter(numbers)))
@@ -206,6 +211,18 @@ class BatchProducer:
             for _, _, _, numbers in under_way:
                 self._leaders.forget(next(iter(numbers)), connection_broken=True)
             raise
+
+    def _leave_alone(self, led: Mapping[Address, Sequence[TopicPartition]]) -> None:
+        """Until these brokers read on. Not for long if a transaction waits, or the mirror is to end."""
+        begun = time.monotonic()
+        for address, (partition, *_) in led.items():
+            ends_at = self._patience.ends_at(address)
+            until = min(ends_at, begun + TRANSACTION_WAITS_S) if self._transactional_id else ends_at
+            while time.monotonic() < until and not self._is_stopped():
+                time.sleep(_PAUSE_S)
+            if time.monotonic() < ends_at:
+                self._patience.forget(address)
+                self._leaders.forget(partition, connection_broken=True)
 
     def _led(self, left: Mapping[TopicPartition, Queue]) -> dict[Address, list[TopicPartition]]:
         led: dict[Address, list[TopicPartition]] = {}
@@ -229,6 +246,7 @@ class BatchProducer:
                 broken.add(address)
                 self._broken({tp: left[tp] for tp in numbers}, error)
                 continue
+            self._patience.throttled(address, answer.throttle_time_ms / 1000)  # type: ignore[attr-defined]
             self._heed(answer, left, numbers)
 
     def _broken(self, queues: Mapping[TopicPartition, Queue], error: ApiError | BrokerUnreachable) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection, Sent
 from broker.client.errors import BrokerUnreachable, told_code
 from broker.client.leaders import MOVED, Address, Leaders
+from broker.client.offsets import list_offsets
 from broker.client.visible_batches import end_of, visible_batches
 from broker.client.wire import Room
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
@@ -24,6 +26,7 @@ from broker.common.types import IsolationLevel, TopicPartition
 from broker.mirror.batches import Copy, copy_of
 from broker.mirror.provenance import Clusters, Provenance
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
+from broker.protocol.messages.list_offsets import LATEST_TIMESTAMP
 from broker.records.batch import iterate_headers
 
 _log = logger("broker.mirror")
@@ -42,6 +45,8 @@ _IDLE_S = 0.01
 _SELECT_MS = 200
 #: A broker that hangs is asked again, or whoever leads by then.
 _ANSWER_S = 30.0
+#: Between looks at where partitions end that are not read meanwhile.
+_ENDS_S = 3.0
 #: In place of an offset: not read.
 _RESTS = -1
 
@@ -161,12 +166,22 @@ class SourceReader:
     def _put(self, read: list[Read], rooms: list[Room]) -> None:
         if not read:
             self._rooms.extend(rooms)
+        looked_s = time.monotonic()
         while read and not self._stopping.is_set():
             try:
                 self._ready.put((read, rooms), timeout=0.2)
                 return
             except queue.Full:
-                continue
+                if time.monotonic() - looked_s > _ENDS_S:
+                    self._look_at_ends()
+                    looked_s = time.monotonic()
+
+    def _look_at_ends(self) -> None:
+        """While nothing is read because the target takes nothing, the source grows."""
+        with self._lock:
+            wanted = {partition: LATEST_TIMESTAMP for partition, each in self._wanted.items() if each.offset != _RESTS}
+        with suppress(ApiError, BrokerUnreachable):
+            self.ends.update(list_offsets(self._leaders, wanted, IsolationLevel.READ_COMMITTED))
 
     def _round(self, fetching: Cluster) -> tuple[list[Read], list[Room]]:
         """What the first leaders answer, and where it is."""

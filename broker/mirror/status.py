@@ -42,12 +42,15 @@ class Status(NamedTuple):
     is_paused: bool = False
 
 
-def status_of(copied: Copied, end: int | None, trouble: str | None, now_ms: int, *, is_paused: bool = False) -> Status:
+def status_of(
+    copied: Copied, end: int | None, trouble: str | None, slowness: str | None, now_ms: int, *, is_paused: bool = False
+) -> Status:
     error = copied.error or trouble
     lag = None if end is None or copied.next_offset < 0 else max(end - copied.next_offset, 0)
+    notice = slowness if slowness and lag != 0 else copied.notice
     return Status(
         copied.target.topic, copied.next_offset, lag, copied.timestamp if copied.timestamp >= 0 else None,
-        copied.records, copied.bytes, copied.skipped, error and error[:_ERROR_LENGTH_MAX], copied.notice, now_ms,
+        copied.records, copied.bytes, copied.skipped, error and error[:_ERROR_LENGTH_MAX], notice, now_ms,
         is_paused,
     )  # fmt: skip
 
@@ -88,6 +91,7 @@ class StatusTeller:
         copies: Mapping[TopicPartition, Copied],
         ends: Mapping[TopicPartition, int],
         trouble: str | None,
+        slowness: str | None = None,
         *,
         is_paused: bool = False,
     ) -> None:
@@ -97,7 +101,7 @@ class StatusTeller:
         self._at = time.monotonic() + EVERY_S
         now_ms = int(time.time() * 1000)
         for partition, copied in copies.items():
-            status = status_of(copied, ends.get(partition), trouble, now_ms, is_paused=is_paused)
+            status = status_of(copied, ends.get(partition), trouble, slowness, now_ms, is_paused=is_paused)
             before = self._said.get(partition)
             if before is None or before._replace(at_ms=0) != status._replace(at_ms=0) or now_ms - before.at_ms > 60_000:
                 self._said[partition] = status

@@ -48,7 +48,8 @@ class TaskSettings:
 
 
 class MirrorTask:
-    """On one thread, but for its reader and its hands. `audit`: who is told what was copied, if anybody is."""
+    """On one thread, but for its reader and its hands. `audit`: who is told what was copied, if anybody is; `on_wait`:
+    called now and then while the target makes a `step` last."""
 
     def __init__(
         self,
@@ -59,7 +60,9 @@ class MirrorTask:
         audit: MirrorAudit | None = None,
     ):
         self._settings, self._connect_source, self._connect_target = settings, source, target
+        on_wait: Callable[[], None] = lambda: None,
         self._is_stopped, self._audit = is_stopped, audit
+        self._on_wait = on_wait
         self.copies = {
             partition: Copied(partition, TopicPartition(topic, partition.partition))
             for partition, topic in settings.assigned.items()
@@ -86,6 +89,11 @@ class MirrorTask:
 
     def ends(self) -> Mapping[TopicPartition, int]:
         """Where partitions of the source end, as far as is known."""
+    @property
+    def slowness(self) -> str | None:
+        """Why the target takes less than it could be given, if it is so."""
+        return self._hands.slowness if self._hands is not None else None
+
         return self._reader.ends
 
     def step(self) -> None:
@@ -208,7 +216,7 @@ class MirrorTask:
             by_lane.setdefault(id(lane), (lane, []))[1].append(read)
         assert self._hands is not None
         jobs = [(self._hand_of[lane], partial(_written, lane, portions)) for lane, portions in by_lane.values()]
-        for lane, refused in self._hands.do(jobs):
+        for lane, refused in self._hands.do(jobs, self._on_wait):
             self._heed_target(lane, refused)
         self._save(is_idle=not reads)
         self._try_again()
@@ -247,7 +255,7 @@ class MirrorTask:
             return
         assert self._hands is not None
         jobs = [(hand, partial(_saved, lane)) for lane, hand in self._hand_of.items() if not lane.is_saved]
-        for moved in self._hands.do(jobs):
+        for moved in self._hands.do(jobs, self._on_wait):
             for copied in moved:
                 self._remember(copied)
         self._save_at = time.monotonic() + self._settings.commit_interval_s

@@ -45,6 +45,17 @@ def south(tmp_path_factory, zookeeper):
         yield Side("south", running)
 
 
+@pytest.fixture(scope="package")
+def sides(tmp_path_factory, zookeeper):
+    """East and west, of two brokers each. Who kills one puts it back."""
+    place = tmp_path_factory.mktemp("sides")
+    with (
+        running_cluster(place / "east", brokers=2, zookeeper=zookeeper) as east,
+        running_cluster(place / "west", brokers=2, zookeeper=zookeeper) as west,
+    ):
+        yield Side("east", east, replicas=2), Side("west", west, replicas=2)
+
+
 class Side:
     """A cluster, and what tests do with it."""
 

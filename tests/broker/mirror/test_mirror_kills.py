@@ -8,20 +8,10 @@ import uuid
 import pytest
 from confluent_kafka import Producer
 
-from tests.barnabas_cluster import await_true, running_cluster
-from tests.broker.mirror.conftest import Side, mirroring
+from tests.barnabas_cluster import await_true
+from tests.broker.mirror.conftest import mirroring
 
 PARTITIONS = 4
-
-
-@pytest.fixture(scope="module")
-def sides(tmp_path_factory, zookeeper):
-    place = tmp_path_factory.mktemp("sides")
-    with (
-        running_cluster(place / "east", brokers=2, zookeeper=zookeeper) as east,
-        running_cluster(place / "west", brokers=2, zookeeper=zookeeper) as west,
-    ):
-        yield Side("east", east, replicas=2), Side("west", west, replicas=2)
 
 
 class Writing:

@@ -55,14 +55,14 @@ class MirrorSourceTask(SourceTask):
         self._teller = StatusTeller(name, Producer({**target.client(), "linger.ms": 50}))
         self._sender = IncrementSender(source.client()) if values["audit.enable"] else None
         audit = MirrorAudit(name, self._sender.send) if self._sender is not None else None
-        self._task = MirrorTask(task, source.connect, target.connect, self._stopped.is_set, audit)
+        self._task = MirrorTask(task, source.connect, target.connect, self._stopped.is_set, audit, self._tell)
 
     def poll(self) -> list[SourceRecord]:
         try:
             with self._working:
                 if self._task is not None and not self._stopped.is_set():
                     self._task.step()
-                    self._teller.tell(self._task.copies, self._task.ends(), self._task.trouble)
+                    self._tell()
         except Fenced as error:
             raise ConnectError(f"another mirror copies the same partitions: {error}") from None
         finally:
@@ -73,6 +73,10 @@ class MirrorSourceTask(SourceTask):
         with self._working:
             if self._task is not None and not self._stopped.is_set():
                 self._task.save()
+
+    def _tell(self) -> None:
+        if (task := self._task) is not None:
+            self._teller.tell(task.copies, task.ends(), task.trouble, task.slowness)
 
     def rest(self) -> None:
         with self._working:
