@@ -10,12 +10,12 @@ from django.conf import settings
 
 from console.common.clock import now_ms
 from console.gateway.certificates import ENDS_SOON_MS, certificates_end_in_s
-from console.processes.models import ManagedProcess
+from console.processes.queries import running_brokers
 
 
 def certificates_here() -> dict[int, Mapping[str, int]]:
     """By broker: listener → its end, ms since the epoch. Of one that does not answer nothing is known."""
-    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, host=settings.HOST_NAME, pid__isnull=False)
+    rows = running_brokers(settings.HOST_NAME)
     asked = {row.spec.get("broker_id"): row.spec.get("metrics_port") for row in rows}
     at_ms = now_ms()
     found = {broker_id: certificates_end_in_s(port) for broker_id, port in asked.items() if port}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import psutil
 from django.conf import settings
 
-from console.processes.models import ManagedProcess
+from console.processes.queries import running_brokers
 
 #: From this part of the limit on a person is told.
 NEAR_SHARE = 0.8
@@ -28,10 +28,12 @@ class OpenFiles:
 
 def open_files_here() -> dict[int, OpenFiles]:
     """By broker; of one that has just ended, or is somebody else's, nothing is known."""
-    rows = ManagedProcess.objects.filter(
-        kind=ManagedProcess.Kind.BROKER, host=settings.HOST_NAME, pid__isnull=False, create_time__isnull=False
-    )
-    found = {row.spec.get("broker_id"): open_files_of(row.pid, row.create_time) for row in rows}
+    rows = running_brokers(settings.HOST_NAME)
+    found = {
+        row.spec.get("broker_id"): open_files_of(row.pid, row.create_time)
+        for row in rows
+        if row.create_time is not None
+    }
     return {broker_id: files for broker_id, files in found.items() if broker_id is not None and files is not None}
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum, Value
 
 from console.brokers.models import BrokerReport
 from console.clusters.models import Broker, Topic
-from console.clusters.queries import cluster_state
+from console.clusters.queries import all_brokers, cluster_state
 from console.common.current_cluster import is_main
+from console.common.kept_statements import kept_rows, kept_values
 from console.healing.symptoms import BrokerSeen, Facts
 from console.operations.queries import operation_under_way
 from console.placement.models import OPEN, OngoingMove, Reassignment
@@ -19,15 +20,15 @@ from console.processes.states import Desired
 def facts_now(now_ms: int) -> Facts:
     state = cluster_state()
     stopped, disks = _stopped_by_wish(), _disks_used()
-    lacking = Topic.objects.aggregate(short=Sum("under_replicated_count"), led_by_none=Sum("leaderless_count"))
+    (lacking,) = kept_values(_lacking)
     return Facts(
         now_ms=now_ms,
         seen_at_ms=min(state.brokers_at_ms, state.topics_at_ms),
         error=state.brokers_error or state.topics_error,
-        brokers=tuple(_seen(each, now_ms, stopped, disks) for each in Broker.objects.all()),
-        lacking=sum(each or 0 for each in lacking.values()),
+        brokers=tuple(_seen(each, now_ms, stopped, disks) for each in all_brokers()),
+        lacking=sum(each or 0 for each in lacking),
         operation=operation_under_way(),
-        moving=OngoingMove.objects.exists() or Reassignment.objects.filter(state__in=OPEN).exists(),
+        moving=bool(kept_values(_on_the_move) or kept_values(_asked_for)),
     )
 
 
@@ -51,14 +52,35 @@ def _stopped_by_wish() -> frozenset[int]:
     """Processes are the first cluster's."""
     if not is_main():
         return frozenset()
-    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, desired=Desired.STOPPED)
-    return frozenset(map(broker_id_of, rows))
+    return frozenset(map(broker_id_of, kept_rows(_stopped_brokers)))
+
+
+def _stopped_brokers() -> QuerySet[ManagedProcess]:
+    return ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, desired=Desired.STOPPED)
+
+
+def _lacking() -> QuerySet:
+    whole = Topic.objects.order_by().values(whole=Value(1))
+    sums = {"short": Sum("under_replicated_count"), "led_by_none": Sum("leaderless_count")}
+    return whole.annotate(**sums).values_list(*sums)
+
+
+def _on_the_move() -> QuerySet:
+    return OngoingMove.objects.order_by().values_list("pk")[:1]
+
+
+def _asked_for() -> QuerySet:
+    return Reassignment.objects.filter(state__in=OPEN).order_by().values_list("pk")[:1]
 
 
 def _disks_used() -> dict[int, float]:
     """The fullest disk of each broker that tells, in percent."""
     used = {
         report.broker_id: [each.used_percent for each in report.directories if each.used_percent is not None]
-        for report in BrokerReport.objects.all()
+        for report in kept_rows(_reports)
     }
     return {broker_id: max(found) for broker_id, found in used.items() if found}
+
+
+def _reports() -> QuerySet[BrokerReport]:
+    return BrokerReport.objects.only("broker_id", "log_dirs")

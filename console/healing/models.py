@@ -3,6 +3,7 @@
 from django.db import models
 
 from console.common.account_key import AccountKey
+from console.common.kept_statements import kept_rows
 from console.healing.kinds import DEFAULTS, WORDS, Kind, Mode, Rule
 
 #: Proposals that are over and still listed; what was done stays in the audit.
@@ -31,7 +32,11 @@ class HealingRule(models.Model):
 
 
 def kept_rules() -> dict[Kind, HealingRule]:
-    return {Kind(each.kind): each for each in HealingRule.objects.filter(kind__in=list(Kind))}
+    return {Kind(each.kind): each for each in kept_rows(_rules_of_kinds)}
+
+
+def _rules_of_kinds() -> models.QuerySet[HealingRule]:
+    return HealingRule.objects.filter(kind__in=list(Kind))
 
 
 def rules_now() -> dict[Kind, Rule]:

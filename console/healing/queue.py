@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Mapping
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from console.audit.record import record_event
 from console.common.databases import cluster_atomic
+from console.common.kept_statements import kept_rows
 from console.healing.acting import AGAIN_MS
 from console.healing.kinds import Kind, Mode, Rule
 from console.healing.models import KEPT, HealingState, Proposal
@@ -28,7 +29,11 @@ SHOWS_MS = 300_000
 
 def open_proposals() -> list[Proposal]:
     """The oldest first."""
-    return list(Proposal.objects.filter(state=State.OPEN).order_by("id"))
+    return kept_rows(_open)
+
+
+def _open() -> QuerySet[Proposal]:
+    return Proposal.objects.filter(state=State.OPEN).order_by("id")
 
 
 def is_known(cause: str, now_ms: int) -> bool:

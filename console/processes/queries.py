@@ -1,5 +1,8 @@
 """Reading managed processes for others."""
 
+from django.db.models import QuerySet
+
+from console.common.kept_statements import kept_rows
 from console.processes.models import ManagedProcess, WithdrawnProcess
 
 
@@ -9,3 +12,12 @@ def removed_brokers() -> set[int]:
     leaving = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, is_leaving=True)
     names = [*withdrawn, *leaving.values_list("name", flat=True)]
     return {int(number) for name in names if (number := name.rpartition("-")[2]).isdecimal()}
+
+
+def running_brokers(host: str) -> list[ManagedProcess]:
+    """Of those that `host` runs the ones that have a process."""
+    return kept_rows(_running_brokers, host)
+
+
+def _running_brokers(host: str) -> QuerySet[ManagedProcess]:
+    return ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, host=host, pid__isnull=False)

@@ -12,6 +12,7 @@ from console.brokers.models import BrokerReport
 from console.clusters.models import Partition, Topic
 from console.common.clock import now_ms
 from console.common.databases import cluster_atomic
+from console.common.kept_statements import kept_rows
 from console.consumers.models import GroupPartition
 from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
@@ -89,7 +90,7 @@ class RetentionSweep:
     def _watch_disks(self) -> None:
         """Nothing where no broker has said anything new."""
         rows, keys = [], set()
-        for report in BrokerReport.objects.all():
+        for report in kept_rows(_reports):
             is_news = self._said_at_ms.get(report.broker_id) != report.log_dirs_at_ms
             self._said_at_ms[report.broker_id] = report.log_dirs_at_ms
             for each in report.directories:
@@ -97,6 +98,8 @@ class RetentionSweep:
                 if is_news and not each.error:
                     rows.append(self._grown(report.broker_id, each, report.log_dirs_at_ms))
         self._growth.forget_all_but(keys)
+        if not rows:
+            return
         DiskGrowth.objects.bulk_create(
             rows,
             update_conflicts=True,
@@ -111,6 +114,10 @@ class RetentionSweep:
             room = self._growth.observe(("room", broker_id, directory.path), directory.usable_bytes, at_ms)
         filling = None if room is None else -room
         return DiskGrowth(broker_id=broker_id, path=directory.path, logs_per_second=logs, filling_per_second=filling)
+
+
+def _reports() -> QuerySet[BrokerReport]:
+    return BrokerReport.objects.only("broker_id", "log_dirs", "log_dirs_at_ms")
 
 
 def _keep(rows: list[TopicOutlook]) -> list[int]:
