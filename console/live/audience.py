@@ -5,8 +5,9 @@ not answer, may have listeners: then everything is rendered.
 """
 
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from functools import cache
+from typing import Any
 
 import redis
 from channels.layers import InMemoryChannelLayer, get_channel_layer
@@ -30,23 +31,29 @@ def listened(names: Collection[str]) -> frozenset[str]:
         return frozenset(names)
     by_channel = {channel_of(name): name for name in names}
     try:
-        answer = _subscribers(client, by_channel)
+        (answer,) = answers(client, [("PUBSUB", "NUMSUB", *by_channel)])
     except redis.RedisError as error:
         logger.debug("who listens is not known: %s", error)
         return frozenset(names)
-    return frozenset(by_channel[channel.decode()] for channel, count in answer if count)
+    counted = zip(answer[::2], answer[1::2], strict=True)
+    return frozenset(by_channel[channel.decode()] for channel, count in counted if count)
 
 
-def _subscribers(client: redis.Redis, channels: Iterable[str]) -> Iterable[tuple[bytes, int]]:
-    """As `pubsub_numsub`, without what the client does around a question: it is asked several times a second."""
+def answers(client: redis.Redis, commands: Sequence[tuple[str | bytes, ...]]) -> list[Any]:
+    """What Redis answers to `commands`, which are sent as one piece. Raises RedisError.
+
+    Without what the client does around each question, which is most of what it costs several times a second.
+    """
     pool = client.connection_pool
     connection = pool.get_connection()
     try:
-        connection.send_command("PUBSUB", "NUMSUB", *channels)
-        answer = connection.read_response()
+        connection.send_packed_command(connection.pack_commands(commands))
+        return [connection.read_response() for _ in commands]
+    except BaseException:
+        connection.disconnect()  # other answers may be on their way
+        raise
     finally:
         pool.release(connection)
-    return zip(answer[::2], answer[1::2], strict=True)
 
 
 def redis_of_layer() -> redis.Redis | None:

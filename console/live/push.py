@@ -15,7 +15,7 @@ from django.template.loader import render_to_string
 
 from console.common.databases import on_cluster_commit
 from console.live import groups
-from console.live.audience import channel_of, listened, redis_of_layer
+from console.live.audience import answers, channel_of, listened, redis_of_layer
 
 logger = logging.getLogger(__name__)
 
@@ -74,10 +74,7 @@ def _send(messages: Sequence[tuple[str, Message]]) -> None:
 
 def _publish(client: redis.Redis, messages: Sequence[tuple[str, Message]]) -> None:
     serialize = get_channel_layer().serialize
-    with client.pipeline(transaction=False) as pipeline:
-        for group, message in messages:
-            pipeline.publish(channel_of(group), serialize(message))
-        pipeline.execute()
+    answers(client, [("PUBLISH", channel_of(group), serialize(message)) for group, message in messages])
 
 
 async def _send_by_layer(messages: Sequence[tuple[str, Message]]) -> None:

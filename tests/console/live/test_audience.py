@@ -142,6 +142,14 @@ def test_a_redis_that_hung_up_meanwhile_is_asked_anew_by_a_connection_that_is_gi
     assert (pool._created_connections, len(pool._available_connections)) == (1, 1)
 
 
+def test_answers_come_in_the_order_of_their_questions_and_none_is_left_behind_a_refusal(layer):
+    client = audience._client()
+    assert audience.answers(client, [("ECHO", "a"), ("ECHO", b"b")]) == [b"a", b"b"]
+    with pytest.raises(redis.ResponseError):
+        audience.answers(client, [("PUBLISH", "too few"), ("ECHO", "late")])
+    assert audience.answers(client, [("ECHO", "c")]) == [b"c"]
+
+
 def test_a_redis_that_does_not_answer_may_have_listeners(layer, settings, redis_url):
     settings.REDIS_URL = f"{redis_url}.gone"
 
