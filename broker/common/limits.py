@@ -252,6 +252,9 @@ TRANSACTION_PARTITIONS_MAX = 500_000
 #: Previews of retention that wait for their turn; one is made at a time, and beyond these a client is refused.
 PREVIEWS_WAITING_MAX = 8
 
+#: Of a topic's partitions whose headers at most are read: then others have the thread, and each visit wakes two.
+PREVIEWS_IN_A_TURN = 50
+
 #: What one preview may take; reading a terabyte for a question would take the disk from everybody else.
 PREVIEW_MS_MAX = 60_000
 

@@ -29,6 +29,7 @@ from broker.protocol.messages.preview_retention import (
     PreviewRetentionTopic,
     PreviewRetentionTopicResult,
 )
+from broker.runtime.gather import gather
 from broker.security.operations import Operation, ResourceType
 from broker.security.rights import Rights
 
@@ -43,8 +44,12 @@ async def handle_preview_retention(
     request: PreviewRetentionRequest, context: RequestContext
 ) -> PreviewRetentionResponse:
     answer = _Answer(request, context)
-    topics = {topic.name: topic for topic in request.topics}
-    return PreviewRetentionResponse(topics=[await answer.topic(each) for each in topics.values()])
+    topics = list({topic.name: topic for topic in request.topics}.values())
+    # ZooKeeper is asked of all at once: one after the other each answer would wake it and three threads here.
+    configs = await gather((answer.config(each) for each in topics), context.services.turns)
+    return PreviewRetentionResponse(
+        topics=[await answer.topic(each, config) for each, config in zip(topics, configs, strict=True)]
+    )
 
 
 class _Answer:
@@ -57,32 +62,43 @@ class _Answer:
         self._deadline_ms = self._previews.deadline_ms(request.timeout_ms)
         self._segments_left = PREVIEW_SEGMENTS_MAX
 
-    async def topic(self, asked: PreviewRetentionTopic) -> PreviewRetentionTopicResult:
+    async def config(self, asked: PreviewRetentionTopic) -> LogConfig | ApiError:
+        """What the topic's logs would go by, or why that is not told."""
         try:
             require(Operation.ALTER_CONFIGS, ResourceType.TOPIC, asked.name, self._context)
             check_topic(asked.name, self._context)
             if len({config.name for config in asked.configs}) < len(asked.configs):
                 raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
-            config = await self._previews.config_with(asked.name, {each.name: each.value for each in asked.configs})
+            return await self._previews.config_with(asked.name, {each.name: each.value for each in asked.configs})
         except ApiError as error:
-            return PreviewRetentionTopicResult(name=asked.name, error_code=error.code, error_message=error.message)
+            return error
+
+    async def topic(self, asked: PreviewRetentionTopic, config: LogConfig | ApiError) -> PreviewRetentionTopicResult:
+        if isinstance(config, ApiError):
+            return PreviewRetentionTopicResult(name=asked.name, error_code=config.code, error_message=config.message)
         partitions = self._previews.led_partitions(asked.name) if asked.partitions is None else asked.partitions
+        partitions = list(dict.fromkeys(partitions))
+        found = await self._previews.preview(
+            asked.name, partitions, config, self._deadline_ms, with_compaction=self._include_compaction
+        )
         return PreviewRetentionTopicResult(
             name=asked.name,
             cleanup_policy=render_value(config.cleanup_policy),
             retention_ms=config.retention_ms,
             retention_bytes=config.retention_bytes,
-            partitions=[await self._partition(asked.name, each, config) for each in dict.fromkeys(partitions)],
+            partitions=[
+                self._partition(TopicPartition(asked.name, index), each)
+                for index, each in zip(partitions, found, strict=True)
+            ],
         )
 
-    async def _partition(self, topic: str, index: int, config: LogConfig) -> PreviewRetentionPartitionResult:
-        try:
-            found = await self._previews.preview(
-                topic, index, config, self._deadline_ms, with_compaction=self._include_compaction
-            )
-        except ApiError as error:
-            code = refusal(error, TopicPartition(topic, index), self._context)
-            message = error.message if code == error.code else code.meaning
+    def _partition(
+        self, topic_partition: TopicPartition, found: LogPreview | ApiError
+    ) -> PreviewRetentionPartitionResult:
+        index = topic_partition.partition
+        if isinstance(found, ApiError):
+            code = refusal(found, topic_partition, self._context)
+            message = found.message if code == found.code else code.meaning
             return PreviewRetentionPartitionResult(partition_index=index, error_code=code, error_message=message)
         segments = list(islice(_segments(found), self._segments_left))
         self._segments_left -= len(segments)

@@ -6,12 +6,17 @@ went away stops it.
 
 import asyncio
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
-from broker.common.limits import PREVIEW_MS_MAX, PREVIEW_OFFSET_MAP_BYTES_MAX, PREVIEWS_WAITING_MAX
+from broker.common.limits import (
+    PREVIEW_MS_MAX,
+    PREVIEW_OFFSET_MAP_BYTES_MAX,
+    PREVIEWS_IN_A_TURN,
+    PREVIEWS_WAITING_MAX,
+)
 from broker.config.broker import BrokerConfig
 from broker.config.topic import check_topic_configs
 from broker.log.compaction.log_to_clean import LogToClean
@@ -58,60 +63,76 @@ class RetentionPreviews:
         return self._clock.monotonic_ms() + max(0, min(timeout_ms, PREVIEW_MS_MAX))
 
     async def preview(
-        self, topic: str, partition: int, config: LogConfig, deadline_ms: int, *, with_compaction: bool
-    ) -> LogPreview:
-        """Raises ApiError: whatever a leader refuses, REQUEST_TIMED_OUT at the deadline, or when too many ask."""
-        hosted = self._replicas.leader_log(topic, partition)
+        self, topic: str, partitions: Sequence[int], config: LogConfig, deadline_ms: int, *, with_compaction: bool
+    ) -> list[LogPreview | ApiError]:
+        """Of each in its order, or why not: whatever a leader refuses, REQUEST_TIMED_OUT at the deadline, or when too
+        many ask. With compaction, which reads whole logs, others have the thread between two of them.
+        """
+        found: list[LogPreview | ApiError] = []
+        step = 1 if with_compaction else PREVIEWS_IN_A_TURN
+        for first in range(0, len(partitions), step):
+            some = partitions[first : first + step]
+            found += await self._preview_some(topic, some, config, deadline_ms, with_compaction)
+        return found
+
+    async def _preview_some(
+        self, topic: str, partitions: Sequence[int], config: LogConfig, deadline_ms: int, with_compaction: bool
+    ) -> list[LogPreview | ApiError]:
         if self._waiting >= PREVIEWS_WAITING_MAX:
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"{self._waiting} previews are asked for already; try later")
+            why = f"{self._waiting} previews are asked for already; try later"
+            return [ApiError(ErrorCode.REQUEST_TIMED_OUT, why) for _ in partitions]
+        found: dict[int, LogPreview | ApiError] = {}
+        hosted: dict[int, HostedPartition] = {}
+        for partition in partitions:
+            try:
+                hosted[partition] = self._replicas.leader_log(topic, partition)
+            except ApiError as error:
+                found[partition] = error
         self._waiting += 1
         try:
-            return await self._try(hosted, config, deadline_ms, with_compaction)
-        except CleaningStopped:
-            raise ApiError(
-                ErrorCode.REQUEST_TIMED_OUT,
-                "the log is too large to preview in that time; allow more, or no compaction",
-            ) from None
-        except OSError as error:
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log cannot be read: {error.strerror}") from error
+            for tries_left in reversed(range(_TRIES)):
+                seen = {partition: each.log.segments for partition, each in hosted.items()}
+                outcomes = await self._on_thread(list(hosted.values()), config, deadline_ms, with_compaction)
+                found |= {each: _told(outcome) for each, outcome in zip(hosted, outcomes, strict=True)}
+                again = {
+                    partition: hosted[partition]
+                    for (partition, segments), outcome in zip(seen.items(), outcomes, strict=True)
+                    if isinstance(outcome, ApiError | FileNotFoundError) and segments != hosted[partition].log.segments
+                }
+                if not again or not tries_left:
+                    break
+                hosted = again
         finally:
             self._waiting -= 1
-
-    async def _try(
-        self, hosted: HostedPartition, config: LogConfig, deadline_ms: int, with_compaction: bool
-    ) -> LogPreview:
-        for tries_left in reversed(range(_TRIES)):
-            segments = hosted.log.segments
-            try:
-                return await self._on_thread(hosted, config, deadline_ms, with_compaction)
-            except (ApiError, FileNotFoundError):
-                if not tries_left or segments == hosted.log.segments:
-                    raise
-        raise InvariantViolation("the last try returns or raises")
+        return [found[each] for each in partitions]
 
     async def _on_thread(
-        self, hosted: HostedPartition, config: LogConfig, deadline_ms: int, with_compaction: bool
-    ) -> LogPreview:
-        log, high_watermark = hosted.log, hosted.partition.high_watermark
-        target = LogToClean.of(
-            hosted.partition.topic_partition,
-            log,
-            log.last_stable_offset(high_watermark),
-            log.last_offsets_of_producers,
-            config,
-        )
+        self, hosted: Sequence[HostedPartition], config: LogConfig, deadline_ms: int, with_compaction: bool
+    ) -> list[LogPreview | Exception]:
+        """Of each, or what it raised."""
+        if not hosted:
+            return []
+        targets: list[tuple[LogToClean, int] | ApiError] = [_target(each, config) for each in hosted]
         gone = threading.Event()
 
         def should_stop() -> bool:
             return gone.is_set() or self._closing.is_set() or self._clock.monotonic_ms() >= deadline_ms
 
-        def look() -> LogPreview:
-            settings = self._settings(gone, should_stop)
-            settings.refuse_if_stopping()
-            return preview_log(target, high_watermark, settings, with_compaction=with_compaction)
+        settings = self._settings(gone, should_stop)
+
+        def look(target: tuple[LogToClean, int] | ApiError) -> LogPreview | Exception:
+            if isinstance(target, ApiError):
+                return target
+            try:
+                settings.refuse_if_stopping()
+                return preview_log(*target, settings, with_compaction=with_compaction)
+            except (ApiError, OSError, CleaningStopped) as error:
+                return error
 
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, look)
+            return await asyncio.get_running_loop().run_in_executor(
+                self._thread, lambda: [look(each) for each in targets]
+            )
         finally:
             gone.set()
 
@@ -124,6 +145,27 @@ class RetentionPreviews:
             offset_map_bytes=min(self._config.log_cleaner_dedupe_buffer_size, PREVIEW_OFFSET_MAP_BYTES_MAX),
             bytes_per_second=self._config.log_cleaner_io_max_bytes_per_second,
         )
+
+
+def _target(hosted: HostedPartition, config: LogConfig) -> tuple[LogToClean, int] | ApiError:
+    """The log as it is now, and its high watermark."""
+    log, high_watermark = hosted.log, hosted.partition.high_watermark
+    try:
+        end, producers = log.last_stable_offset(high_watermark), log.last_offsets_of_producers
+        return LogToClean.of(hosted.partition.topic_partition, log, end, producers, config), high_watermark
+    except ApiError as error:
+        return error
+
+
+def _told(outcome: LogPreview | Exception) -> LogPreview | ApiError:
+    if isinstance(outcome, LogPreview | ApiError):
+        return outcome
+    if isinstance(outcome, OSError):
+        return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log cannot be read: {outcome.strerror}")
+    return ApiError(
+        ErrorCode.REQUEST_TIMED_OUT,
+        "the log is too large to preview in that time; allow more, or no compaction",
+    )
 
 
 def _refuse(_work) -> None:

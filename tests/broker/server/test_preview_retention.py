@@ -130,6 +130,29 @@ async def test_damage_on_disk_is_an_answer(client, served):
     assert partition.error_code == ErrorCode.CORRUPT_MESSAGE
 
 
+async def test_partitions_are_looked_at_in_one_visit_of_the_thread_and_one_that_fails_costs_no_other_its_preview(
+    client, served, monkeypatch
+):
+    preview_log, visits = retention_previews.preview_log, []
+    loop = asyncio.get_running_loop()
+    run_in_executor = loop.run_in_executor
+    monkeypatch.setattr(loop, "run_in_executor", lambda *work: visits.append(work) or run_in_executor(*work))
+
+    def failing(target, *arguments, **options):
+        if target.partition.partition == 0:
+            raise OSError(5, "Input/output error")
+        return preview_log(target, *arguments, **options)
+
+    monkeypatch.setattr(retention_previews, "preview_log", failing)
+    request = asking([0, 7, 1])
+    request.include_compaction = False
+    broken, unknown, well = (await only_topic(client, request)).partitions
+    assert (broken.partition_index, broken.error_code) == (0, ErrorCode.KAFKA_STORAGE_ERROR)
+    assert (unknown.partition_index, unknown.error_code) == (7, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    assert (well.partition_index, well.error_code, well.log_end_offset) == (1, ErrorCode.NONE, 0)
+    assert len(visits) == 1
+
+
 async def test_a_flood_of_previews_is_refused_and_others_are_served(client, served, monkeypatch):
     may_go_on = threading.Event()
 
