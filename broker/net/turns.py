@@ -62,9 +62,10 @@ class Turns:
             asyncio.get_running_loop().call_soon(self._run)
 
     def _run(self) -> None:
-        end = self.slice_end()  # the loop's own time stands still during a pass
         self._is_scheduled = False
         queue = self._queue
+        # The loop's own time stands still during a pass. Who is alone needs no end, and at rest nearly everybody is.
+        end = self.slice_end() if len(queue) > 1 else 0.0
         for _ in range(len(queue)):
             work = queue.popleft()
             if isinstance(work, asyncio.Future):
