@@ -30,7 +30,8 @@ from broker.connect.herder.herder import Herder
 #: What is spoken, preferred first; which of them, all members of a round have in common.
 _SPOKEN = {"sessioned": ("sessioned", "compatible"), "compatible": ("compatible",)}
 #: Between two looks whether the group has still to be believed to hold us.
-_TICK_S = 0.25
+#: How often `tick` is called at least, and what is waited for here is looked at.
+_TICK_S, _LOOK_S = 1.0, 0.05
 _PAUSE_S = 0.2
 _log = logger("broker.connect")
 
@@ -99,7 +100,7 @@ class GroupWorker:
                 else:
                     self._beat()
                     self._tick()
-                    self._asked.wait(_TICK_S)
+                    self._asked.wait(self._rest_s())
             except ApiError as error:
                 self._refused(error)
             except (BrokerUnreachable, ProtocolError) as error:
@@ -111,6 +112,11 @@ class GroupWorker:
                 self._stopping.wait(_PAUSE_S)
             if self._running is not None and not self.holds():
                 self._lose()
+
+    def _rest_s(self) -> float:
+        """Until something is due: a heartbeat, a round, or the end of a session nobody has heard of."""
+        due_at: float = min(self._beat_at, self._join_at, self._member.heard_at + self._session_s)
+        return min(max(due_at - time.monotonic(), _LOOK_S), _TICK_S)
 
     def _say(self, trouble: str, error: BarnabasError) -> None:
         """Once for each: it is tried five times a second."""
@@ -192,7 +198,7 @@ class GroupWorker:
         while not done.done():
             with contextlib.suppress(ApiError) if not self._asked.is_set() else contextlib.nullcontext():
                 self._beat()
-            self._stopping.wait(_TICK_S / 5)
+            self._stopping.wait(_LOOK_S)
         done.result()
 
     def _decided(self, joined: Joined) -> dict[str, bytes]:

@@ -286,7 +286,7 @@ class TopicLog:
 
     def _read(self) -> None:
         while not self._stopping.is_set():
-            message = self._consumer.poll(0.5)
+            message = next(iter(self._consumer.consume(1, 0.5)), None)  # `poll` wakes five times a second
             if message is None:
                 continue
             error, partition, offset = message.error(), message.partition(), message.offset()
