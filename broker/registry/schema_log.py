@@ -22,6 +22,10 @@ from broker.registry.records import NoopKey, encode_key
 #: What one turn takes of the topic: a turn of the loop applies it.
 _BATCH = 500
 _POLL_S = 0.5
+#: Behind the marker of a transaction, and every write is one, the end is known when a fetch comes back empty: soon,
+#: until it was seen once. Afterwards whatever is written ends a fetch at once, and brokers that rest are asked a sixth
+#: as often.
+_FETCH_WAIT_AT_FIRST_MS, _FETCH_WAIT_MS = 500, 3_000
 _TOPIC_TIMEOUT_S = 15.0
 #: How long a write may take, and how long the brokers keep what a leader that died has begun.
 _WRITE_TIMEOUT_S = 10.0
@@ -125,13 +129,20 @@ class SchemaReader:
         await reached
 
     def _read(self) -> None:
-        consumer = Consumer(told(self._settings))
-        consumer.assign([TopicPartition(self._topic, 0, 0)])
+        self._read_until(self._is_known_once, _FETCH_WAIT_AT_FIRST_MS)
+        self._read_until(self._stopped.is_set, _FETCH_WAIT_MS)
+
+    def _is_known_once(self) -> bool:
+        return self.is_complete.is_set() or self._stopped.is_set()
+
+    def _read_until(self, is_over: Callable[[], bool], fetch_wait_ms: int) -> None:
+        consumer = Consumer(told(self._settings | {"fetch.wait.max.ms": fetch_wait_ms}))
+        consumer.assign([TopicPartition(self._topic, 0, self._next_offset)])
         try:
-            while not self._stopped.is_set():
-                first = consumer.poll(_POLL_S)
-                if first is not None:
-                    self._hand_over([first, *consumer.consume(_BATCH, 0)])
+            while not is_over():
+                first = consumer.consume(1, _POLL_S)  # `poll` wakes five times a second to see to signals
+                if first:
+                    self._hand_over([*first, *consumer.consume(_BATCH, 0)])
         finally:
             consumer.close()
 
