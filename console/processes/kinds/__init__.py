@@ -53,6 +53,8 @@ class ProcessKind(Protocol):
 KINDS: dict[str, ProcessKind] = {
     module.NAME: module for module in (zookeeper, broker, second, registry, connect, mirror, counter, stream, probe)
 }
+#: So little passes through them that their threads can do with one arena of glibc's between them.
+LIGHT = frozenset(module.NAME for module in (zookeeper, registry, probe))
 START_ORDER = tuple(sorted(KINDS, key=lambda name: KINDS[name].ORDER))
 
 

@@ -52,6 +52,15 @@ def test_started_process_is_recorded_with_pid_create_time_and_token(make_process
     assert read_run_file(run_files_of_processes(), row.name).pid == row.pid
 
 
+@pytest.mark.parametrize(("kind", "arenas"), [("probe", "1"), ("zookeeper", "1"), ("broker", None), ("connect", None)])
+def test_memory_is_spared_where_little_passes_through(make_process, monkeypatch, kind, arenas):
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    row = make_process(kind=kind)
+    ManagedProcess.objects.filter(pk=row.pk).update(request=Request.START, desired=Desired.RUNNING)
+    row = step.step(row.name)
+    assert psutil.Process(row.pid).environ().get("MALLOC_ARENA_MAX") == arenas
+
+
 def test_process_killed_by_hand_stays_ended_if_it_is_never_to_be_restarted(make_process, settings):
     row = start(make_process(restart=Policy.NEVER))
     os.kill(row.pid, signal.SIGKILL)
