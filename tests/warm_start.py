@@ -1,7 +1,7 @@
 """`python -m broker …` without its imports: a process is forked from one that has them (`warm_python.py`).
 
-For tests of what brokers and workers do. Who tests how they begin, or what the environment makes of them before they
-are Python (LD_PRELOAD, a namespace), starts them by `subprocess`.
+For tests of what brokers and workers do. Who tests how they begin, or puts them somewhere else, starts them by
+`subprocess`; where the environment has meanwhile something to say to Python itself, they begin from nothing as well.
 """
 
 import atexit
@@ -59,19 +59,22 @@ class WarmProcess:
         self.send_signal(signal.SIGKILL)
 
 
+#: Of variables that are read before a process is Python, or while it becomes it.
+_READ_EARLY = ("PYTHON", "LD_")
 #: Where the one that is warm is asked, if there is one: forks of who began it share it.
 _asks: socket.socket | None = None
+_begun_with: dict[str, str] = {}
 
 
 def begin() -> None:
     """From now on what is started is forked. It ends with who began it and all forks of that."""
-    global _asks
+    global _asks, _begun_with
     asks, asked = socket.socketpair(type=socket.SOCK_SEQPACKET)
     with asked:
         command = [sys.executable, "-m", "tests.warm_python", str(asked.fileno())]
         process = subprocess.Popen(command, cwd=_ROOT, stdin=subprocess.DEVNULL, pass_fds=[asked.fileno()])
     atexit.register(_ended, process, asks)
-    _asks = asks
+    _asks, _begun_with = asks, _read_early()
 
 
 def _ended(process: subprocess.Popen, asks: socket.socket) -> None:
@@ -81,7 +84,7 @@ def _ended(process: subprocess.Popen, asks: socket.socket) -> None:
 
 def started(arguments: Sequence[str], log: BinaryIO) -> subprocess.Popen | WarmProcess:
     """`python -m broker` and these arguments; what it prints goes to `log`."""
-    if _asks is None:
+    if _asks is None or _read_early() != _begun_with:
         return start([sys.executable, "-m", "broker", *arguments], log)
     told, tells = socket.socketpair(type=socket.SOCK_SEQPACKET)
     request = Request(arguments=list(arguments), environment=_environment(), directory=str(_ROOT))
@@ -97,3 +100,7 @@ def start(command: Sequence[str], log: BinaryIO) -> subprocess.Popen:
 
 def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _read_early() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith(_READ_EARLY)}

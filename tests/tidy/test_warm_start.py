@@ -70,6 +70,13 @@ def test_its_environment_is_that_of_who_starts_it(tmp_path, monkeypatch):
     assert "http://elsewhere:1" in log.read_text()
 
 
+def test_what_python_reads_before_it_runs_is_read(waiting, tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text("import os; os._exit(7)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with (tmp_path / "log").open("ab") as out:
+        assert started(waiting, out).wait(30) == 7
+
+
 def test_who_is_forgotten_is_killed(waiting, tmp_path):
     with (tmp_path / "log").open("ab") as out:
         process = started(waiting, out)
