@@ -1,7 +1,6 @@
 """A real ZooKeeper for tests, started by the product's own command: `with running_zookeeper(directory) as server:`."""
 
 import contextlib
-import os
 import random
 import signal
 import socket
@@ -15,8 +14,8 @@ from pathlib import Path
 
 from broker.zookeeper.ensemble import ServerAddress, prepare_server
 from tests.place import HERE, Place
+from tests.warm_start import WarmProcess, start, started
 
-_ROOT = Path(__file__).parent.parent
 _START_DEADLINE_S = 40
 _STOP_DEADLINE_S = 10
 #: Where free ports are looked for; outgoing connections are given ports above.
@@ -27,7 +26,7 @@ _PORTS = (10_000, 32_000)
 class ZooKeeperServer:
     """A server process and where it listens."""
 
-    process: subprocess.Popen
+    process: subprocess.Popen | WarmProcess
     port: int
     directory: Path
     place: Place = HERE
@@ -138,22 +137,15 @@ def start_zookeeper(
 ) -> ZooKeeperServer:
     client, quorum, election = ports or free_ports(3)
     directory.mkdir(parents=True, exist_ok=True)
+    command = ["zookeeper", str(directory), "--client-port", str(client), "--host", place.address]
+    command += ["--number", str(number), "--quorum-port", str(quorum), "--election-port", str(election)]
     with (directory / "test.log").open("ab") as log:
-        process = subprocess.Popen(
-            [
-                *place.enter,
-                *(sys.executable, "-m", "broker", "zookeeper", str(directory), "--client-port", str(client)),
-                *("--host", place.address),
-                *("--number", str(number)),
-                *("--quorum-port", str(quorum), "--election-port", str(election)),
-                *(("--super-password-file", str(super_password_file)) if super_password_file else ()),
-            ],
-            cwd=_ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        )
+        if place == HERE and super_password_file is None:
+            process = started(command, log)
+        else:
+            # A guard is left behind, which is known by its command line.
+            guarded = ("--super-password-file", str(super_password_file)) if super_password_file else ()
+            process = start([*place.enter, sys.executable, "-m", "broker", *command, *guarded], log)
     return ZooKeeperServer(process, client, directory, place)
 
 
