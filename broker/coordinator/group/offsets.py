@@ -170,13 +170,21 @@ class Offsets:
         return sum(map(len, self._offsets.get(group_id, {}).values()))
 
     def takes_more(self, request: AnyCommitRequest) -> bool:
-        """Whether the broker would hold more after the commit than before it."""
+        """Whether the broker would hold more after the commit than before it; of each committed offset there may be one
+        that is pending besides, lest those stop who go on by transactions.
+        """
         committed = self._offsets.get(request.group_id, {})
         return any(
             len(partition.committed_metadata or "") > _metadata_length(committed, topic.name, partition.partition_index)
+            or self._is_another_pending(request, TopicPartition(topic.name, partition.partition_index))
             for topic in request.topics
             for partition in topic.partitions
         )
+
+    def _is_another_pending(self, request: AnyCommitRequest, partition: TopicPartition) -> bool:
+        if not isinstance(request, TxnOffsetCommitRequest):
+            return False
+        return self._pending.is_pending_of_others(OffsetKey(request.group_id, partition), request.producer_id)
 
     def commit(self, request: AnyCommitRequest, turn: Turn) -> AnyCommitResponse:
         """Propose a record for each partition that is in order; the response says which are."""

@@ -13,9 +13,10 @@ from broker.coordinator.group.records import CommittedOffset, OffsetKey
 _OfPartition = dict[int, CommittedOffset | None]
 
 
-def size_of(key: OffsetKey, committed: CommittedOffset) -> int:
-    """What a committed offset takes in memory, about."""
-    return OFFSET_BYTES + len(key.group_id) + len(key.partition.topic) + len(committed.metadata)
+def size_of(key: OffsetKey, committed: CommittedOffset | None) -> int:
+    """What a committed offset takes in memory, about; None: its place alone."""
+    place = OFFSET_BYTES + len(key.group_id) + len(key.partition.topic)
+    return place + len(committed.metadata) if committed is not None else place
 
 
 class PendingOffsets:
@@ -43,17 +44,13 @@ class PendingOffsets:
             self._supersede_one(key, producers, producer_id)
 
     def _supersede_one(self, key: OffsetKey, producers: _OfPartition, producer_id: int) -> None:
-        """Its place stays, as long as its transaction is open."""
-        if producers[producer_id] is not None:
-            self._drop(key, producers, producer_id, leave=True)
+        """Its place stays, and is held, as long as its transaction is open: anybody may commit again and again."""
+        self._hold(size_of(key, None) - size_of(key, producers[producer_id]))
+        producers[producer_id] = None
 
-    def _drop(self, key: OffsetKey, producers: _OfPartition, producer_id: int, *, leave: bool = False) -> None:
-        committed = producers.get(producer_id)
-        self._hold(-size_of(key, committed) if committed else 0)
-        if leave:
-            producers[producer_id] = None
-        else:
-            producers.pop(producer_id, None)
+    def _drop(self, key: OffsetKey, producers: _OfPartition, producer_id: int) -> None:
+        if producer_id in producers:
+            self._hold(-size_of(key, producers.pop(producer_id)))
 
     def complete(self, producer_id: int, is_commit: bool) -> Iterator[tuple[OffsetKey, CommittedOffset]]:
         """The producer's transaction has ended: what counts now, nothing if it was aborted."""
@@ -73,7 +70,7 @@ class PendingOffsets:
         """A tombstone was written: nothing of the partition is left that a marker could make visible."""
         producers = self._of_group.get(key.group_id, {}).pop(key, {})
         for producer_id, committed in producers.items():
-            self._hold(-size_of(key, committed) if committed else 0)
+            self._hold(-size_of(key, committed))
             keys = self._of_producer[producer_id]
             keys.discard(key)
             if not keys:
@@ -86,6 +83,10 @@ class PendingOffsets:
 
     def __contains__(self, key: OffsetKey) -> bool:
         return bool(self._of_group) and key in self._of_group.get(key.group_id, ())
+
+    def is_pending_of_others(self, key: OffsetKey, producer_id: int) -> bool:
+        """Whether any other producer has a place there."""
+        return any(each != producer_id for each in self._of_group.get(key.group_id, {}).get(key, ()))
 
     def groups_of(self, producer_id: int) -> set[str]:
         return {key.group_id for key in self._of_producer.get(producer_id, ())}

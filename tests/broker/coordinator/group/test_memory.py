@@ -38,7 +38,6 @@ def held_by(world: World) -> int:
         for keys in offsets._pending._of_group.values()
         for key, producers in keys.items()
         for found in producers.values()
-        if found is not None
     )
     return groups + committed + pending
 
@@ -90,6 +89,18 @@ def test_offsets_of_open_transactions_are_counted():
         assert world.memory.bytes_held == held_by(world)
 
 
+def test_the_place_of_an_offset_that_was_superseded_is_counted_as_long_as_its_transaction_is_open():
+    """Or a few open transactions would fill a broker, with offsets that plain commits supersede again and again."""
+    world = World()
+    for number in range(20):
+        world.txn_commit("g", PRODUCER + number, {T0: number, U0: number})
+    world.commit("g", "-", {T0: 9, U0: 9})
+    assert world.memory.bytes_held == held_by(world) > 2 * 20 * OFFSET_BYTES
+    for number in range(20):
+        world.end_transaction(PRODUCER + number, is_commit=True)
+    assert world.memory.bytes_held == held_by(world) < 2 * 20 * OFFSET_BYTES
+
+
 def test_a_coordinator_that_is_given_up_holds_nothing_whether_it_was_loaded_or_not():
     world = World()
     world.stable_group("g", "a", "b")
@@ -132,6 +143,17 @@ def test_those_there_are_go_on_when_the_broker_is_full(full):
     assert full.commit("simple", "-", {T0: 2}, metadata="four").errors == {T0: ErrorCode.NONE}
     assert full.join("g", "a").is_parked
     assert full.join("g", "b").error is ErrorCode.NONE
+
+
+def test_transactions_go_on_when_the_broker_is_full_but_no_offset_is_pending_for_many_at_once(full):
+    assert full.txn_commit("simple", PRODUCER, {T0: 2}).errors == {T0: ErrorCode.NONE}
+    assert full.txn_commit("simple", PRODUCER, {T0: 3}).errors == {T0: ErrorCode.NONE}
+    refused = {T0: ErrorCode.COORDINATOR_NOT_AVAILABLE}
+    assert full.txn_commit("simple", PRODUCER + 1, {T0: 4}).errors == refused
+    full.commit("simple", "-", {T0: 5})
+    assert full.txn_commit("simple", PRODUCER + 1, {T0: 4}).errors == refused, "its place is there still"
+    full.end_transaction(PRODUCER, is_commit=True)
+    assert full.txn_commit("simple", PRODUCER + 1, {T0: 6}).errors == {T0: ErrorCode.NONE}
 
 
 def test_a_flood_of_refusals_is_told_once(full):
