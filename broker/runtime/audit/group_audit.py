@@ -1,7 +1,8 @@
 """The groups coordinated here: what they committed of topics that are counted becomes steps of the audit.
 
 Nothing is read back after a change of coordinator: where a group stands is in the offsets topic, and the new
-coordinator begins an epoch there. A step is told when what was committed cannot be lost any more.
+coordinator begins an epoch there, as does a group that was forgotten and comes back. A step is told when what was
+committed cannot be lost any more.
 """
 
 import asyncio
@@ -27,12 +28,16 @@ _SETTINGS_WITHIN_S = 5.0
 
 @dataclass(slots=True)
 class _Coordinated:
-    """One coordinator, as long as it is loaded: an epoch. `unsent`: told, and not known to have arrived."""
+    """One coordinator, as long as it is loaded. `unsent`: told, and not known to have arrived."""
 
-    epoch: str = field(default_factory=lambda: uuid.uuid4().hex)
     steps: GroupSteps = field(default_factory=GroupSteps)
     reporters: dict[str, Reporter] = field(default_factory=dict)
     unsent: list[Increment] = field(default_factory=list)
+
+    def forget_all_but(self, groups: Collection[str]) -> None:
+        """Clients name groups: of those that are gone nothing is kept."""
+        if len(self.reporters) > len(groups):
+            self.reporters = {name: each for name, each in self.reporters.items() if name in groups}
 
 
 class GroupAudit:
@@ -68,6 +73,7 @@ class GroupAudit:
         for coordinator, term in self._groups.settled():
             each = self._coordinated.get(coordinator)
             if each is not None and not each.unsent:
+                each.forget_all_but(coordinator.groups)
                 each.unsent = [
                     told for taken in each.steps.take(_AT_ONCE) for told in self._told_of(each, *taken, term)
                 ]
@@ -85,7 +91,7 @@ class GroupAudit:
             return
         reporter = coordinated.reporters.get(group)
         if reporter is None:
-            reporter = coordinated.reporters[group] = Reporter(Tier.COMMITTED, group, coordinated.epoch)
+            reporter = coordinated.reporters[group] = Reporter(Tier.COMMITTED, group, uuid.uuid4().hex)
         now_ms = self._clock.now_ms()
         for start, end in steps:
             yield reporter.tell(partition, {}, now_ms, offsets=(start, end), term=term)
