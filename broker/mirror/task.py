@@ -44,7 +44,9 @@ class TaskSettings:
     #: Source partition → topic of the target.
     assigned: Mapping[TopicPartition, str]
     commit_interval_s: float
+    #: Whether a partition begins where it ends when it is first seen; those of `later` are younger than the mirror.
     from_end: bool
+    later: frozenset[TopicPartition] = frozenset()
 
 
 class MirrorTask:
@@ -58,11 +60,11 @@ class MirrorTask:
         target: Connect,
         is_stopped: Callable[[], bool],
         audit: MirrorAudit | None = None,
-    ):
-        self._settings, self._connect_source, self._connect_target = settings, source, target
         on_wait: Callable[[], None] = lambda: None,
-        self._is_stopped, self._audit = is_stopped, audit
+    ):
         self._on_wait = on_wait
+        self._settings, self._connect_source, self._connect_target = settings, source, target
+        self._is_stopped, self._audit = is_stopped, audit
         self.copies = {
             partition: Copied(partition, TopicPartition(topic, partition.partition))
             for partition, topic in settings.assigned.items()
@@ -87,13 +89,13 @@ class MirrorTask:
     def trouble(self) -> str | None:
         return self._trouble or self._reader.trouble
 
-    def ends(self) -> Mapping[TopicPartition, int]:
-        """Where partitions of the source end, as far as is known."""
     @property
     def slowness(self) -> str | None:
         """Why the target takes less than it could be given, if it is so."""
         return self._hands.slowness if self._hands is not None else None
 
+    def ends(self) -> Mapping[TopicPartition, int]:
+        """Where partitions of the source end, as far as is known."""
         return self._reader.ends
 
     def step(self) -> None:
@@ -173,7 +175,8 @@ class MirrorTask:
         except (ApiError, BrokerUnreachable) as error:
             self._rest(copied, str(error))
             return
-        resumed = resume(position, source, from_end=self._settings.from_end, copy_id=copied.copy_id)
+        from_end = self._settings.from_end and copied.source not in self._settings.later
+        resumed = resume(position, source, from_end=from_end, copy_id=copied.copy_id)
         copied.topic_id = source.topic_id
         if position is not None and position.life is not None and position.life != copied.position.life:
             self._ledger.forget_runs(*key)
@@ -185,9 +188,10 @@ class MirrorTask:
             )
         copied.notice = resumed.notice or copied.notice
         copied.error = None
+        # Of a topic at rest the copy is known from now on, too, and where it was begun with.
+        is_to_be_known = position is not None and position.copy_id is None and copied.copy_id is not None
+        copied.is_moved = is_to_be_known or (position is None and from_end)
         copied.next_offset = resumed.offset
-        # Of a topic at rest the copy is known from now on, too.
-        copied.is_moved = position is not None and position.copy_id is None and copied.copy_id is not None
         copied.leader_epoch = position.leader_epoch if position and resumed.offset == position.next_offset else -1
         if self._audit is not None:
             self._audit.began(copied.source, resumed.offset)

@@ -71,6 +71,11 @@ class TopicKeeper:
                 if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                     raise
 
+    def is_one_cluster(self) -> bool:
+        """Whether source and target are the same, whatever they are called."""
+        source, target = (each.list_topics(timeout=_TIMEOUT_S).cluster_id for each in (self._source, self._target))
+        return source is not None and source == target
+
     def topics(self, *, of_source: bool) -> dict[str, int]:
         """Those that have partitions, and how many."""
         admin = self._source if of_source else self._target

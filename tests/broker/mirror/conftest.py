@@ -132,7 +132,9 @@ def flow(source, target, *, exactly_once=False):
 
 
 @contextmanager
-def mirroring(source, target, topics, *, exactly_once=False, prefix="", commit_interval_s=0.2, audit=None):
+def mirroring(
+    source, target, topics, *, exactly_once=False, prefix="", commit_interval_s=0.2, audit=None, from_end=False
+):
     """Copies while the block runs; `step` is called on a thread of its own, as a worker would."""
     stopping = threading.Event()
     assigned = {
@@ -141,7 +143,7 @@ def mirroring(source, target, topics, *, exactly_once=False, prefix="", commit_i
         for partition in range(count)
     }
     settings = TaskSettings(
-        flow(source, target, exactly_once=exactly_once), assigned, commit_interval_s, from_end=False
+        flow(source, target, exactly_once=exactly_once), assigned, commit_interval_s, from_end=from_end
     )
     task = MirrorTask(settings, source.connect, target.connect, stopping.is_set, audit)
     failures = []

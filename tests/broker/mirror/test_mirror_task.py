@@ -49,6 +49,21 @@ def test_a_mirror_goes_on_where_the_one_before_it_stopped(north, south, topic, e
 
 
 @MODES
+def test_a_mirror_that_began_at_the_end_goes_on_there_though_nothing_came_before_it_stopped(
+    north, south, topic, exactly_once
+):
+    for side in (north, south):
+        side.create(topic)
+    north.write(topic, ["before"])
+    with mirroring(north, south, {topic: 1}, exactly_once=exactly_once, from_end=True) as task:
+        (copied,) = task.copies.values()
+        await_true(lambda: copied.next_offset == 1 and not copied.is_moved, "that it begins at the end is remembered")
+    north.write(topic, ["while nobody copied"])
+    with mirroring(north, south, {topic: 1}, exactly_once=exactly_once, from_end=True):
+        await_true(lambda: south.values(topic) == [b"while nobody copied"], "it is copied")
+
+
+@MODES
 def test_transactions_arrive_committed_only(north, south, topic, exactly_once):
     for side in (north, south):
         side.create(topic)

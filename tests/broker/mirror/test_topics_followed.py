@@ -2,6 +2,7 @@
 
 import uuid
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from confluent_kafka.admin import (
@@ -11,11 +12,13 @@ from confluent_kafka.admin import (
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
+    NewPartitions,
     ResourcePatternType,
     ResourceType,
 )
 
 from broker.connect.plugins.mirror.source import MirrorSourceConnector, parse_partitions
+from broker.mirror.naming import HEARTBEATS
 from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, understood
 from broker.mirror.topic_keeper import TopicKeeper
 from broker.mirror.topics import Changes
@@ -69,11 +72,13 @@ def connector(source, target, topics, **config):
 
 
 def assigned(connector):
-    return {
+    """But for beats, which every mirror copies where there are any."""
+    found = {
         each.topic
         for config in connector.task_configs(4)
         for each in parse_partitions(config["task.assigned.partitions"])
     }
+    return found - {HEARTBEATS}
 
 
 def told(target, topic):
@@ -93,6 +98,28 @@ def test_a_look_that_raises_what_nobody_foresaw_is_the_connectors_failure(north,
     monkeypatch.setattr(MirrorSourceConnector, "_look", look)
     with pytest.raises(AssertionError, match="nobody foresaw it"), connector(north, south, "x") as mirror:
         await_true(lambda: not mirror._thread.is_alive(), "it has ended", 20)
+
+
+def test_a_cluster_is_not_its_own_mirror_whatever_it_is_called(north, mark):
+    north.create(mark)
+    itself = SimpleNamespace(alias="other", bootstrap=north.bootstrap)
+    with pytest.raises(AssertionError, match="the same cluster"), connector(north, itself, mark) as mirror:
+        await_true(lambda: not mirror._thread.is_alive(), "it has ended", 20)
+    assert f"north.{mark}" not in north.admin.list_topics(timeout=10).topics
+
+
+def test_partitions_that_are_younger_than_a_mirror_from_the_end_are_copied_whole(north, south, mark):
+    north.create(mark)
+    with connector(north, south, f"{mark}.*", **{"consumer.auto.offset.reset": "latest"}) as mirror:
+        await_true(lambda: assigned(mirror) == {mark}, "it is copied", 30)
+        assert later(mirror) == []
+        north.admin.create_partitions([NewPartitions(mark, 3)])[mark].result(20)
+        north.create(f"{mark}-young")
+        await_true(lambda: later(mirror) == [f"{mark}-1", f"{mark}-2", f"{mark}-young-0"], "they are known", 30)
+
+
+def later(connector):
+    return sorted(filter(None, connector.task_configs(1)[0]["task.partitions.made.later"].split(",")))
 
 
 def test_a_topic_whose_copy_would_have_too_long_a_name_is_told_and_the_others_are_copied(north, south, mark):

@@ -31,7 +31,9 @@ _log = logger("broker.connect")
 #: What a task is to copy, as Kafka's mirror calls it.
 ASSIGNED = "task.assigned.partitions"
 _REMADE = "task.copies.made.anew"
+_LATER = "task.partitions.made.later"
 _FIRST_S = 5.0
+_ONE_CLUSTER = "source and target are the same cluster: nothing in it is to be copied into itself"
 
 
 class MirrorSourceTask(SourceTask):
@@ -49,9 +51,12 @@ class MirrorSourceTask(SourceTask):
             flow = Flow(name, source.cluster_id(), target.cluster_id(), values["exactly.once.enabled"])
         except BarnabasError as error:
             raise ConnectError(str(error)) from None
+        if flow.source_id == flow.target_id:
+            raise ConnectError(_ONE_CLUSTER)
         assigned = {partition: naming.copy_of(partition.topic) for partition in parse_partitions(props[ASSIGNED])}
         from_end = values["consumer.auto.offset.reset"].lower() == "latest"
-        task = TaskSettings(flow, assigned, values["commit.interval.ms"] / 1000, from_end=from_end)
+        later = frozenset(parse_partitions(props.get(_LATER, "")))
+        task = TaskSettings(flow, assigned, values["commit.interval.ms"] / 1000, from_end=from_end, later=later)
         self._teller = StatusTeller(name, Producer({**target.client(), "linger.ms": 50}))
         self._sender = IncrementSender(source.client()) if values["audit.enable"] else None
         audit = MirrorAudit(name, self._sender.send) if self._sender is not None else None
@@ -69,14 +74,14 @@ class MirrorSourceTask(SourceTask):
             self._close_if_stopped()
         return []
 
+    def _tell(self) -> None:
+        if (task := self._task) is not None:
+            self._teller.tell(task.copies, task.ends(), task.trouble, task.slowness)
+
     def commit(self) -> None:
         with self._working:
             if self._task is not None and not self._stopped.is_set():
                 self._task.save()
-
-    def _tell(self) -> None:
-        if (task := self._task) is not None:
-            self._teller.tell(task.copies, task.ends(), task.trouble, task.slowness)
 
     def rest(self) -> None:
         with self._working:
@@ -123,6 +128,8 @@ class MirrorSourceConnector(SourceConnector):
         self._keeper = TopicKeeper(source.admin(), target.admin(), values["replication.factor"])
         self._teller = TopicTeller(settings.flow_name(values), target.client())
         self._assigned: list[TopicPartition] = []
+        #: What the source had at the first look: topic → partitions.
+        self._began_with: dict[str, int] | None = None
         self._troubles: dict[str, str] = {}
         #: How often copies were made of what was copied before: tasks have to look for themselves then.
         self._remade = 0
@@ -133,8 +140,13 @@ class MirrorSourceConnector(SourceConnector):
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         partitions = self._assigned
         count = min(max_tasks, len(partitions))
-        props = {**self._props, _REMADE: str(self._remade)}
+        began_with = self._began_with if self._is_from_end() and self._began_with is not None else None
+        later = [] if began_with is None else [at for at in partitions if at.partition >= began_with.get(at.topic, 0)]
+        props = {**self._props, _REMADE: str(self._remade), _LATER: ",".join(map(str, later))}
         return [{**props, ASSIGNED: ",".join(map(str, partitions[number::count]))} for number in range(count)]
+
+    def _is_from_end(self) -> bool:
+        return bool(self._values["consumer.auto.offset.reset"].lower() == "latest")
 
     def stop(self) -> None:
         self._stopping.set()
@@ -161,8 +173,11 @@ class MirrorSourceConnector(SourceConnector):
 
     def _look(self) -> None:
         keeper = self._keeper
+        if self._began_with is None and keeper.is_one_cluster():
+            raise ConnectError(_ONE_CLUSTER)
         keeper.ensure_own()
         source, target = keeper.topics(of_source=True), keeper.topics(of_source=False)
+        self._began_with = source if self._began_with is None else self._began_with
         names = copied_topics(source, self._chosen, self._naming)
         not_said = {topic: why for topic, why in self._chosen.not_said(source).items() if not is_internal(topic)}
         changes = decide(names, source, target)
