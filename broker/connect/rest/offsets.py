@@ -1,5 +1,6 @@
 """Offsets of connectors: source offsets from their log, those of sinks from their group (KIP-875)."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -15,6 +16,8 @@ from broker.connect.herder.validation import connector_class
 from broker.connect.storage.records import dump, load
 from broker.connect.storage.source_offsets import SourceOffsets, closing
 
+_DIGITS = re.compile(r"\+?[0-9]{1,19}")
+_PARTITION_MAX, _OFFSET_MAX = (1 << 31) - 1, (1 << 63) - 1
 #: What a group answers that has members.
 _STILL_THERE = {
     ErrorCode.NON_EMPTY_GROUP,
@@ -161,7 +164,7 @@ def _pairs(body: Any) -> list[tuple[Any, Any]]:
 
 def _sink_partition(partition: Mapping[str, Any]) -> TopicPartition:
     try:
-        return TopicPartition(str(partition["kafka_topic"]), int(str(partition["kafka_partition"])))
+        return TopicPartition(str(partition["kafka_topic"]), _number(partition["kafka_partition"], _PARTITION_MAX))
     except (KeyError, ValueError):
         raise BadRequest("The partition of a sink has kafka_topic and kafka_partition") from None
 
@@ -170,12 +173,16 @@ def _sink_offset(offset: Mapping[str, Any] | None) -> int | None:
     if offset is None:
         return None
     try:
-        number = int(str(offset["kafka_offset"]))
+        return _number(offset["kafka_offset"], _OFFSET_MAX)
     except (KeyError, ValueError):
-        number = -1
-    if number < 0:
-        raise BadRequest("The offset of a sink has kafka_offset, a number of at least 0")
-    return number
+        raise BadRequest("The offset of a sink has kafka_offset, a number of at least 0") from None
+
+
+def _number(said: Any, largest: int) -> int:
+    """Digits, as text or not. Raises ValueError for all that is none from 0 to `largest`."""
+    if not _DIGITS.fullmatch(str(said)) or int(str(said)) > largest:
+        raise ValueError(said)
+    return int(str(said))
 
 
 def _refused(name: str, error: ApiError) -> Refused:
