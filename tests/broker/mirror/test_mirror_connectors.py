@@ -110,6 +110,19 @@ def test_a_group_goes_on_in_the_other_cluster_behind_what_it_has_read(north, sou
     assert record[2] == struct.pack(">hqqh", 0, 42, 42, 0)
 
 
+def test_positions_of_a_mirror_are_not_altered_or_reset_without_effect(north, worker, start, topic):
+    north.create(topic)
+    name = start("Source", topics=topic)
+    await_true(lambda: worker.is_running(name), "it runs", 60)
+    worker.ask("PUT", f"/connectors/{name}/stop")
+    partition = {"cluster": "north", "topic": topic, "partition": 0}
+    await_true(lambda: worker.ask("GET", f"/connectors/{name}/status").get("tasks") == [], "it is stopped", 60)
+    for method, body in (("PATCH", {"offsets": [{"partition": partition, "offset": {"offset": 5}}]}), ("DELETE", None)):
+        told = worker.ask(method, f"/connectors/{name}/offsets", body, status=500)
+        assert "barnabas-mirror.internal" in told["message"]
+    assert worker.ask("GET", f"/connectors/{name}/offsets") == {"offsets": []}
+
+
 def test_beats_come_every_second(north, south, worker, start):
     start("Heartbeat")
     await_true(lambda: has(south, "heartbeats") and len(south.read("heartbeats")) >= 2, "beats", 60)

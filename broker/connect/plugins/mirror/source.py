@@ -6,6 +6,8 @@ target.
 """
 
 import threading
+from collections.abc import Mapping
+from typing import Any
 
 from confluent_kafka import KafkaException, Producer
 
@@ -20,6 +22,7 @@ from broker.mirror.audit import MirrorAudit
 from broker.mirror.lane import Flow
 from broker.mirror.naming import copied_topics, is_internal
 from broker.mirror.producer import Fenced
+from broker.mirror.records import TOPIC
 from broker.mirror.settings_keeper import SettingsKeeper
 from broker.mirror.status import StatusTeller
 from broker.mirror.task import MirrorTask, TaskSettings
@@ -117,6 +120,13 @@ class MirrorSourceConnector(SourceConnector):
 
     def exactly_once_support(self, props: Props) -> bool | None:
         return self.CONFIG.parse(props)["exactly.once.enabled"] is True
+
+    def alter_offsets(self, props: Props, offsets: Mapping[str, Any]) -> bool:
+        """Refuses: what the worker keeps would be stored, answered, and without effect."""
+        raise ConnectError(
+            f"A mirror's positions are not the worker's to change: they are in {TOPIC} of the target. Deleting a copy "
+            "there makes the mirror copy its topic anew."
+        )
 
     def start(self, props: Props, context: ConnectorContext) -> None:
         values = self._values = self.CONFIG.parse(props)
