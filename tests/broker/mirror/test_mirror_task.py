@@ -108,6 +108,39 @@ def test_compacted_and_log_append_times_are_packed_anew(north, south, topic):
     assert [each[4][1] for each in south.read(topic)] == [each[4][1] for each in north.read(topic)]
 
 
+@pytest.mark.long
+@MODES
+def test_what_compaction_has_left_of_transactions_is_copied_and_its_offsets_are_translated(
+    north, south, topic, exactly_once
+):
+    soon = {"segment_ms": "200", "min_cleanable_dirty_ratio": "0.01", "max_compaction_lag_ms": "500"}
+    north.create(topic, cleanup_policy="compact", **soon)
+    south.create(topic)
+    producer = Producer({"bootstrap.servers": north.bootstrap, "transactional.id": topic})
+    producer.init_transactions(20)
+    for turn in range(30):
+        producer.begin_transaction()
+        for number in range(10):
+            producer.produce(topic, f"{turn}-{number}", key=f"{(turn * 7 + number) % 23}", partition=0)
+        (producer.commit_transaction if turn % 3 else producer.abort_transaction)(20)
+
+    def is_compacted():
+        north.write(topic, ["a segment begins"], key="last")
+        return len(north.read(topic)) < 100
+
+    await_true(is_compacted, "most of it is gone", 90)
+    with mirroring(north, south, {topic: 1}, exactly_once=exactly_once) as task:
+        north.write(topic, ["the end"], key="last")
+        await_true(lambda: south.values(topic)[-1:] == [b"the end"], "all is there", 60)
+        (copied,) = task.copies.values()
+        await_true(lambda: not copied.is_moved, "it is remembered")
+        of = [{key: value for _, key, value, _, _ in side.read(topic)} for side in (north, south)]
+        assert of[0] == of[1]
+        by_value = {value: offset for offset, _, value, _, _ in south.read(topic)}
+        for offset, _, value, _, _ in north.read(topic):
+            assert copied.runs.target_of(offset).offset <= by_value[value]
+
+
 def test_a_topic_made_anew_under_its_name_is_copied_from_its_beginning(north, south, topic):
     for side in (north, south):
         side.create(topic)
