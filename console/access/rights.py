@@ -4,14 +4,16 @@ from collections.abc import Collection
 from typing import TypeAlias
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 
 from console.access.models import ClusterRole, NameRule
 from console.access.reach import NOWHERE, Level, Reach, Resource, Rule, matches
 from console.access.roles import ROLES
 from console.access.roles import Right as Right  # part of what this module offers
 from console.common.current_cluster import NOBODYS, current_cluster
+from console.common.kept_statements import PERSON, kept_rows, kept_values
 
 #: The one name there is of the resource `cluster`.
 CLUSTER = "cluster"
@@ -56,10 +58,18 @@ def keep_to(user: Person, clusters: Collection[str]) -> None:
 
 
 def _everywhere(user: Person) -> Reach:
-    roles = ["admin"] if user.is_superuser else user.groups.values_list("name", flat=True)
+    roles = ["admin"] if user.is_superuser else [name for (name,) in kept_values(_roles, person=user.pk)]
     role = frozenset().union(*(ROLES.get(each, frozenset()) for each in roles))
-    rules = () if Right.ADMINISTER in role else NameRule.objects.filter(user_id=user.pk)
+    rules = () if Right.ADMINISTER in role else kept_rows(_rules, person=user.pk)
     return Reach(role, tuple(sorted(each.rule for each in rules)))
+
+
+def _roles() -> QuerySet[Group]:
+    return Group.objects.filter(user=PERSON).values_list("name")
+
+
+def _rules() -> QuerySet[NameRule]:
+    return NameRule.objects.filter(user_id=PERSON)
 
 
 def _by_cluster(user: Person) -> dict[str, str]:

@@ -8,14 +8,16 @@ from django.utils import timezone
 
 from console.changes.access import may_consent, may_see
 from console.changes.models import ProposedChange
+from console.common.kept_statements import kept_rows
 
 OVER_SHOWN = 50
 State = ProposedChange.State
+UNDECIDED = (State.WAITING, State.DOING)
 TITLES = ("change", "state", "at", "by", "action", "object_type", "object", "why", "reason", "expires", "decided_by")
 
 
 def waiting() -> QuerySet[ProposedChange]:
-    return ProposedChange.objects.filter(state__in=(State.WAITING, State.DOING), expires_at__gt=timezone.now())
+    return ProposedChange.objects.filter(state__in=UNDECIDED, expires_at__gt=timezone.now())
 
 
 def waiting_for(user: User) -> list[ProposedChange]:
@@ -24,7 +26,12 @@ def waiting_for(user: User) -> list[ProposedChange]:
 
 def count_for(user: User) -> int:
     """Of those that wait for this person's consent, or for somebody to make them: nobody is told of their own."""
-    return sum(may_consent(user, each) for each in waiting().defer("form", "lines"))
+    now = timezone.now()
+    return sum(each.expires_at > now and may_consent(user, each) for each in kept_rows(_undecided))
+
+
+def _undecided() -> QuerySet[ProposedChange]:
+    return ProposedChange.objects.filter(state__in=UNDECIDED).defer("form", "lines")
 
 
 def over_for(user: User) -> list[ProposedChange]:

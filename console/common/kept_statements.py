@@ -4,7 +4,7 @@ For questions that are asked again and again, as those of the overview are after
 that are written at each look. Nothing is kept of what the database answers.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
@@ -17,18 +17,23 @@ from django.db.models.sql.compiler import SQLCompiler
 KEPT_MAX = 256
 
 
-class _Moment(Expression):
-    """Stands in a kept statement for a moment that each question gives, and is reckoned with like a column."""
+class _Given(Expression):
+    """Stands in a kept statement for a number that each question gives, and is reckoned with like a column."""
 
     output_field = BigIntegerField()
+
+    def __init__(self, name: str):
+        super().__init__()
+        self.name = name
 
     def as_sql(self, _compiler: SQLCompiler, _connection: object) -> tuple[str, list[object]]:
         return "%s", [self]
 
 
 #: In ms since the epoch.
-AT_MS = _Moment()
-
+AT_MS = _Given("at_ms")
+#: The primary key of an account.
+PERSON = _Given("person")
 
 #: Index of a column → what makes a value of what is stored, one after another.
 _Converters = tuple[tuple[int, tuple[Callable[..., Any], ...], Expression], ...]
@@ -44,19 +49,20 @@ class _Question(NamedTuple):
     converters: _Converters
 
 
-def kept_rows(make: Callable[..., QuerySet], *arguments: Hashable, at_ms: int = 0) -> list[Any]:
-    """The rows of `make(*arguments)`, which hangs on nothing but its arguments, and in which AT_MS means `at_ms`."""
+def kept_rows(make: Callable[..., QuerySet], *arguments: Hashable, **given: int) -> list[Any]:
+    """The rows of `make(*arguments)`, which hangs on nothing but its arguments, and in which AT_MS means `at_ms` and
+    PERSON `person`, which are given by name."""
     question = _question(make, *arguments)
     if question is None:
         return []
     alias, model, names = router.db_for_read(question.model), question.model, question.names
-    return [model.from_db(alias, names, row) for row in _answer(question, alias, at_ms)]
+    return [model.from_db(alias, names, row) for row in _answer(question, alias, given)]
 
 
-def kept_values(make: Callable[..., QuerySet], *arguments: Hashable, at_ms: int = 0) -> Sequence[tuple[Any, ...]]:
+def kept_values(make: Callable[..., QuerySet], *arguments: Hashable, **given: int) -> Sequence[tuple[Any, ...]]:
     """The same of a queryset by `values_list` of columns: the values of each row."""
     question = _question(make, *arguments)
-    return [] if question is None else _answer(question, router.db_for_read(question.model), at_ms)
+    return [] if question is None else _answer(question, router.db_for_read(question.model), given)
 
 
 def update_row(model: type[Model], by: str, key: object, **values: object) -> bool:
@@ -86,11 +92,11 @@ def _question(make: Callable[..., QuerySet], *arguments: Hashable) -> _Question 
     return _Question(rows.model, sql, parameters, names, converters)
 
 
-def _answer(question: _Question, alias: str, at_ms: int) -> Sequence[tuple[Any, ...]]:
+def _answer(question: _Question, alias: str, given: Mapping[str, int]) -> Sequence[tuple[Any, ...]]:
     connection = connections[alias]
-    given = [at_ms if isinstance(each, _Moment) else each for each in question.parameters]
+    parameters = [given[each.name] if isinstance(each, _Given) else each for each in question.parameters]
     with connection.cursor() as cursor:
-        cursor.execute(question.sql, given)
+        cursor.execute(question.sql, parameters)
         found = cursor.fetchall()
     return [_converted(row, question.converters, connection) for row in found] if question.converters else found
 

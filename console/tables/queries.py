@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from console.access.rights import reach_of
+from console.common.kept_statements import PERSON, kept_rows
 from console.tables.declared import TABLES
 from console.tables.models import Preference, SavedView
 
@@ -17,9 +18,13 @@ def preference_of(user: Any) -> Preference:
         return Preference()
     found = getattr(user, "_console_preference", None)
     if found is None:
-        found = Preference.objects.filter(user_id=user.pk).first() or Preference(user_id=user.pk)
+        found = next(iter(kept_rows(_preferences, person=user.pk)), None) or Preference(user_id=user.pk)
         user._console_preference = found
     return found
+
+
+def _preferences() -> QuerySet[Preference]:
+    return Preference.objects.filter(user_id=PERSON)
 
 
 def views_seen_by(user: Any) -> QuerySet[SavedView]:

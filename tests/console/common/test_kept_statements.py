@@ -3,12 +3,13 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.contrib.auth.models import Group
 from django.db.models import Count, F, Q, QuerySet, Sum, Value
 
 from console.access.filters import within
 from console.access.reach import EVERYTHING, NOWHERE, Reach, Resource
 from console.clusters.models import QuietReason, Topic
-from console.common.kept_statements import AT_MS, kept_rows, kept_values, update_row
+from console.common.kept_statements import AT_MS, PERSON, kept_rows, kept_values, update_row
 from console.processes.models import ManagedProcess
 
 pytestmark = pytest.mark.django_db
@@ -28,6 +29,10 @@ def _half_over() -> QuerySet[QuietReason]:
 
 def _topics(reach: Reach) -> QuerySet[Topic]:
     return Topic.objects.filter(within(reach, Resource.TOPIC, "name")).only("name")[:2]
+
+
+def _roles() -> QuerySet[Group]:
+    return Group.objects.filter(user=PERSON).values_list("name")
 
 
 def test_rows_are_those_of_now_with_their_types(django_assert_num_queries):
@@ -125,3 +130,8 @@ def test_a_row_is_written_as_it_would_be_read_and_no_other(django_assert_num_que
     assert update_row(ManagedProcess, "name", "broker-1", started_at=(at := datetime(2030, 1, 1, tzinfo=UTC)))
     process.refresh_from_db()
     assert process.started_at == at
+
+
+def test_the_person_is_the_one_of_the_question(viewer, reader, outsider):
+    found = [kept_values(_roles, person=each.pk) for each in (viewer, reader, outsider)]
+    assert found == [[("viewer",)], [("reader",)], []]
