@@ -15,11 +15,26 @@ from tests.browser.conftest import PASSWORD
 from tests.zookeeper_server import free_ports
 
 ROOT = Path(__file__).parents[2]
+FIRST_USER = f"""
+from django.contrib.auth.models import User
+User.objects.create_superuser("admin", password={PASSWORD!r})
+"""
+#: What fills the tables becomes the web process: one interpreter has all of Django to import.
+PROGRAM = """
+import sys
+import django
+import uvicorn
+django.setup()
+from django.db import connections
+exec(sys.argv[1], {})
+connections.close_all()
+uvicorn.run("console.asgi:application", port=int(sys.argv[2]), proxy_headers=False, lifespan="off")
+"""
 
 
 @contextlib.contextmanager
 def web_process(directory: Path, world: str, **variables: str) -> Iterator[int]:
-    """Its port. The first user is admin; `world` is run in the shell of Django before it starts."""
+    """Its port. The first user is admin; `world` is run, with Django, before it answers."""
     (port,) = free_ports(1)
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("BARNABAS_", "DJANGO_"))}
     environment |= {
@@ -30,23 +45,21 @@ def web_process(directory: Path, world: str, **variables: str) -> Iterator[int]:
         **variables,
     }
     _put_tables_into(directory / "data")
-    beginning = (
-        f"from django.contrib.auth.models import User\nUser.objects.create_superuser('admin', password={PASSWORD!r})\n"
-    )
-    command = [sys.executable, "manage.py", "shell", "--verbosity=0", "-c", beginning + world]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=120)
+    command = [sys.executable, "-c", PROGRAM, f"{FIRST_USER}\n{world}", str(port)]
     output = directory / "web.log"
-    command = [sys.executable, "-m", "uvicorn", "console.asgi:application", f"--port={port}", "--no-proxy-headers"]
     with output.open("w") as log:
-        web = subprocess.Popen(
-            [*command, "--lifespan=off"], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
+        web = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
     try:
-        await_true(lambda: "Uvicorn running" in output.read_text(), "the web process answers", 90)
+        await_true(lambda: _is_running(web, output), "the web process answers", 90)
         yield port
     finally:
         web.terminate()
         web.wait(20)
+
+
+def _is_running(web: subprocess.Popen, output: Path) -> bool:
+    assert web.poll() is None, output.read_text()
+    return "Uvicorn running" in output.read_text()
 
 
 def _put_tables_into(data: Path) -> None:
@@ -62,7 +75,7 @@ def _tables() -> bytes:
     with tempfile.TemporaryDirectory() as directory:
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("BARNABAS_", "DJANGO_"))}
         environment |= {"BARNABAS_DATA": directory}
-        command = [sys.executable, "manage.py", "migrate", "--verbosity=0"]
+        command = [sys.executable, "manage.py", "migrate", "--verbosity=0", "--skip-checks"]
         subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=120)
         with contextlib.closing(sqlite3.connect(Path(directory) / "console.sqlite3")) as database:
             return database.serialize()
