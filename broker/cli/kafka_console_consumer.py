@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from broker.cli.clients.client_properties import pair_as_typed
-from broker.cli.clients.console_consumer_choices import BEGINNING, END, check, settings, starting_offset, subscription
+from broker.cli.clients.console_consumer_choices import BEGINNING, END, check, settings, starting_offset
 from broker.cli.clients.consumed import Formatter
 from broker.cli.clients.record_formatters import DEFAULT_FORMATTER, formatter
+from broker.cli.frame.answers import subscription
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, client_config, typed_properties
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.frame.stopping import Stopping

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
-from broker.cli.frame.answers import at_least_one, pattern
+from broker.cli.frame.answers import at_least_one, subscription
 from broker.cli.frame.connecting import brokers_in_zookeeper, client_config
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.stopping import Stopping
@@ -67,12 +67,11 @@ def run(arguments: Arguments) -> int:
 
 
 def _wanted(arguments: Arguments) -> str:
-    """For librdkafka, whose subscriptions are patterns if they begin with ^."""
     include, exclude = arguments["include"], arguments["blacklist"]
     if bool(include) == bool(exclude):
         raise UsageError("Exactly one of --include and --blacklist is required.")
     if include:
-        return f"^({pattern(include).pattern})$"
+        return subscription(include)
     names = exclude.replace(" ", "").split(",")
     if not all(re.fullmatch(r"[A-Za-z0-9._-]+", name) for name in names):
         raise UsageError("--blacklist takes names here; --include takes patterns")

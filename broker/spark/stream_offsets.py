@@ -3,12 +3,15 @@
 import re
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeVar
 
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
+from broker.common.bounded_patterns import BoundedPattern, TooManyWays
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.logs import logger
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from broker.spark.client_settings import cluster_of
@@ -21,6 +24,7 @@ START_TIMEOUT_S = 60.0
 ANSWER_TIMEOUT_S = 5.0
 
 _NO_RECORD = -1
+_log = logger("broker.spark.source")
 
 Result = TypeVar("Result")
 
@@ -77,7 +81,7 @@ class StreamOffsets:
 
     def _matching(self, pattern: str) -> list[str]:
         described = self._cluster.describe_topics(None).topics
-        return sorted(t.name for t in described if not t.is_internal and re.fullmatch(pattern, t.name))
+        return sorted(t.name for t in described if not t.is_internal and _matches(pattern, t.name))
 
     def _at(
         self, question: dict[TopicPartition, int], level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED
@@ -94,6 +98,20 @@ class StreamOffsets:
                 "to begin at its end"
             )
         return found | {partition: latest[partition] for partition in late}
+
+
+@lru_cache(maxsize=8)
+def _bounded(pattern: str) -> BoundedPattern:
+    return BoundedPattern(re.compile(pattern))
+
+
+def _matches(pattern: str, topic: str) -> bool:
+    """A name made to be matched for years is none, and keeps no query from the others."""
+    try:
+        return _bounded(pattern).fullmatch(topic) is not None
+    except TooManyWays as error:
+        _log.warning("topic not read", topic=topic, reason=str(error))
+        return False
 
 
 def patiently(ask: Callable[[], Result], what: object) -> Result:

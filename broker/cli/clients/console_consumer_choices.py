@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from broker.cli.frame.answers import pattern
 from broker.cli.frame.declaration import Arguments, CommandError, UsageError
 
 #: librdkafka's words for the ends of a log.
@@ -38,14 +37,6 @@ def starting_offset(text: str) -> int:
             "non-negative long."
         )
     return int(text)
-
-
-def subscription(text: str) -> str:
-    """A Java expression of whole names as librdkafka takes it: POSIX, searched for unless it is anchored."""
-    whole = pattern(text).pattern
-    for ours, posix in (("(?:", "("), (r"\d", "[0-9]"), (r"\w", "[A-Za-z0-9_]")):
-        whole = whole.replace(ours, posix)
-    return f"^({whole})$"
 
 
 def settings(arguments: Arguments, in_file: Mapping[str, str], typed: Mapping[str, str]) -> dict[str, Any]:

@@ -39,6 +39,14 @@ def pattern(text: str) -> re.Pattern[str]:
         raise UsageError(f"{text!r} is no regular expression: {error}") from None
 
 
+def subscription(text: str) -> str:
+    """The same as librdkafka takes it: POSIX, a pattern because it begins with ^, and searched for unless anchored."""
+    whole = pattern(text).pattern
+    for ours, posix in (("(?:", "("), (r"\d", "[0-9]"), (r"\w", "[A-Za-z0-9_]")):
+        whole = whole.replace(ours, posix)
+    return f"^({whole})$"
+
+
 def pair(text: str) -> tuple[str, str]:
     """KEY=VALUE, split at the first `=`. Raises ValueError."""
     key, separator, value = text.partition("=")

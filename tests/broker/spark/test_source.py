@@ -18,13 +18,16 @@ from broker.spark.source import BarnabasDataSource
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import produce_all
 
+#: `(a+)+` has more ways to match it than there are years.
+HOSTILE = "a" * 60 + "-"
+
 
 @pytest.fixture(scope="module")
 def bootstrap_servers(tmp_path_factory, zookeeper):
-    """Topic t: 2,500 records in partition 0, 10 in partition 1; empty and pattern-x have none."""
+    """Topic t: 2,500 records in partition 0, 10 in partition 1; empty, pattern-x and HOSTILE have none."""
     with running_cluster(tmp_path_factory.mktemp("cluster"), zookeeper=zookeeper) as cluster:
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-        for topic in ("t", "empty", "pattern-x"):
+        for topic in ("t", "empty", "pattern-x", HOSTILE):
             admin.create_topics([NewTopic(topic, 4)])[topic].result(20)
         produce_all(cluster.bootstrap_servers, "t", (b"%d" % n for n in range(2_500)), partition=0, key=b"key")
         produce_all(
@@ -147,6 +150,11 @@ def test_batch_waits_for_its_fewest_records_but_not_for_ever(bootstrap_servers):
 def test_pattern_takes_whole_names(bootstrap_servers):
     reader = BarnabasDataSource({"kafka.bootstrap.servers": bootstrap_servers, "subscribePattern": "t|emp|pattern-."})
     assert set(reader.streamReader(None).initialOffset()) == {"t", "pattern-x"}
+
+
+def test_a_topic_named_to_be_matched_for_years_keeps_no_query_from_the_others(bootstrap_servers):
+    reader = BarnabasDataSource({"kafka.bootstrap.servers": bootstrap_servers, "subscribePattern": "(a+)+|t"})
+    assert set(reader.streamReader(None).initialOffset()) == {"t"}
 
 
 def test_assigned_partitions_alone_are_read(bootstrap_servers):

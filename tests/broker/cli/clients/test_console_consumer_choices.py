@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from broker.cli.clients.console_consumer_choices import settings, subscription
+from broker.cli.clients.console_consumer_choices import settings
 from broker.cli.frame.declaration import CommandError
 from broker.cli.frame.parsing import parse
 from broker.cli.kafka_console_consumer import COMMAND
@@ -41,8 +41,3 @@ def test_what_was_typed_wins_over_properties():
     assert "auto.offset.reset" not in chosen(auto_offset_reset="earliest")
     with pytest.raises(CommandError, match="please remove one option"):
         chosen("--from-beginning", auto_offset_reset="largest")
-
-
-def test_expressions_match_whole_names():
-    assert subscription(r"a\d,b") == "^(a[0-9]|b)$"
-    assert subscription("(?:a|b).*") == "^((a|b).*)$"

@@ -1,6 +1,6 @@
 import pytest
 
-from broker.cli.frame.answers import at_least_one
+from broker.cli.frame.answers import at_least_one, subscription
 from broker.cli.frame.declaration import Command, Option, UsageError, command_line
 from broker.cli.frame.parsing import parse
 
@@ -125,3 +125,8 @@ def test_words_of_a_command_that_is_passed_on_are_left_as_they_were_typed():
     assert arguments["t"] == "1"
     assert arguments.words == ("host:2181", "ls", "-R", "–x", "--t")
     assert told == []
+
+
+def test_expressions_match_whole_names():
+    assert subscription(r"a\d,b") == "^(a[0-9]|b)$"
+    assert subscription("(?:a|b).*") == "^((a|b).*)$"
