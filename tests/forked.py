@@ -16,6 +16,7 @@ from tests.groups import group_of, workers
 
 #: Of the number of a group in the pipe.
 _NUMBER_BYTES = 4
+_GROUPS_TOLD = 8
 
 
 class Hooks:
@@ -44,6 +45,8 @@ class Forks:
 
     def __init__(self, count: int):
         self._count = count
+        #: Of each group, since the first test began: when its own first one did, and when its last one was over.
+        self._ran: dict[str, tuple[float, float]] = {}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -56,13 +59,32 @@ class Forks:
         unheard = {item.nodeid for item in session.items}
         try:
             for kind, said in _heard([hears for _, hears in forks]):
-                unheard.discard(_passed_on(session.config, kind, said))
+                unheard.discard(self._pass_on(session.config, kind, said))
         finally:
             for pid, _ in forks:
                 os.waitpid(pid, 0)
         for nodeid in sorted(unheard):
             session.config.hook.pytest_runtest_logreport(report=_lost(nodeid))
         return True
+
+    def _pass_on(self, config: pytest.Config, kind: str, said: dict) -> str | None:
+        """The test that is over."""
+        if kind == "warning":
+            config.hook.pytest_warning_recorded.call_historic(kwargs=said)
+            return None
+        report = config.hook.pytest_report_from_serializable(config=config, data=said)
+        config.hook.pytest_runtest_logreport(report=report)
+        began, ended = self._ran.get(group_of(report.nodeid), (report.start, report.stop))
+        self._ran[group_of(report.nodeid)] = min(began, report.start), max(ended, report.stop)
+        return report.nodeid if report.when == "teardown" else None
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Whom all wait for at the end, and who could have begun later."""
+        first = min((began for began, _ in self._ran.values()), default=0.0)
+        longest = sorted(self._ran.items(), key=lambda each: each[1][0] - each[1][1])[:_GROUPS_TOLD]
+        terminalreporter.section("longest groups")
+        for name, (began, ended) in longest:
+            terminalreporter.line(f"{began - first:4.0f} s to {ended - first:4.0f} s  {name}")
 
 
 def grouped(items: Iterable[pytest.Item]) -> list[list[pytest.Item]]:
@@ -105,16 +127,6 @@ def _heard(connections: list[Connection]) -> Iterator[tuple]:
                 yield connection.recv()
             except EOFError:
                 connections.remove(connection)
-
-
-def _passed_on(config: pytest.Config, kind: str, said: dict) -> str | None:
-    """The test that is over."""
-    if kind == "warning":
-        config.hook.pytest_warning_recorded.call_historic(kwargs=said)
-        return None
-    report = config.hook.pytest_report_from_serializable(config=config, data=said)
-    config.hook.pytest_runtest_logreport(report=report)
-    return report.nodeid if report.when == "teardown" else None
 
 
 def _lost(nodeid: str) -> pytest.TestReport:
