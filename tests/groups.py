@@ -4,13 +4,14 @@ import os
 import re
 
 #: What starts many processes, by the worker it runs in, one test after the other. Products and faults are alone with
-#: each other; clusters of brokers, which mostly wait, stand beside them in two halves by name, and so do Spark and what
-#: each has once.
+#: each other; clusters of brokers, which mostly wait, stand beside them in two halves by name, and so do Connect's
+#: workers, Spark and what each has once.
 _CROWDED = {
     "products": r"browser/|chaos/|faults/",
     "clusters": r"interop/test_[a-l]",
-    "other clusters": r"interop/|broker/connect/herder/|broker/probe/test_real_cluster\.py",
-    "engines": r"broker/spark/|conformance/|console/(zookeeper/test_real_ensemble|acls/test_secured_cluster)\.py",
+    "other clusters": r"interop/",
+    "engines": r"broker/(spark|connect/herder)/|broker/probe/test_real_cluster\.py|conformance/"
+    r"|console/(zookeeper/test_real_ensemble|acls/test_secured_cluster)\.py",
 }
 #: What has every file of the product read, once for all of them.
 _TOGETHER = "tests/tidy/"

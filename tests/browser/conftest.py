@@ -225,8 +225,11 @@ def page(chromium, product):
 
 
 def _is_complaint(message) -> bool:
-    """A 404 is an answer; everything else the browser reports as an error is a fault of the page."""
-    return message.type == "error" and "status of 404" not in message.text
+    """A 404 is an answer, and what was under way when its page was left is given up, of which htmx tells in two lines.
+    Everything else the browser reports as an error is a fault of the page.
+    """
+    no_fault = "status of 404" in message.text or message.text.startswith(("htmx:sendAbort", "htmx:afterRequest"))
+    return message.type == "error" and not no_fault
 
 
 def session_of(chromium, console: str) -> dict:

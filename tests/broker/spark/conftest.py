@@ -49,9 +49,11 @@ class Written(NamedTuple):
 def spark(tmp_path_factory):
     """Java starts once for all of them, and ends with the last."""
     directory = tmp_path_factory.mktemp("spark")
-    session = build_session("tests", "local[2]", "512m", directory)
-    yield session
-    session.stop()
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PYTHONPATH", os.environ.get("PYTHONPATH", ""))  # as it is put back at the end
+        session = build_session("tests", "local[2]", "512m", directory)
+        yield session
+        session.stop()
 
 
 class TopicFiles:
