@@ -62,10 +62,12 @@ class Line:
         if not self._is_open:
             return
         self._is_open = False
-        if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_exception(ConnectionAbortedError("the connection was closed"))
+        if self._waiting is not None:
+            # Also of who is woken already: the loop would take the next socket of this number for the one it watches.
             self._loop.remove_reader(self.sock.fileno())
             self._loop.remove_writer(self.sock.fileno())
+            if not self._waiting.done():
+                self._waiting.set_exception(ConnectionAbortedError("the connection was closed"))
         (self.tls or self.sock).close()
 
     async def _send_raw(self, data: bytes) -> None:

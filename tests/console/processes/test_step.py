@@ -23,6 +23,7 @@ from console.processes.states import Desired, Observed, Request
 from console.processes.step import settle
 from console.processes.tasks import reconcile_host
 from console.processes.truths import ClusterLook, State
+from tests.barnabas_cluster import await_true
 from tests.console.processes.conftest import STUBBORN
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +59,9 @@ def test_memory_is_spared_where_little_passes_through(make_process, monkeypatch,
     row = make_process(kind=kind)
     ManagedProcess.objects.filter(pk=row.pk).update(request=Request.START, desired=Desired.RUNNING)
     row = step.step(row.name)
-    assert psutil.Process(row.pid).environ().get("MALLOC_ARENA_MAX") == arenas
+    began = psutil.Process(row.pid)
+    await_true(began.environ, "it has become what was started")
+    assert began.environ().get("MALLOC_ARENA_MAX") == arenas
 
 
 def test_process_killed_by_hand_stays_ended_if_it_is_never_to_be_restarted(make_process, settings):
