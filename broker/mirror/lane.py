@@ -136,7 +136,7 @@ class Lane:
         self.copies = {copied.source: copied for copied in copies}
         self._own: Clusters = (flow.source_id,)
         self._producers: dict[Clusters, Producer] = {}
-        #: Whose transaction is open.
+        #: The clusters whose producer has a transaction open; None without one, and always with at least once.
         self._open: Clusters | None = None
 
     def fence(self) -> None:
@@ -216,7 +216,8 @@ class Lane:
         if self._flow.exactly_once and self._open not in (None, clusters):
             self.save()
         producer = self._producer(clusters)
-        self._open = clusters
+        if self._flow.exactly_once:
+            self._open = clusters
         answers = producer.write({target: [copy.batch for copy in those] for target, (_, those) in heads.items()})
         refused = []
         for target, (copied, those) in heads.items():
@@ -242,9 +243,13 @@ class Lane:
         return self._open is None and not any(copied.is_moved for copied in self.copies.values())
 
     def save(self) -> None:
-        """What was written is remembered, and with exactly_once visible. Raises Fenced, ApiError, WriteStopped."""
+        """Write how far the copies are, and commit the transaction that is open; abort one of which nothing was taken.
+
+        Raises Fenced, ApiError, WriteStopped.
+        """
         moved = [copied for copied in self.copies.values() if copied.is_moved]
-        if not moved and self._open is None:
+        if not moved:
+            self._abort_open()
             return
         producer = self._producer(self._open or self._own)
         if self._audit is not None:
@@ -284,13 +289,15 @@ class Lane:
 
     def forget(self) -> None:
         """What is not remembered is not there: the transaction is aborted, and what the lane knew is not true."""
-        for clusters, producer in list(self._producers.items()):
-            if clusters == self._open:
-                producer.abort()
+        self._abort_open()
         self._producers.clear()
-        self._open = None
         for copied in self.copies.values():
             copied.fresh, copied.is_moved = [], False
+
+    def _abort_open(self) -> None:
+        if self._open is not None:
+            self._producers[self._open].abort()
+            self._open = None
 
     def _write_ledger(self, producer: Producer, said: Sequence[Said]) -> None:
         now_ms = int(time.time() * 1000)
