@@ -39,7 +39,7 @@ def broker_updated(context: ControllerContext, event: BrokerUpdated) -> list[Eff
 def _brokers_left(context: ControllerContext, left: list[int]) -> list[Effect]:
     for broker_id in left:
         del context.brokers[broker_id]
-    failures = context.failed_replicas | context.deferred_replicas
+    failures = context.failed_replicas | context.deferred_replicas | context.full_replicas
     context.forget_failures(replica for replica in failures if replica.broker_id in left)
     brokers_left_deletion(context, left)
     writes = replicas_went_offline(context, context.partitions_on(left))

@@ -30,6 +30,9 @@ class ControllerContext:
         self.failed_replicas: set[Replica] = set()
         #: Replicas whose broker could not take their role just now, and is told it again (`RoleRepeats`).
         self.deferred_replicas: set[Replica] = set()
+        #: Replicas in a log directory that is full, by the last answer of their broker: they follow, and lead only what
+        #: nobody else of the ISR can.
+        self.full_replicas: set[Replica] = set()
         self.reassignment_notes = ReassignmentNotes()
 
     # -- asking
@@ -101,6 +104,14 @@ class ControllerContext:
             return assignment, ()
         return online, tuple([each for each in assignment if each not in online])
 
+    def full_hosts(self, partition: TopicPartition) -> frozenset[int]:
+        """The brokers whose replica of the partition is in a log directory that is full."""
+        if not self.full_replicas:
+            return frozenset()
+        return frozenset(
+            broker_id for broker_id in self.assignment(partition) if Replica(partition, broker_id) in self.full_replicas
+        )
+
     def wanted_states(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
         """The states to be written for those of `partitions` that are not as they should be."""
         wanted = {}
@@ -116,7 +127,9 @@ class ControllerContext:
         if state is None:
             return first_state(assignment.replicas, online, self.controller_epoch)
         last = last_state(assignment, state, online, self.controller_epoch) if assignment.is_reassigning else None
-        better = last or next_state(assignment.replicas, state, online, self.controller_epoch)
+        better = last or next_state(
+            assignment.replicas, state, online, self.controller_epoch, self.full_hosts(partition)
+        )
         if better is None and partition in self.reassignment_notes.epoch_due:
             return state.next(state.leader, state.isr, self.controller_epoch)
         return better
@@ -147,6 +160,7 @@ class ControllerContext:
         gone = set(replicas)
         self.failed_replicas -= gone
         self.deferred_replicas -= gone
+        self.full_replicas -= gone
 
     def set_assignment(self, partition: TopicPartition, assignment: ReplicaAssignment) -> None:
         self.topics[partition.topic] = self.topics[partition.topic].having({partition.partition: assignment})

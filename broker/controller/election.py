@@ -14,18 +14,31 @@ def first_state(assignment: tuple[int, ...], online: Collection[int], controller
 
 
 def next_state(
-    assignment: tuple[int, ...], state: LeaderAndIsr, online: Collection[int], controller_epoch: int
+    assignment: tuple[int, ...],
+    state: LeaderAndIsr,
+    online: Collection[int],
+    controller_epoch: int,
+    full: Collection[int] = (),
 ) -> LeaderAndIsr | None:
     """The state the partition should be in now, None when it is in it already.
 
     Only a member of the ISR may lead; the order of the assignment says who is preferred. Replicas that are not online
     leave the ISR, unless none of it is online: then it is kept whole, because each of them has all committed records
     and the first to come back may lead.
+
+    Replicas whose log directory is `full` lead only while no other of the ISR has room. A leader that hands over for
+    that leaves the ISR with it, because acks=all would wait for it; it joins again once it has caught up.
     """
     in_sync = tuple(replica for replica in state.isr if replica in online)
     if not in_sync:
         return state.next(NO_BROKER, state.isr, controller_epoch) if state.has_leader else None
-    leader = state.leader if state.leader in in_sync else _preferred(assignment, in_sync)
+    with_room = tuple(replica for replica in in_sync if replica not in full)
+    leader = state.leader
+    if leader not in in_sync:
+        leader = _preferred(assignment, with_room or in_sync)
+    elif leader in full and with_room:
+        in_sync = tuple(replica for replica in in_sync if replica != leader)
+        leader = _preferred(assignment, with_room)
     if (leader, in_sync) == (state.leader, state.isr):
         return None
     return state.next(leader, in_sync, controller_epoch)
@@ -46,11 +59,15 @@ def last_state(
 
 
 def preferred_state(
-    assignment: tuple[int, ...], state: LeaderAndIsr, online: Collection[int], controller_epoch: int
+    assignment: tuple[int, ...],
+    state: LeaderAndIsr,
+    online: Collection[int],
+    controller_epoch: int,
+    full: Collection[int] = (),
 ) -> LeaderAndIsr | None:
-    """The state under the preferred leader, None when that one may not lead."""
+    """The state under the preferred leader, None when that one may not lead: one that is `full` would hand over."""
     preferred = assignment[0]
-    if preferred not in state.isr or preferred not in online:
+    if preferred not in state.isr or preferred not in online or preferred in full:
         return None
     return state.next(preferred, state.isr, controller_epoch)
 

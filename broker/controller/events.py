@@ -87,7 +87,7 @@ class TopicRemoved:
 @dataclass(frozen=True, slots=True)
 class LeaderAndIsrAnswered:
     """A broker's answer: roles it has taken, those it cannot take because their log directory is offline, and those it
-    could not take just now.
+    could not take just now. `full`: taken, and in a log directory that is full.
     """
 
     broker_id: int
@@ -95,6 +95,7 @@ class LeaderAndIsrAnswered:
     taken: frozenset[TopicPartition]
     failed: frozenset[TopicPartition]
     deferred: frozenset[TopicPartition]
+    full: frozenset[TopicPartition] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

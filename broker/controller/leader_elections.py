@@ -65,9 +65,12 @@ def _elect(context: ControllerContext, election: Election, partition: TopicParti
 def _elect_preferred(context: ControllerContext, partition: TopicPartition) -> LeaderAndIsr:
     assignment, state = context.assignment(partition), context.states.get(partition)
     online = context.online_replicas(partition)
-    elected = state and preferred_state(assignment, state, online, context.controller_epoch)
+    full = context.full_hosts(partition)
+    elected = state and preferred_state(assignment, state, online, context.controller_epoch, full)
     if elected is None:
-        reason = "is not in sync" if assignment[0] in online else "is not alive"
+        reason = "is not alive" if assignment[0] not in online else "is not in sync"
+        if assignment[0] in online and assignment[0] in full:
+            reason = "has a full log directory; free some of its disk"
         raise ApiError(
             ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, f"broker {assignment[0]}, preferred for {partition}, {reason}"
         )

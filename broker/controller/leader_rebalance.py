@@ -70,5 +70,6 @@ def _too_much_led_elsewhere(context: ControllerContext, percentage: int) -> list
 def _elect(context: ControllerContext, partition: TopicPartition) -> LeaderAndIsr | None:
     if context.replica_assignment(partition).is_reassigning:
         return None
-    online = context.online_replicas(partition)
-    return preferred_state(context.assignment(partition), context.states[partition], online, context.controller_epoch)
+    assignment, state = context.assignment(partition), context.states[partition]
+    online, full = context.online_replicas(partition), context.full_hosts(partition)
+    return preferred_state(assignment, state, online, context.controller_epoch, full)

@@ -25,9 +25,13 @@ PAUSE_MS_MAX = 30_000
 
 
 def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[Effect]:
-    """Replicas whose role was not taken take no part any more; those that were deferred and have it now do again."""
+    """Replicas whose role was not taken take no part any more; those that were deferred and have it now do again.
+
+    Where a log directory has become full, or has room again, others may have to lead.
+    """
     if not context.is_current_incarnation(event.broker_id, event.broker_epoch):
         return []
+    changed = _note_full(context, event)
     failed = _assigned(context, event.broker_id, event.failed)
     context.fail(failed)
     deferred = [one for one in _assigned(context, event.broker_id, event.deferred) if context.is_reachable(one)]
@@ -36,7 +40,19 @@ def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswe
     returned = _assigned(context, event.broker_id, event.taken.intersection(told_again))
     context.deferred_replicas.difference_update(returned)
     went_offline = replicas_went_offline(context, [partition for partition, _ in (*failed, *deferred)])
-    return [*went_offline, *_came_back(context, event.broker_id, [partition for partition, _ in returned])]
+    came_back = _came_back(context, event.broker_id, [partition for partition, _ in returned])
+    dealt_with = {partition for partition, _ in (*failed, *deferred, *returned)}
+    handed_over = correct_states(context, [one for one in changed if one in context.states and one not in dealt_with])
+    return [*went_offline, *came_back, *handed_over]
+
+
+def _note_full(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[TopicPartition]:
+    """Note what the answer says of full log directories. Return the partitions of which it says something new."""
+    taken, full = (set(_assigned(context, event.broker_id, part)) for part in (event.taken, event.full))
+    known = context.full_replicas & taken
+    context.full_replicas -= taken
+    context.full_replicas |= full
+    return sorted(partition for partition, _ in known ^ full)
 
 
 def _assigned(context: ControllerContext, broker_id: int, partitions: Iterable[TopicPartition]) -> list[Replica]:

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
 from broker.handlers.handler import RequestContext, private
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.leader_and_isr import (
@@ -29,14 +30,17 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestCo
         outcomes = await replicas.taking_roles.to_the_end(take)
     except ApiError as error:
         return LeaderAndIsrResponse(error_code=error.code)
+    names = {topic.topic_id: topic.topic_name for topic in request.topic_states}
+
+    def outcome_of(topic_id: UUID, index: int, code: ErrorCode) -> LeaderAndIsrPartitionError:
+        is_full = code is ErrorCode.NONE and replicas.logs.is_full(TopicPartition(names[topic_id], index))
+        return LeaderAndIsrPartitionError(partition_index=index, error_code=code, is_full=is_full)
+
     return LeaderAndIsrResponse(
         topics=[
             LeaderAndIsrTopicError(
                 topic_id=topic_id,
-                partition_errors=[
-                    LeaderAndIsrPartitionError(partition_index=index, error_code=code)
-                    for index, code in partitions.items()
-                ],
+                partition_errors=[outcome_of(topic_id, index, code) for index, code in partitions.items()],
             )
             for topic_id, partitions in outcomes.items()
         ]

@@ -1,13 +1,13 @@
 """Whether a log may be read and written, and who is told when its disk is broken.
 
-A disk that is full refuses one write and is no news. Any other failure is told to `on_disk_error`, whose owner takes
-the whole directory offline.
+A disk that is full refuses one write and takes the next when there is room; `on_disk_full` hears of each. Failures of
+another kind are told to `on_disk_error`, whose owner takes the whole directory offline.
 """
 
 from collections.abc import Callable
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.log.files import is_full
+from broker.log.files import is_full, lacks_room
 
 _CLOSED = "the log is closed"
 _LENT = "the log is being cut"
@@ -16,11 +16,13 @@ _LENT = "the log is being cut"
 class Availability:
     """Of one log; its owner changes it, worker threads look and report."""
 
-    __slots__ = ("on_disk_error", "read_refusal", "refusal")
+    __slots__ = ("on_disk_error", "on_disk_full", "read_refusal", "refusal")
 
     def __init__(self) -> None:
         #: Told of failures of the disk that are not for want of space; perhaps on a worker thread.
         self.on_disk_error: Callable[[OSError], None] = lambda error: None
+        #: Called for each write that was refused because the disk or a quota is full; perhaps on a worker thread.
+        self.on_disk_full: Callable[[], None] = lambda: None
         #: Why nothing may be written, or not even read, any more; None while all is well.
         self.refusal: str | None = None
         self.read_refusal: str | None = None
@@ -82,7 +84,9 @@ class Availability:
         return _storage_error(reason)
 
     def report(self, error: OSError) -> None:
-        if not is_full(error):
+        if lacks_room(error):
+            self.on_disk_full()
+        elif not is_full(error):
             self.report_broken(error)
 
     def report_broken(self, error: OSError) -> None:

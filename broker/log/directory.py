@@ -30,6 +30,7 @@ from broker.log.checkpoints import (
 )
 from broker.log.files import fsync_directory, is_full, is_of_one_path, remove_file_durably, remove_tree, replace_file
 from broker.log.offset_checkpoint import OffsetCheckpoint
+from broker.log.room import DirectoryRoom
 from broker.log.segment_files import LOG_SUFFIX
 
 LOCK_FILE = ".lock"
@@ -83,6 +84,7 @@ class LogDirectory:
         self.logs_count = 0
         #: Why nothing in it is served any more; None while all is well.
         self.offline_reason: str | None = None
+        self.room = DirectoryRoom()
         self.recovery_points = OffsetCheckpoint(path / RECOVERY_POINT_CHECKPOINT)
         self.log_start_offsets = OffsetCheckpoint(path / LOG_START_OFFSET_CHECKPOINT)
         self.high_watermarks = OffsetCheckpoint(path / REPLICATION_OFFSET_CHECKPOINT)

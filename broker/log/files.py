@@ -72,9 +72,14 @@ def lacks_descriptors(error: OSError) -> bool:
     return error.errno in (errno.EMFILE, errno.ENFILE)
 
 
+def lacks_room(error: OSError) -> bool:
+    """Whether the file system is full, or the quota that the broker's user has on it."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
 def is_full(error: OSError) -> bool:
     """Whether it is only for want of space, or of descriptors: the disk is well, and takes more when there is room."""
-    return lacks_descriptors(error) or error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return lacks_room(error) or lacks_descriptors(error) or error.errno == errno.EFBIG
 
 
 def fsync_file(file: OpenFile) -> None:

@@ -179,6 +179,7 @@ class FutureLogs(LogRemoval):
 
     def _enter_future(self, partition: TopicPartition, log: Log, home: LogDirectory) -> FutureLog:
         log.on_disk_error = partial(self._fail, home)
+        log.on_disk_full = partial(self._refused_for_room, home)
         log.before_cut = partial(self._before_cut, partition, home)
         with self._counting:
             home.logs_count += 1

@@ -2,7 +2,7 @@
 
 A directory whose disk fails goes offline alone: its logs answer KAFKA_STORAGE_ERROR, the others go on, and
 `on_directory_failed` hears of it. It comes back with the next start of the broker. A disk that is merely full refuses
-and stays.
+and stays; `on_directory_full` hears of each refusal.
 
 For a worker thread, one at a time, while the owner goes on: `flush_due`, `checkpoint_…`, `purge_segments`.
 """
@@ -22,6 +22,7 @@ from broker.log.directory import LogDirectory
 from broker.log.files import is_full
 from broker.log.log import Log
 from broker.log.offset_checkpoint import OffsetCheckpoint
+from broker.log.room import DirectoryRoom
 from broker.log.truncation import Cut, LogExtent
 
 _log = logger(__name__)
@@ -50,6 +51,8 @@ class HostedLogs:
         #: Told of a directory that fails, and whether it was the last: then the broker must stop. Once for each,
         #: perhaps on a worker thread.
         self.on_directory_failed: Callable[[Path, bool], None] = lambda path, was_last: None
+        #: Called with the log directory of each write that was refused for want of room; perhaps on a worker thread.
+        self.on_directory_full: Callable[[Path], None] = lambda path: None
         #: Told of a log directory and where logs in it will end, 0 of those about to be deleted or made; before that is
         #: done, perhaps on a worker thread, and perhaps twice. May raise OSError, then it is not.
         self.on_cut: Callable[[Path, Mapping[TopicPartition, int]], None] = lambda path, end_offsets: None
@@ -75,6 +78,16 @@ class HostedLogs:
         """Locked, and their disks work as far as is known; in the order they were given."""
         return [directory.path for directory in self._online()]
 
+    @property
+    def rooms(self) -> dict[Path, DirectoryRoom]:
+        """Of the directories that are online, in the order they were given."""
+        return {directory.path: directory.room for directory in self._online()}
+
+    def room_of(self, partition: TopicPartition) -> DirectoryRoom | None:
+        """Of the directory that the partition's log is in; None without a log, and where that directory is offline."""
+        home = self._homes.get(partition)
+        return home.room if home is not None and home.offline_reason is None else None
+
     def _online(self) -> list[LogDirectory]:
         return [directory for directory in self._directories if directory.offline_reason is None]
 
@@ -93,6 +106,9 @@ class HostedLogs:
                 future.log.fail(directory.offline_reason)
         _log.error("log directory offline", path=str(directory.path), reason=str(error), was_last=was_last)
         self.on_directory_failed(directory.path, was_last)
+
+    def _refused_for_room(self, directory: LogDirectory) -> None:
+        self.on_directory_full(directory.path)
 
     # --- from time to time
 

@@ -43,7 +43,7 @@ def load_leader_epochs(directory: Path) -> LeaderEpochs | None:
 
 
 class StoredEpochs:
-    """A cache whose news are in the file before anybody goes by them."""
+    """A cache whose news are in the file before records are written by them."""
 
     def __init__(self, directory: Path, cache: LeaderEpochs, *, is_synced: bool = False):
         self.cache = cache
@@ -57,14 +57,24 @@ class StoredEpochs:
         return self._is_stored and epoch == self.cache.latest_epoch
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """See `LeaderEpochs.assign`. Raises OSError, then nothing is assigned."""
-        if self.cache.assign(epoch, start_offset):
+        """See `LeaderEpochs.assign`. Raises OSError, then nothing is assigned that was not before."""
+        is_news = self.cache.assign(epoch, start_offset)
+        if is_news:
             self._is_stored = False
         try:
             self._store()
         except OSError:
-            self.cache.truncate_from_end(start_offset)
+            if is_news:
+                self.cache.truncate_from_end(start_offset)
             raise
+
+    def assign_in_memory(self, epoch: int, start_offset: int) -> None:
+        """As `assign`, for a file that cannot be written now: `is_noted` is False until an `assign` has written it.
+
+        An epoch that is lost with the process has no records, so no replica can ask for one of them.
+        """
+        if self.cache.assign(epoch, start_offset):
+            self._is_stored = False
 
     def follow(self, epoch: int, start_offset: int, log_end_offset: int) -> None:
         """A leader wrote what begins at `start_offset` under `epoch`, in whose log nothing is from `log_end_offset` on.

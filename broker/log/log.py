@@ -344,7 +344,7 @@ class Log(LogParts):
         return self._epochs.cache.end_offset_for(epoch, self.log_end_offset)
 
     def begin_leader_epoch(self, epoch: int) -> None:
-        """Note that what follows is written under `epoch`, if that is new: for a leader, before it serves.
+        """Note, before a leader serves, that what follows is written under `epoch`; in memory alone on a full disk.
 
         Raises ApiError(KAFKA_STORAGE_ERROR), then nothing is noted.
         """

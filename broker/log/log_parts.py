@@ -1,5 +1,6 @@
 """What a log is made of: parts that own their state, and that all lie in one directory, which may be renamed."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from broker.log.availability import Availability
@@ -40,6 +41,15 @@ class LogParts:
         self._reader = LogReader(directory, self._segments, self._cuts, self._availability)
         self._writer = LogWriter(directory, config, self._segments, self._epochs, producers, self._availability)
         self._follower_writer = FollowerWriter(self._writer, self._segments, self._epochs, producers)
+
+    @property
+    def on_disk_full(self) -> Callable[[], None]:
+        """Called for each write that was refused because the disk or a quota is full; perhaps on a worker thread."""
+        return self._availability.on_disk_full
+
+    @on_disk_full.setter
+    def on_disk_full(self, listener: Callable[[], None]) -> None:
+        self._availability.on_disk_full = listener
 
     def lie_in(self, directory: Path, opened: OpenSegments) -> None:
         """Rename the directory, which is not made durable, and share `opened`; what was read before stays valid.

@@ -12,6 +12,7 @@ from broker.common.logs import logger
 from broker.common.types import new_tuple
 from broker.log.availability import Availability
 from broker.log.config import LogConfig
+from broker.log.files import lacks_room
 from broker.log.leader_epoch_file import StoredEpochs
 from broker.log.producer_state_manager import ProducerStateManager
 from broker.log.roll_timer import RollTimer
@@ -93,8 +94,8 @@ class LogWriter:
             size, last_offset, config.segment_bytes, config.segment_index_bytes
         ):
             active = self.make_room(size, last_offset, max_timestamp, now_ms)
-        if leader_epoch > self._epochs.cache.latest_epoch:
-            self.begin_leader_epoch(leader_epoch)
+        if not self._epochs.is_noted(leader_epoch):
+            self._note_epoch(leader_epoch)
         patch_batch(batch, 0, base_offset, leader_epoch)
         if self.is_checking and config.uses_append_time:
             stamp_append_time(batch, parse_batch_header(batch), max_timestamp)
@@ -109,6 +110,17 @@ class LogWriter:
 
     def begin_leader_epoch(self, epoch: int) -> None:
         """See `Log.begin_leader_epoch`."""
+        start_offset = self._segments.active.next_offset
+        try:
+            self._epochs.assign(epoch, start_offset)
+        except OSError as error:
+            refusal = self.failed(error)
+            if not lacks_room(error):
+                raise refusal from error
+            self._epochs.assign_in_memory(epoch, start_offset)
+
+    def _note_epoch(self, epoch: int) -> None:
+        """Before the first record of `epoch` is written. Raises ApiError(KAFKA_STORAGE_ERROR)."""
         try:
             self._epochs.assign(epoch, self._segments.active.next_offset)
         except OSError as error:

@@ -199,6 +199,7 @@ class LogManager(FutureLogs):
 
     def _enter(self, partition: TopicPartition, log: Log, directory: LogDirectory, topic_id: UUID | None) -> None:
         log.on_disk_error = partial(self._fail, directory)
+        log.on_disk_full = partial(self._refused_for_room, directory)
         log.before_cut = partial(self._before_cut, partition, directory)
         self._logs[partition] = log
         self._homes[partition] = directory

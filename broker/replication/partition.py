@@ -54,6 +54,11 @@ class Partition:
         return self.state is not None and self.state.leader == self.broker_id
 
     @property
+    def is_in_sync(self) -> bool:
+        """Whether this replica was in the ISR when it was last told its role; a leader's ISR may have changed since."""
+        return self.state is not None and self.broker_id in self.state.isr
+
+    @property
     def leader_epoch(self) -> int:
         return self.state.leader_epoch if self.state else NO_LEADER_EPOCH
 

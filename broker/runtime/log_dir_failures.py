@@ -1,7 +1,8 @@
 """A log directory has failed: its partitions are given up here and the controller is told, or, when it was the last,
 the broker gives up.
 
-The log manager reports on whatever thread met the error. What lay in the directory the controller finds out by itself.
+The log manager reports on whatever thread met the error. What lay in the directory the controller finds out by itself;
+so it does of a directory that is full, or has room again (`announce`).
 """
 
 import asyncio
@@ -45,6 +46,10 @@ class LogDirFailures:
         if was_last:
             self._was_last.set()
             return
+        self.announce()
+
+    def announce(self) -> None:
+        """Have the controller ask which roles this broker can take, and which are in a directory that is full."""
         task = self._loop.create_task(self._tell())
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
@@ -54,10 +59,10 @@ class LogDirFailures:
         while True:
             try:
                 await self._store.announce_log_dir_failure(self._broker_id)
-                _log.info("controller told of the failed log directory")
+                _log.info("controller told of a log directory")
                 return
             except (ConnectionInterrupted, SessionLost):
                 await self._store.session.wait_connected()
             except Exception:
-                _log.exception("controller not told of the failed log directory yet")
+                _log.exception("controller not told of a log directory yet")
                 await asyncio.sleep(_TRY_AGAIN_S)

@@ -24,6 +24,7 @@ from broker.log.manager import LogManager
 from broker.net.turns import Turns
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.log_dir_failures import LogDirFailures
+from broker.runtime.log_dir_room import LogDirRoom
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topics.topic_configs import log_config
 from broker.security.membership import NONCE_BYTES, Membership
@@ -132,6 +133,7 @@ class Broker:
             turns=self._turns,
             descriptor_limit=self._descriptor_limit,
             logs=logs,
+            room=LogDirRoom(logs, self._clock, failures.announce),
             registry=self._registry,
         )
         parts = self._parts = Parts(ground)
@@ -164,6 +166,8 @@ class Broker:
         parts.log_dir_moves.start()
         exits.add(parts.coordination.stop, parts.replication.stop)
         parts.replication.start()
+        exits.add(parts.room.stop)
+        parts.room.start()
         exits.add(parts.keepers.stop)
         await parts.keepers.start()
         await parts.services.broker_configs.apply()

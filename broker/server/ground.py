@@ -8,6 +8,7 @@ from broker.config.broker import BrokerConfig
 from broker.log.manager import LogManager
 from broker.net.turns import Turns
 from broker.runtime.broker_configs import BrokerConfigs
+from broker.runtime.log_dir_room import LogDirRoom
 from broker.runtime.metadata_cache import MetadataCache
 from broker.security.membership import Membership
 from broker.server.listeners import Listeners
@@ -31,4 +32,5 @@ class Ground:
     turns: Turns
     descriptor_limit: int
     logs: LogManager
+    room: LogDirRoom
     registry: CollectorRegistry

@@ -41,6 +41,7 @@ from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.dispatcher import Dispatcher
 from broker.server.ground import Ground
+from broker.server.log_dir_metrics import LogDirMetrics
 from broker.server.metrics import ErrorMetrics, RequestMetrics, StateMetrics
 from broker.server.registration import Registration
 from broker.server.replication import Replication, random_session_id
@@ -65,6 +66,8 @@ class Parts:
         self.replication = Replication(
             config, ground.configs, self.replicas, metadata, store, self.addresses.of, dialer, clock
         )
+        self.room = ground.room
+        self.room.on_writable = self.replication.follow_with_room
         self.security = Security(ground, self.addresses, lambda: self.controller.is_controller)
         self.keepers = ConfigKeepers(
             ground.session,
@@ -183,6 +186,7 @@ class Parts:
             self.replication.metrics,
             CoordinatorMetrics(self.coordination),
             ControllerMetrics(self.controller),
+            LogDirMetrics(ground.logs),
             ErrorMetrics(services.request_times),
             StateMetrics(
                 self.replicas,

@@ -6,7 +6,20 @@ Only the version that Kafka 3.9's controller sends is declared.
 from uuid import UUID
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int8, int16, int32, int64, string, uuid, wire
+from broker.protocol.schema import (
+    OWN_TAG_MIN,
+    Message,
+    Struct,
+    array,
+    boolean,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    uuid,
+    wire,
+)
 
 
 class LeaderAndIsrPartitionState(Struct):
@@ -50,6 +63,8 @@ class LeaderAndIsrRequest(Message, api=ApiKey.LEADER_AND_ISR, versions=(7, 7), f
 class LeaderAndIsrPartitionError(Struct):
     partition_index: int = wire(int32)
     error_code: int = wire(int16)
+    #: The role was taken, and the log directory is full: another member of the ISR should lead.
+    is_full: bool = wire(boolean, tag=OWN_TAG_MIN, default=False, ignorable=True)
 
 
 class LeaderAndIsrTopicError(Struct):

@@ -83,21 +83,23 @@ def _leader_and_isr_state(told: PartitionTold) -> LeaderAndIsrPartitionState:
 def leader_and_isr_answered(
     broker: LiveBroker, effect: SendLeaderAndIsr, response: LeaderAndIsrResponse
 ) -> LeaderAndIsrAnswered:
-    """A role that is older than the broker's (STALE_CONTROLLER_EPOCH) is neither taken nor missing."""
+    """A role that is older than the broker's (STALE_CONTROLLER_EPOCH) is neither taken nor missing. A broker of an
+    earlier version says of no directory that it is full."""
     names = {told.topic_id: told.partition.topic for told in effect.partitions}
-    refused = {
-        TopicPartition(names[topic.topic_id], error.partition_index): error.error_code
+    answered = {
+        TopicPartition(names[topic.topic_id], error.partition_index): error
         for topic in response.topics
         if topic.topic_id in names
         for error in topic.partition_errors
-        if error.error_code != ErrorCode.NONE
     }
+    refused = {one: error.error_code for one, error in answered.items() if error.error_code != ErrorCode.NONE}
     return LeaderAndIsrAnswered(
         broker.broker_id,
         broker.epoch,
         taken=frozenset(told.partition for told in effect.partitions if told.partition not in refused),
         failed=frozenset(one for one, code in refused.items() if code == ErrorCode.KAFKA_STORAGE_ERROR),
         deferred=frozenset(one for one, code in refused.items() if code in _NOT_NOW),
+        full=frozenset(one for one, error in answered.items() if error.is_full and one not in refused),
     )
 
 

@@ -66,6 +66,16 @@ class ReplicaLogs:
         """Of a log that could not be had: whether that will stay so until this broker starts again."""
         return self._logs.is_out_of_reach(topic_partition)
 
+    def is_full(self, topic_partition: TopicPartition) -> bool:
+        """Whether the log's directory is full, and its leaderships are to be elsewhere."""
+        room = self._logs.room_of(topic_partition)
+        return room is not None and room.is_full
+
+    def refuses_writes(self, topic_partition: TopicPartition) -> bool:
+        """Whether nothing can be written to the log's directory just now, for want of room."""
+        room = self._logs.room_of(topic_partition)
+        return room is not None and room.refuses_writes
+
     def high_watermark_of(self, topic_partition: TopicPartition) -> int:
         return self._logs.high_watermark_of(topic_partition)
 

@@ -17,6 +17,7 @@ before the next effect. What a WatchTopics reads is told after the command's own
     failed 1:10 t-0             broker 1 answers LeaderAndIsr: log directory offline
     deferred 1:10 t-0           ... : not now
     taken 1:10 t-0              ... : done
+    full 1:10 t-0               ... : done, and its log directory is full
     foreign t-0 leader=1 isr=1  somebody else writes a state; the controller is not told
     isr t-0 1,2                 the leader writes another ISR and announces it
     announced t-0               an ISR change of this partition is announced (once more)
@@ -29,7 +30,7 @@ before the next effect. What a WatchTopics reads is told after the command's own
     elect-unclean t-0           a client asks for any leader
     request-election t-0        /admin/preferred_replica_election appears
     tick 5000                   so many milliseconds pass
-    lose-log-dir 1              broker 1 announces that a log directory has failed
+    lose-log-dir 1              broker 1 announces that a log directory has failed, is full, or has room again
     stop 1:10                   broker 1 (epoch 10) asks to be relieved before it stops
     quietly down 1              any of these, but the controller is not told
     topics-to-delete a b        what a look at /admin/delete_topics shows, right or wrong
@@ -163,6 +164,10 @@ class Story:
 
     def _taken(self, broker: str, *partitions: str) -> told.Event:
         return told.LeaderAndIsrAnswered(*_incarnation(broker), _partitions(partitions), frozenset(), frozenset())
+
+    def _full(self, broker: str, *partitions: str) -> told.Event:
+        taken = _partitions(partitions)
+        return told.LeaderAndIsrAnswered(*_incarnation(broker), taken, frozenset(), frozenset(), taken)
 
     def _foreign(self, partition: str, leader: str, isr: str) -> None:
         key = _partition(partition)

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from broker.common.cluster import LeaderAndIsr
-from broker.controller.election import first_state, next_state, state_after_loss
+from broker.controller.election import first_state, next_state, preferred_state, state_after_loss
 
 BROKERS = (1, 2, 3)
 
@@ -81,3 +81,26 @@ def test_trap_11_last_of_the_isr_leads_on_but_in_a_later_epoch():
     left = state_after_loss(LeaderAndIsr(1, 5, (1,), 1), 1)
     again = next_state((1, 2, 3), left, {1, 2}, 2)
     assert (again.leader, again.isr, again.leader_epoch) == (1, (1,), 7)
+
+
+def test_a_leader_without_room_hands_over_to_whoever_of_the_isr_has_room_and_no_other_state_changes_for_it():
+    for assignment, state, online in _situations():
+        for full in map(set, _subsets(BROKERS)):
+            in_sync = online & set(state.isr)
+            with_room = in_sync - full
+            after = next_state(assignment, state, online, 2, full) or state
+            if state.leader in in_sync & full and with_room:
+                assert after.leader == next(one for one in assignment if one in with_room)
+                assert set(after.isr) == in_sync - {state.leader}
+                assert next_state(assignment, after, online, 2, full) is None, "one election, and it stays there"
+            elif state.leader in in_sync:
+                assert after == (next_state(assignment, state, online, 2) or state)
+            else:
+                assert (after.leader in with_room) == bool(with_room)
+                assert set(after.isr) == (in_sync or set(state.isr))
+
+
+def test_a_preferred_replica_without_room_is_not_elected():
+    state = LeaderAndIsr(2, 5, (1, 2), 1)
+    assert preferred_state((1, 2), state, {1, 2}, 1, full={1}) is None
+    assert preferred_state((1, 2), state, {1, 2}, 1, full={2}).leader == 1

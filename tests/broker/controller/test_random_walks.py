@@ -13,7 +13,7 @@ from tests.broker.controller.story import Story
 _STEPS = (
     *("come", "come", "go", "stop", "lose_disk", "elect"),
     *("topic", "grow", "delete", "answer", "answer", "isr", "isr", "unclean", "move", "prefer"),
-    *("want", "want", "tick"),
+    *("want", "want", "tick", "fill", "fill", "make_room"),
 )
 
 
@@ -96,6 +96,29 @@ class Walk(Story):
         if self._unanswered:
             broker, partitions = self._unanswered.pop(self._dice.randrange(len(self._unanswered)))
             self.run(f"undeletable {broker} {' '.join(map(str, partitions))}")
+
+    def _do_fill(self) -> None:
+        """A log directory is full: of what the broker has there it leads only what no other of the ISR can."""
+        if self.brokers and self.states:
+            broker = self.brokers[self._dice.choice(sorted(self.brokers))]
+            hosted = [str(partition) for partition in sorted(self.states) if self._dice.random() < 0.5]
+            self.run(f"lose-log-dir {broker.broker_id}")
+            self.run(f"full {broker.broker_id}:{broker.epoch} {' '.join(hosted)}")
+            self._assert_full_hosts_lead_only_what_nobody_else_can()
+
+    def _do_make_room(self) -> None:
+        if self.brokers and self.states:
+            broker = self.brokers[self._dice.choice(sorted(self.brokers))]
+            self.run(f"lose-log-dir {broker.broker_id}")
+            self.run(f"taken {broker.broker_id}:{broker.epoch} {' '.join(map(str, sorted(self.states)))}")
+            self._assert_full_hosts_lead_only_what_nobody_else_can()
+
+    def _assert_full_hosts_lead_only_what_nobody_else_can(self) -> None:
+        context = self.controller.context
+        for partition in context.all_partitions() if context else ():
+            state, full = context.states.get(partition), context.full_hosts(partition)
+            if state is not None and state.leader in full and state == self.states[partition]:
+                assert set(state.isr).intersection(context.online_replicas(partition)) <= full
 
     def _do_tick(self) -> None:
         """What is told again is done, or cannot be done once more."""

@@ -8,6 +8,7 @@ import pytest
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.log import files
+from broker.log.leader_epoch_file import LEADER_EPOCH_CHECKPOINT
 from tests.broker.server.test_bad_input import batch_of, produce
 from tests.broker.server.test_slow_disk import leading
 
@@ -53,7 +54,7 @@ async def test_a_log_that_cannot_be_made_for_a_passing_want_is_made_when_told_ag
     assert await produced(client) == ErrorCode.NONE
 
 
-@pytest.mark.parametrize("number", WANTS)
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
 async def test_a_leader_whose_epoch_cannot_be_noted_leads_when_told_again(served, want, number):
     controller, client = await served.member(), await served.client()
     assert await told(controller, leading("t", 1)) == ErrorCode.NONE
@@ -67,6 +68,33 @@ async def test_a_leader_whose_epoch_cannot_be_noted_leads_when_told_again(served
     assert await told(controller, next_epoch) == ErrorCode.NONE
     assert await produced(client) == ErrorCode.NONE
     assert served.logs.get(T0).log_end_offset == 2
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+async def test_a_leader_on_a_full_disk_serves_reads_and_writes_under_an_epoch_that_is_in_the_file(served, want, number):
+    controller, client = await served.member(), await served.client()
+    assert await told(controller, leading("t", 1)) == ErrorCode.NONE
+    assert await produced(client) == ErrorCode.NONE
+    next_epoch = leading("t", 1)
+    next_epoch.topic_states[0].partition_states[0].leader_epoch = 1
+    want.errno = number
+    assert await told(controller, next_epoch) == ErrorCode.NONE
+    assert served.replicas.read(T0, 0, 1_000, at_least_one=True).slice.length
+    epochs = served.logs.get(T0).directory / LEADER_EPOCH_CHECKPOINT
+    for _ in range(2):
+        assert await produced(client) == ErrorCode.KAFKA_STORAGE_ERROR
+        assert "1 1" not in epochs.read_text().splitlines()
+    want.errno = None
+    assert await produced(client) == ErrorCode.NONE
+    assert "1 1" in epochs.read_text().splitlines()
+    assert served.logs.get(T0).log_end_offset == 2
+
+
+async def test_the_answer_says_which_roles_are_in_a_log_directory_that_is_full(served):
+    controller = await served.member()
+    served.logs.rooms[served.logs.online_directories[0]].refused(0)
+    [topic] = (await controller.ask(leading("t", 2), 7)).topics
+    assert [(each.error_code, each.is_full) for each in topic.partition_errors] == [(ErrorCode.NONE, True)] * 2
 
 
 async def test_what_nobody_foresaw_leaves_no_role_either(served, monkeypatch):

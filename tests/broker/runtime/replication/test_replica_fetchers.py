@@ -17,6 +17,7 @@ from broker.common.types import TopicPartition
 from broker.log import truncation
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
+from broker.log.room import RoomFound
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import decode_request_header
 from broker.protocol.messages.fetch import (
@@ -96,10 +97,15 @@ class World:
         self.fetcher._send()
         self.wire.requests.clear()
 
-    def lead(self, leader: int, epoch: int) -> None:
+    def lead(self, leader: int, epoch: int, isr: list[int] | None = None) -> None:
         states = [
             LeaderAndIsrPartitionState(
-                partition_index=index, leader=leader, leader_epoch=epoch, isr=[leader], replicas=[1, 2], is_new=True
+                partition_index=index,
+                leader=leader,
+                leader_epoch=epoch,
+                isr=isr or [leader],
+                replicas=[1, 2],
+                is_new=True,
             )
             for index in range(PARTITIONS)
         ]
@@ -363,3 +369,24 @@ async def test_what_cannot_be_followed_is_told_once_and_not_what_passes_by_itsel
     broken = records(0, 3)
     broken.records = broken.records[:-1] + b"?"
     assert told(broken, broken) == 1, "what is wrong here is told at once"
+
+
+@pytest.mark.parametrize("is_in_sync", [False, True])
+async def test_a_replica_outside_the_isr_waits_for_room_before_it_follows_and_one_of_the_isr_does_not(
+    world, is_in_sync
+):
+    """A leader counts in whoever has caught up, and waits for all of its ISR: that one could take nothing."""
+    room = world.logs.room_of(TopicPartition("t", 0))
+    room.refused(0)
+    world.lead(leader=2, epoch=3, isr=[1, 2] if is_in_sync else [2])
+    world.fetcher._send()
+    assert bool(world.wire.asked_for) == is_in_sync
+    world.fetchers.follow_with_room()
+    world.fetcher._send()
+    assert bool(world.wire.asked_for) == is_in_sync, "there is no room yet"
+    room.looked(RoomFound(takes_writes=True, free_bytes=1, wanted_bytes=2), 1)
+    world.fetchers.follow_with_room()
+    while world.fetcher._is_sending_due:
+        world.answer([])
+        world.fetcher._send()
+    assert world.wire.asked_for == dict.fromkeys(range(PARTITIONS), 3)
