@@ -67,7 +67,8 @@ _ALL = (
         disk_row.fill_the_disk,
         cluster=disk_row.cluster_with_a_small_disk,
         missing=disk_row.missing_for_a_small_disk,
-        told=(disk_row.DISK_IS_FULL,),
+        bounds=disk_row.HANDED_OVER,
+        told=(disk_row.DISK_IS_FULL, "log directory full"),
     ),
     Row(
         21,
