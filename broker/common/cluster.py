@@ -36,6 +36,8 @@ class BrokerRegistration:
     broker_id: int
     endpoints: tuple[BrokerEndpoint, ...]
     rack: str | None = None
+    #: A broker of another Kafka has registered: it is no member, and cannot serve what members give it.
+    is_foreign: bool = False
 
     def endpoint(self, listener: str) -> BrokerEndpoint | None:
         """None if it has no listener of that name."""

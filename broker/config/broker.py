@@ -60,6 +60,10 @@ class BrokerSettings:
     zookeeper_connect = setting(str, REQUIRED, "ZooKeeper's addresses, host:port,…[/chroot]")
     zookeeper_session_timeout_ms = setting(parse_int, 6_000, "Silence after which a broker counts as dead.", at_least=1)
     zookeeper_connection_timeout_ms = setting(parse_int, 18_000, "How long to wait for ZooKeeper at start.", at_least=1)
+    # Kafka has nothing like it: its brokers trust by principal, ours by a secret that another Kafka's do not know.
+    kafka_cluster_join = setting(
+        parse_boolean, False, "Start in a chroot that holds another Kafka's cluster, whose own brokers are stopped."
+    )
     zookeeper_set_acl = setting(parse_boolean, False, "Whether znodes may be changed by the brokers' user only.")
     # Kafka has its user in a JAAS file, for SASL. Named after ZooKeeper's scheme `digest`, which needs none.
     zookeeper_digest_file = setting(str, "", "File of mode 600 with the brokers' ZooKeeper user, user:password.")

@@ -39,6 +39,7 @@ from broker.zookeeper.acl_migration import protect_cluster
 from broker.zookeeper.digest_file import read_digest
 from broker.zookeeper.ensemble_hosts import EnsembleHosts
 from broker.zookeeper.errors import MalformedZnode, ZooKeeperError
+from broker.zookeeper.foreign_cluster import refuse_foreign_cluster
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.tls import tls_settings
@@ -111,10 +112,13 @@ class Broker:
         failures = LogDirFailures(self._store, self.config.broker_id, self.failed)
         self._exits.add(failures.stop)
         logs.on_directory_failed = failures.report
+        config = self.config
+        await refuse_foreign_cluster(self._session, config.zookeeper_connect, may_join=config.kafka_cluster_join)
+        # The secret comes first: by it another broker of ours, which starts now, knows whose all the rest is.
+        membership = Membership(await self._store.cluster_secret(), _new_nonce)
         await self._store.ensure_persistent_paths()
         cluster_id = await self._store.cluster_id()
         logs.set_cluster_id(cluster_id)
-        membership = Membership(await self._store.cluster_secret(), _new_nonce)
         configs = BrokerConfigs(self._store, self.config)
         await configs.apply()
         listeners.open_new()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from broker.common.plain_prometheus import CounterMetricFamily, Metric
+from broker.common.plain_prometheus import CounterMetricFamily, GaugeMetricFamily, Metric
 from broker.runtime.controller.controller_runtime import ControllerRuntime
 
 _PREFIX = "barnabas_broker_"
@@ -19,4 +19,9 @@ class ControllerMetrics:
             _PREFIX + "unclean_leader_elections",
             "Partitions this broker, as controller, let somebody lead who was not in sync.",
             value=self._controller.unclean_elections,
+        )
+        yield GaugeMetricFamily(
+            _PREFIX + "foreign_brokers",
+            "Brokers of another Kafka registered in this ensemble, as the controller sees them; 0 elsewhere.",
+            value=len(self._controller.foreign_brokers),
         )

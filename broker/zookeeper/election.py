@@ -21,6 +21,7 @@ from broker.zookeeper.znodes import (
     CONTROLLER,
     CONTROLLER_EPOCH,
     broker_path,
+    decode_broker,
     decode_controller,
     decode_controller_epoch,
     encode_controller,
@@ -101,8 +102,20 @@ async def read_controller(session: ZooKeeperSession, watch: Watcher | None = Non
     return NO_BROKER if holder is None else holder.broker_id
 
 
-async def doubt_of_controller(session: ZooKeeperSession) -> str | None:
-    """Why whoever holds /controller may be no controller; None if it seems well, or is vacant.
+class ControllerDoubt(NamedTuple):
+    """Why whoever holds /controller may be no controller, and what an operator can do about it."""
+
+    reason: str
+    remedy: str
+
+
+_VACATE = "delete /controller in ZooKeeper, the brokers elect one at once"
+_STOP_FOREIGN = "stop that broker and give its cluster a chroot of its own; the brokers elect a controller at once"
+
+
+async def doubt_of_controller(session: ZooKeeperSession) -> ControllerDoubt | None:
+    """None if the holder of /controller seems well, or it is vacant. A broker of another Kafka is no controller of this
+    cluster: it is no member, so that no broker here does what it says.
 
     True for a moment of a broker that registers anew, or that is about to write its name again.
     """
@@ -110,10 +123,17 @@ async def doubt_of_controller(session: ZooKeeperSession) -> str | None:
     if holder is None:
         return None
     if holder.broker_id == NO_BROKER:
-        return f"{holder.complaint}; it was made by session {holder.session_id:#x}, which lives"
-    if await session.exists(broker_path(holder.broker_id)) is None:
-        return f"{CONTROLLER} names broker {holder.broker_id}, which is not registered"
-    return None
+        made_by = f"it was made by session {holder.session_id:#x}, which lives"
+        return ControllerDoubt(f"{holder.complaint}; {made_by}", _VACATE)
+    try:
+        data = (await session.get(broker_path(holder.broker_id))).data
+        if not decode_broker(holder.broker_id, data, 0).registration.is_foreign:
+            return None
+    except NodeMissing:
+        return ControllerDoubt(f"{CONTROLLER} names broker {holder.broker_id}, which is not registered", _VACATE)
+    except MalformedZnode:
+        return None
+    return ControllerDoubt(f"{CONTROLLER} is held by broker {holder.broker_id} of another Kafka", _STOP_FOREIGN)
 
 
 async def resign(session: ZooKeeperSession) -> None:

@@ -41,6 +41,8 @@ class ClusterStore:
         self._clock = clock
         #: By parent: the names that were told of in the log.
         self._passed_over: dict[str, set[str]] = {}
+        #: Ids of the brokers of another Kafka that were registered here at the last look at all of them.
+        self.foreign_brokers: frozenset[int] = frozenset()
 
     # -- start of a broker
 
@@ -145,13 +147,33 @@ class ClusterStore:
     # -- reading
 
     async def brokers(self, watch: Watcher | None = None) -> dict[int, LiveBroker]:
-        """Every registered broker; one whose znode cannot be read is left out and logged."""
+        """Every registered broker of this cluster. One of another Kafka is left out and logged, and so is one whose
+        znode cannot be read.
+        """
         names = await self.session.children(znodes.BROKER_IDS, watch)
-        found = await ask_each(self.broker, (int(name) for name in names if _BROKER_ID.fullmatch(name)))
-        return {broker.broker_id: broker for broker in found if broker is not None}
+        found = await ask_each(self._registered, (int(name) for name in names if _BROKER_ID.fullmatch(name)))
+        registered = {broker.broker_id: broker for broker in found if broker is not None}
+        self._note_foreign({each for each, broker in registered.items() if broker.registration.is_foreign})
+        return {each: broker for each, broker in registered.items() if each not in self.foreign_brokers}
+
+    def _note_foreign(self, broker_ids: set[int]) -> None:
+        for broker_id in sorted(broker_ids - self.foreign_brokers):
+            log.error(
+                "broker of another Kafka ignored: it is given nothing, and answers for nothing here",
+                broker=broker_id,
+                remedy="stop it and give its cluster a chroot of its own",
+            )
+        self.foreign_brokers = frozenset(broker_ids)
 
     async def broker(self, broker_id: int, watch: Watcher | None = None) -> LiveBroker | None:
-        """None if it is not registered, or its znode cannot be read (logged). The watch fires as in `topic`."""
+        """None if it is not registered, is another Kafka's, or its znode cannot be read (logged). The watch fires as in
+        `topic`.
+        """
+        found = await self._registered(broker_id, watch)
+        return None if found is not None and found.registration.is_foreign else found
+
+    async def _registered(self, broker_id: int, watch: Watcher | None = None) -> LiveBroker | None:
+        """As `broker`, and another Kafka's too."""
         if watch is not None and await self.session.exists(znodes.broker_path(broker_id), watch) is None:
             return None
         try:

@@ -94,11 +94,14 @@ def _child(parent: str, name: str) -> str:
 
 # -- /brokers/ids/N
 
+_OWN_MARK = "barnabas"
 _ENDPOINT = re.compile(r"(?P<listener>[^:/]+)://(?:\[(?P<ipv6>[^\]]*)\]|(?P<host>[^:\[\]]*)):(?P<port>\d+)")
 
 
 def encode_broker(registration: BrokerRegistration, now_ms: int) -> bytes:
-    """host and port are those of the first PLAINTEXT endpoint, for readers older than endpoints."""
+    """host and port are those of the first PLAINTEXT endpoint, for readers older than endpoints. `barnabas` marks a
+    broker of this kind; Kafka passes over fields it does not know.
+    """
     plaintext = next((e for e in registration.endpoints if e.security_protocol == "PLAINTEXT"), None)
     fields: dict[str, Any] = {
         "version": 5,
@@ -111,7 +114,7 @@ def encode_broker(registration: BrokerRegistration, now_ms: int) -> bytes:
     }
     if registration.rack:
         fields["rack"] = registration.rack
-    return _encode({**fields, "features": {}})
+    return _encode({**fields, "features": {}, _OWN_MARK: 1})
 
 
 def decode_broker(broker_id: int, data: bytes, czxid: int) -> LiveBroker:
@@ -125,7 +128,14 @@ def decode_broker(broker_id: int, data: bytes, czxid: int) -> LiveBroker:
             raise TypeError(rack)
     except (ValueError, TypeError, AttributeError) as error:
         raise MalformedZnode(f"{broker_path(broker_id)} has no readable endpoints or rack") from error
-    return LiveBroker(BrokerRegistration(broker_id, endpoints, rack), czxid)
+    return LiveBroker(BrokerRegistration(broker_id, endpoints, rack, is_foreign=not _is_own(fields)), czxid)
+
+
+def _is_own(fields: dict[str, Any]) -> bool:
+    """Whether a broker of this kind wrote the registration. Those before the mark began with `version`; Kafka's begin
+    with `features`, or with what came before features.
+    """
+    return _OWN_MARK in fields or next(iter(fields), None) == "version"
 
 
 def _render_endpoint(endpoint: BrokerEndpoint) -> str:

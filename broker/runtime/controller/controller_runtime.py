@@ -129,6 +129,11 @@ class ControllerRuntime:
         return self._controller_id
 
     @property
+    def foreign_brokers(self) -> frozenset[int]:
+        """Ids of another Kafka's brokers that are registered in this ensemble; none while another is controller."""
+        return self._store.foreign_brokers if self._is_acting else frozenset()
+
+    @property
     def is_controller(self) -> bool:
         """Whether this broker is controller and able to act."""
         return self._epoch is not None and self._is_acting

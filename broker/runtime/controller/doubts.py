@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable
 
 from broker.common.logs import logger
+from broker.zookeeper.election import ControllerDoubt
 
 _log = logger(__name__)
 
@@ -18,20 +19,16 @@ class ControllerDoubts:
 
     def __init__(self, look_again: Callable[[], None]):
         self._look_again = look_again
-        self._doubt: str | None = None
+        self._doubt: ControllerDoubt | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    def note(self, doubt: str | None) -> None:
+    def note(self, doubt: ControllerDoubt | None) -> None:
         """What a look has found, None if all seems well. One that was there the last time is told."""
         if doubt is None:
             self._doubt = None
         elif self._timer is None:
             if doubt == self._doubt:
-                _log.error(
-                    "there may be no controller",
-                    reason=doubt,
-                    remedy="delete /controller in ZooKeeper, the brokers elect one at once",
-                )
+                _log.error("there may be no controller", reason=doubt.reason, remedy=doubt.remedy)
             self._doubt = doubt
             self._timer = asyncio.get_running_loop().call_later(LOOK_AGAIN_S, self._ring)
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from broker.common.cluster import LeaderAndIsr
+from broker.common.cluster import BrokerRegistration, LeaderAndIsr
 from broker.common.types import TopicPartition
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import (
@@ -14,6 +14,8 @@ from broker.zookeeper.election import (
     resign,
     try_become_controller,
 )
+from broker.zookeeper.znodes import encode_broker
+from tests.broker.zookeeper.kafka_znodes import BROKER_11 as KAFKA_3_9_1_BROKER
 
 T0 = TopicPartition("t", 0)
 
@@ -124,7 +126,7 @@ async def test_znode_of_a_living_stranger_is_left_alone_and_doubted(new_session,
     await stranger.create("/controller", nonsense, ephemeral=True)
     assert await try_become_controller(session, 1, 5) is None
     await resign(session)
-    assert f"session {stranger.session_id:#x}, which lives" in await doubt_of_controller(session)
+    assert f"session {stranger.session_id:#x}, which lives" in (await doubt_of_controller(session)).reason
     await stranger.close()
     assert await doubt_of_controller(session) is None
     assert (await try_become_controller(session, 1, 5)).epoch == 1
@@ -133,6 +135,22 @@ async def test_znode_of_a_living_stranger_is_left_alone_and_doubted(new_session,
 async def test_controller_that_is_not_registered_is_doubted(new_session):
     session, other = await new_session(), await new_session()
     await try_become_controller(other, 7, 5)
-    assert await doubt_of_controller(session) == "/controller names broker 7, which is not registered"
-    await other.ensure("/brokers/ids/7")
+    doubt = await doubt_of_controller(session)
+    assert doubt.reason == "/controller names broker 7, which is not registered"
+    assert "delete /controller" in doubt.remedy
+    await other.ensure("/brokers/ids")
+    await other.create("/brokers/ids/7", encode_broker(BrokerRegistration(7, ()), 5))
     assert await doubt_of_controller(session) is None
+
+
+async def test_a_controller_of_another_kafka_is_doubted_and_not_robbed_of_its_znode(new_session):
+    session, other = await new_session(), await new_session()
+    await try_become_controller(other, 11, 5)
+    await other.ensure("/brokers/ids")
+    await other.create("/brokers/ids/11", KAFKA_3_9_1_BROKER, ephemeral=True)
+    doubt = await doubt_of_controller(session)
+    assert doubt.reason == "/controller is held by broker 11 of another Kafka"
+    assert "stop that broker" in doubt.remedy
+    assert await try_become_controller(session, 1, 5) is None
+    await other.close()
+    assert (await try_become_controller(session, 1, 5)).epoch == 2

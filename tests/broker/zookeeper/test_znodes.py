@@ -20,7 +20,7 @@ def test_broker_is_version_5():
     assert znodes.encode_broker(registration, 1_700_000_000_000) == (
         b'{"version":5,"host":"127.0.0.1","port":9092,"jmx_port":-1,"timestamp":"1700000000000",'
         b'"endpoints":["PLAINTEXT://127.0.0.1:9092"],"listener_security_protocol_map":{"PLAINTEXT":"PLAINTEXT"},'
-        b'"rack":"r1","features":{}}'
+        b'"rack":"r1","features":{},"barnabas":1}'
     )
 
 
