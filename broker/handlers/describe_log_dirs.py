@@ -43,6 +43,7 @@ def _result(found: LogDir, wanted: dict[str, set[int]] | None) -> DescribeLogDir
         topics=[DescribeLogDirsTopic(name=name, partitions=entries) for name, entries in topics.items()],
         total_bytes=found.total_bytes,
         usable_bytes=found.usable_bytes,
+        is_full=found.is_full,
     )
 
 

@@ -27,6 +27,7 @@ def handle_describe_requests(_request: DescribeRequestsRequest, context: Request
         transaction_coordinators_not_loaded=len(services.transactions.not_loaded),
         quota_uses=[_use(each) for each in (*services.quotas.uses(), *services.quotas.address_uses())],
         denials=_denials(services.authorizer.log) if services.authorizer else [],
+        foreign_brokers=sorted(services.controller.foreign_brokers),
     )
 
 

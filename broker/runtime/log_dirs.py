@@ -26,6 +26,8 @@ class LogDir:
     futures: dict[TopicPartition, tuple[int, int]] = field(default_factory=dict)
     total_bytes: int = _UNKNOWN
     usable_bytes: int = _UNKNOWN
+    #: See `broker.log.room`.
+    is_full: bool = False
     error_code: ErrorCode = ErrorCode.NONE
 
 
@@ -48,6 +50,9 @@ class LogDirs:
             if home is not None and log is not None:
                 lag = max(0, log.log_end_offset - future.log.log_end_offset)
                 home.futures[topic_partition] = (future.log.size_bytes, lag)
+        for path, room in self._logs.rooms.items():
+            if (home := found.get(path.absolute())) is not None:
+                home.is_full = room.is_full
         offline = {path.absolute() for path in self._logs.offline_directories}
         await asyncio.to_thread(_measure, {path: each for path, each in found.items() if path not in offline})
         for path in offline & found.keys():

@@ -52,6 +52,7 @@ class BrokerCollector:
                 window = self._windows.setdefault(broker_id, LatencyWindow())
                 store.keep_latencies(broker_id, None if times is None else window.observe(times, at_ms), at_ms)
             store.keep_not_loaded(self._gateway.not_loaded())
+            store.keep_foreign_brokers(self._gateway.foreign_brokers())
         self._pages.looked_at()
 
     def _keep_rates(

@@ -20,6 +20,8 @@ class Directory:
     usable_bytes: int | None = None
     size_bytes: int = 0
     replica_count: int = 0
+    #: A write was refused there for want of room: in-sync replicas with room lead what it led.
+    is_full: bool = False
 
     @property
     def used_share(self) -> float | None:
@@ -35,7 +37,7 @@ class Directory:
     @property
     def tone(self) -> str:
         """The colour beside `state`."""
-        if self.error:
+        if self.error or self.is_full:
             return "critical"
         left = 1.0 if self.used_share is None else 1 - self.used_share
         return "critical" if left < ROOM_CRITICAL else "warning" if left < ROOM_WARNING else "ok"
@@ -54,7 +56,7 @@ class BrokerReport(models.Model):
     #: When each was said, ms since the epoch; 0: never.
     log_dirs_at_ms = models.BigIntegerField(default=0)
     requests_at_ms = models.BigIntegerField(default=0)
-    #: One object per directory: path, error, total_bytes, usable_bytes, size_bytes, replica_count.
+    #: One object per directory: path, error, total_bytes, usable_bytes, size_bytes, replica_count, is_full.
     log_dirs = models.JSONField(default=list)
     #: One object per API: the fields of latency.ApiLatency.
     requests = models.JSONField(default=list)
@@ -66,6 +68,8 @@ class BrokerReport(models.Model):
     #: Coordinators it leads and cannot load, as it last said; what they coordinate stands still.
     groups_not_loaded = models.IntegerField(default=0)
     transactions_not_loaded = models.IntegerField(default=0)
+    #: Ids of another Kafka's brokers registered in its ensemble; only the controller knows of any.
+    foreign_brokers = models.JSONField(default=list)
     #: It answers and does not tell how long requests take: only Barnabas brokers do.
     is_untold = models.BooleanField(default=False)
 

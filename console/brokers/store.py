@@ -59,6 +59,14 @@ def keep_not_loaded(found: Mapping[int, NotLoaded]) -> None:
         _keep(broker_id, groups_not_loaded=each.groups, transactions_not_loaded=each.transactions)
 
 
+def keep_foreign_brokers(found: Mapping[int, tuple[int, ...]]) -> None:
+    """Of a broker that is not among them nothing is known."""
+    for broker_id in _numbers(BrokerReport) - found.keys():
+        update_row(BrokerReport, "broker_id", broker_id, foreign_brokers=[])
+    for broker_id, foreign in found.items():
+        _keep(broker_id, foreign_brokers=sorted(foreign))
+
+
 def forget_unknown() -> None:
     """Reports of brokers that the collector has forgotten."""
     gone = _numbers(BrokerReport) - _numbers(Broker)
@@ -77,4 +85,5 @@ def _keep(broker_id: int, **fields: object) -> None:
 
 
 def _directory(view: LogDirView) -> Directory:
-    return Directory(view.path, view.error, view.total_bytes, view.usable_bytes, view.size_bytes, len(view.replicas))
+    volume = (view.total_bytes, view.usable_bytes)
+    return Directory(view.path, view.error, *volume, view.size_bytes, len(view.replicas), view.is_full)

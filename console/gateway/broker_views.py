@@ -33,6 +33,8 @@ class LogDirView:
     replicas: tuple[tuple[str, int, int], ...] = ()
     #: Likewise of copies that are on their way into it; each takes the place of the replica in another directory.
     arriving: tuple[tuple[str, int, int], ...] = ()
+    #: The broker was refused a write there for want of room, so that in-sync replicas with room lead what it led.
+    is_full: bool = False
 
     @property
     def size_bytes(self) -> int:
@@ -111,6 +113,10 @@ class BrokerGateway(Protocol):
 
     def not_loaded(self) -> Mapping[int, NotLoaded]:
         """As told with the newest `request_times`; nobody is asked for this."""
+        ...
+
+    def foreign_brokers(self) -> Mapping[int, tuple[int, ...]]:
+        """As `not_loaded`: by broker that tells, ids of another Kafka's brokers that are registered in its ensemble."""
         ...
 
     def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:

@@ -74,6 +74,7 @@ class KafkaBrokers:
         self._timeout = timeout_seconds
         self._software: dict[int, Software] = {}
         self._not_loaded: dict[int, NotLoaded] = {}
+        self._foreign_brokers: dict[int, tuple[int, ...]] = {}
         self._quota_uses: dict[int, tuple[QuotaUse, ...]] = {}
 
     def settings(self) -> Mapping[int, tuple[BrokerSetting, ...]]:
@@ -119,6 +120,9 @@ class KafkaBrokers:
         answers = self.ask_each(lambda _: DescribeRequestsRequest(), self._membership())
         told = {each: None if answer is None or answer.error_code else answer for each, answer in answers.items()}
         self._not_loaded = {each: _not_loaded(answer) for each, answer in told.items() if answer is not None}
+        self._foreign_brokers = {
+            each: tuple(answer.foreign_brokers) for each, answer in told.items() if answer is not None
+        }
         self._quota_uses = {
             each: tuple(map(_quota_use, answer.quota_uses)) for each, answer in told.items() if answer is not None
         }
@@ -129,6 +133,9 @@ class KafkaBrokers:
 
     def not_loaded(self) -> Mapping[int, NotLoaded]:
         return self._not_loaded
+
+    def foreign_brokers(self) -> Mapping[int, tuple[int, ...]]:
+        return self._foreign_brokers
 
     def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
         return self._quota_uses
@@ -239,6 +246,7 @@ def _log_dir(answer: DescribeLogDirsResult) -> LogDirView:
         error=ErrorCode(answer.error_code).meaning if answer.error_code else "",
         total_bytes=_known(answer.total_bytes),
         usable_bytes=_known(answer.usable_bytes),
+        is_full=answer.is_full,
         replicas=_replicas(answer, is_future=False),
         arriving=_replicas(answer, is_future=True),
     )

@@ -22,7 +22,9 @@ class FakeCluster(Protocol):
 
 
 class FakeBrokers:
-    """Tests write `files`, `failed_dirs`, `usable_bytes`, `times`, `unloaded`; the console reads them back."""
+    """Tests write `files`, `failed_dirs`, `full_dirs`, `usable_bytes`, `times`, `unloaded`, `foreign`; the console
+    reads them back.
+    """
 
     def __init__(self, cluster: FakeCluster, broker_ids: Iterable[int]):
         self._cluster = cluster
@@ -35,6 +37,9 @@ class FakeBrokers:
         self.usable_bytes: dict[int, int] = {}
         self.times: dict[int, tuple[RequestTimes, ...] | None] = {}
         self.unloaded: dict[int, NotLoaded] = {}
+        self.foreign: dict[int, tuple[int, ...]] = {}
+        #: Brokers whose log directory is full.
+        self.full_dirs: set[int] = set()
         self.used: dict[int, tuple[QuotaUse, ...]] = {}
         self._own: dict[int, dict[str, str]] = {}
         self._of_all: dict[str, str] = {}
@@ -99,7 +104,7 @@ class FakeBrokers:
                 continue
             here = tuple(each for each in held if self._dir_of(broker_id, each[:2]) == path)
             coming = tuple((*each[:2], 0) for each in held if self._arriving.get((broker_id, each[:2])) == path)
-            yield LogDirView(path, "", VOLUME_BYTES, usable, here, coming)
+            yield LogDirView(path, "", VOLUME_BYTES, usable, here, coming, broker_id in self.full_dirs)
 
     def software(self) -> Mapping[int, Software]:
         return {each: Software("Barnabas", "3.9", 44) for each in self._cluster.alive_brokers()}
@@ -109,6 +114,9 @@ class FakeBrokers:
 
     def not_loaded(self) -> Mapping[int, NotLoaded]:
         return {each: self.unloaded.get(each, NotLoaded()) for each in self._cluster.alive_brokers()}
+
+    def foreign_brokers(self) -> Mapping[int, tuple[int, ...]]:
+        return {each: self.foreign.get(each, ()) for each in self._cluster.alive_brokers()}
 
     def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
         return {each: self.used.get(each, ()) for each in self._cluster.alive_brokers()}

@@ -105,6 +105,7 @@ def health_facts(
         certificates=ending_certificates(reports, at_ms),
         unclean=tuple(map(_as_past_election, unclean_elections_since(at_ms - TOLD_FOR_MS, reach))),
         unloaded=_unloaded_coordinators(reports),
+        foreign_brokers=tuple(sorted({foreign for each in reports for foreign in each.foreign_brokers})),
         **_of_connectors(state, reach),
         probe=probe_word(reach),
         mirrors=troubled_mirrors(at_ms, reach),
@@ -288,7 +289,7 @@ def ending_certificates(reports: Iterable[BrokerReport], at_ms: int) -> tuple[En
 
 
 def tight_directories(reports: Iterable[BrokerReport]) -> tuple[TightDirectory, ...]:
-    """The log directories that are offline or have little room."""
+    """The log directories that are offline or full, or have little room."""
     return tuple(
         TightDirectory(
             report.broker_id,
@@ -297,6 +298,7 @@ def tight_directories(reports: Iterable[BrokerReport]) -> tuple[TightDirectory, 
             1 - (each.used_share or 0.0),
             each.usable_bytes,
             each.tone == "critical",
+            each.is_full,
         )
         for report in reports
         for each in report.directories

@@ -83,7 +83,7 @@ class KeptTopic:
 
 @dataclass(frozen=True, slots=True)
 class TightDirectory:
-    """A broker's log directory that is offline, or whose volume is nearly full. `left_share` is 0 to 1."""
+    """A broker's log directory that is offline or full, or whose volume is nearly full. `left_share` is 0 to 1."""
 
     broker_id: int
     path: str
@@ -91,6 +91,8 @@ class TightDirectory:
     left_share: float = 0.0
     usable_bytes: int | None = None
     is_critical: bool = True
+    #: The broker was refused a write there, and leads there only what no other replica can.
+    is_full: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +238,8 @@ class Facts:
     #: Of the last days, the newest first.
     unclean: tuple[PastElection, ...] = ()
     unloaded: tuple[UnloadedCoordinators, ...] = ()
+    #: Ids of another Kafka's brokers that are registered in this cluster's ensemble.
+    foreign_brokers: tuple[int, ...] = ()
     #: Topics of coordinators with one replica, though there are more brokers.
     lone_internal_topics: tuple[str, ...] = ()
     #: Those that failed first, and how many have in all; and why Kafka Connect cannot be asked.

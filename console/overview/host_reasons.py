@@ -1,6 +1,6 @@
 """Troubles of disks and processes as sentences. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from console.common.figures import size
@@ -16,11 +16,28 @@ from console.overview.health import (
 
 _EVIDENCE_LENGTH_MAX = 160
 _PATH_LENGTH_MAX = 400
+_NAMED_MAX = 5
 
 
 def directory_reasons(directories: Iterable[TightDirectory]) -> Iterable[Reason]:
     for each in directories:
-        yield _offline(each) if each.error else _nearly_full(each)
+        yield _offline(each) if each.error else _full(each) if each.is_full else _nearly_full(each)
+
+
+def foreign_reasons(broker_ids: Sequence[int]) -> Iterable[Reason]:
+    if not broker_ids:
+        return
+    one = len(broker_ids) == 1
+    named = ", ".join(map(str, broker_ids[:_NAMED_MAX])) + (" …" if len(broker_ids) > _NAMED_MAX else "")
+    text = (
+        f"Broker{'' if one else 's'} {named} of another Kafka {'is' if one else 'are'} registered in this cluster's "
+        "ZooKeeper chroot: this cluster ignores them, and stands still if one becomes controller."
+    )
+    action = Action("Stop them, and give their cluster a chroot of its own", "zookeeper")
+    yield Reason(
+        Level.WARNING, "Foreign brokers", text, action, "Their registrations are not of this cluster's brokers",
+        key="foreign brokers", parts=tuple(map(str, broker_ids)),
+    )  # fmt: skip
 
 
 def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[Reason]:
@@ -65,14 +82,31 @@ def _key(trouble: str, directory: TightDirectory) -> str:
     return f"directory:{trouble}:{directory.broker_id}:{directory.path[:_PATH_LENGTH_MAX]}"
 
 
+def _full(directory: TightDirectory) -> Reason:
+    text = (
+        f"A log directory of broker {directory.broker_id} is full: in-sync replicas with room lead its partitions, and "
+        "partitions without one take no writes."
+    )
+    action = Action(
+        "Free some of the disk, or shorten retention: leaders come back", "broker", str(directory.broker_id)
+    )
+    subject, key = f"Broker {directory.broker_id}", _key("no room", directory)
+    return Reason(Level.CRITICAL, subject, text, action, _left(directory), key=key)
+
+
+def _left(directory: TightDirectory) -> str:
+    if directory.usable_bytes is None:
+        return directory.path
+    return f"{directory.path}: {size(directory.usable_bytes)} left, {100 * directory.left_share:.0f} % of the volume"
+
+
 def _nearly_full(directory: TightDirectory) -> Reason:
     level = Level.CRITICAL if directory.is_critical else Level.WARNING
     text = (
-        f"The volume of broker {directory.broker_id} is nearly full: a broker without room takes its directory offline."
+        f"The volume of broker {directory.broker_id} is nearly full: without room the broker hands over what it leads, "
+        "and cannot follow."
     )
-    evidence = (
-        f"{directory.path}: {size(directory.usable_bytes)} left, {100 * directory.left_share:.0f} % of the volume"
-    )
+    evidence = _left(directory)
     action = Action("See what fills it; shorten the retention of the largest", "broker", str(directory.broker_id))
     return Reason(level, f"Broker {directory.broker_id}", text, action, evidence, key=_key("full", directory))
 

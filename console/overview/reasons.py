@@ -10,7 +10,13 @@ from console.overview.completeness_reasons import completeness_reasons, late_rea
 from console.overview.connector_reasons import connector_reasons, silence_reasons
 from console.overview.coordinator_reasons import lone_topic_reasons, unloaded_reasons
 from console.overview.health import Action, Facts, Health, Level, Reason, TroubledPartition
-from console.overview.host_reasons import certificate_reasons, crowded_reasons, directory_reasons, process_reasons
+from console.overview.host_reasons import (
+    certificate_reasons,
+    crowded_reasons,
+    directory_reasons,
+    foreign_reasons,
+    process_reasons,
+)
 from console.overview.mirror_reasons import mirror_reasons
 from console.overview.probe_reasons import probe_reasons
 from console.overview.quiet import is_silent, quiet_of
@@ -57,6 +63,7 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     yield from unloaded_reasons(facts.unloaded)
     yield from lone_topic_reasons(facts.lone_internal_topics)
     yield from directory_reasons(facts.directories)
+    yield from foreign_reasons(facts.foreign_brokers)
     yield from crowded_reasons(facts.crowded)
     yield from certificate_reasons(facts.certificates)
     yield from process_reasons(each for each in facts.processes if each.broker_id not in facts.missing)

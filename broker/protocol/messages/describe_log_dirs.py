@@ -1,7 +1,7 @@
 """DescribeLogDirs: how much room a broker's log directories have and which replicas fill it (KIP-113)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, int64, string, wire
+from broker.protocol.schema import OWN_TAG_MIN, Message, Struct, array, boolean, int16, int32, int64, string, wire
 
 
 class DescribableLogDirTopic(Struct):
@@ -35,6 +35,8 @@ class DescribeLogDirsResult(Struct):
     topics: list[DescribeLogDirsTopic] = wire(array(DescribeLogDirsTopic))
     total_bytes: int = wire(int64, since=4, default=-1, ignorable=True)  #: of the volume; -1 when unknown
     usable_bytes: int = wire(int64, since=4, default=-1, ignorable=True)  #: left on the volume; -1 when unknown
+    #: A write was refused for want of room, and there has not been room for long since: what it led is led elsewhere.
+    is_full: bool = wire(boolean, since=2, tag=OWN_TAG_MIN, default=False, ignorable=True)
 
 
 class DescribeLogDirsResponse(Message, api=ApiKey.DESCRIBE_LOG_DIRS, versions=(0, 4), flexible_from=2):

@@ -69,3 +69,5 @@ class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(
     #: The hundred clients nearest to their limits, and the hundred addresses.
     quota_uses: list[DescribeRequestsQuotaUse] = wire(array(DescribeRequestsQuotaUse), since=2, ignorable=True)
     denials: list[DescribeRequestsDenials] = wire(array(DescribeRequestsDenials), since=3, ignorable=True)
+    #: Brokers of another Kafka registered in this ensemble, as the controller says; others know of none.
+    foreign_brokers: list[int] = wire(array(int32), tag=0)

@@ -33,3 +33,11 @@ async def test_an_offline_directory_is_told_though_its_disk_still_answers(rooms,
     fine, offline = await log_dirs.describe()
     assert fine.error_code is ErrorCode.NONE
     assert (offline.error_code, offline.total_bytes) == (ErrorCode.KAFKA_STORAGE_ERROR, -1)
+
+
+async def test_a_full_directory_says_so_until_it_has_room_again(rooms, tmp_path):
+    logs, log_dirs = rooms
+    logs.rooms[tmp_path / "b"].refused(0)
+    assert [each.is_full for each in await log_dirs.describe()] == [False, True]
+    logs.rooms[tmp_path / "b"].is_full = False
+    assert [each.is_full for each in await log_dirs.describe()] == [False, False]

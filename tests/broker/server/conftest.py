@@ -218,6 +218,7 @@ class AskedController:
     """The controller as handlers see it: takes down what it is asked, answers what the test wants."""
 
     is_controller = True
+    foreign_brokers: frozenset[int] = frozenset()
 
     def __init__(self, served: "Served"):
         self._served = served

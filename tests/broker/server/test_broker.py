@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 from broker.common.errors import StartupError
 from broker.config.broker import read_broker_config
 from broker.log.config import LogConfig
+from broker.log.directory import LOCK_FILE
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
 from broker.runtime.config_changes import ConfigKeepers
@@ -21,6 +22,7 @@ from broker.server.metrics_endpoint import MetricsEndpoint
 from broker.server.registration import Registration
 from broker.server.replication import Replication
 from broker.zookeeper.session import ZooKeeperSession
+from tests.broker.zookeeper import kafka_znodes
 from tests.zookeeper_server import free_ports
 
 
@@ -143,3 +145,36 @@ async def test_a_stop_while_logs_are_loaded_waits_for_the_one_at_hand_only(broke
     await asyncio.wait([starting])
     assert starting.cancelled()
     assert told[:3] == ["loaded 1", "load ended", "closed"]
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+async def test_a_broker_in_the_chroot_of_another_kafka_registers_nothing_and_claims_no_log_directory(
+    make_broker, zookeeper, tmp_path, port, is_running
+):
+    connect = f"127.0.0.1:{zookeeper.port}/kafka-{is_running}"
+    kafka = ZooKeeperSession(connect, 4_000)
+    await kafka.connect(10_000)
+    try:
+        await kafka_znodes.write(kafka, is_running=is_running)
+        with pytest.raises(StartupError, match="holds the cluster of another Kafka") as refused:
+            await make_broker(connect).start()
+        assert refused.value.exit_status == 78
+        assert await kafka.children("/brokers/ids") == (["11"] if is_running else [])
+        assert await kafka.exists("/barnabas") is None
+        assert [each.name for each in (tmp_path / "logs").iterdir()] == [LOCK_FILE]
+    finally:
+        await kafka.close()
+    assert_nothing_is_left(port, tmp_path / "logs")
+
+
+async def test_a_stopped_kafka_that_was_taken_over_needs_no_word_at_the_next_start(make_broker, zookeeper):
+    connect = f"127.0.0.1:{zookeeper.port}/taken-over"
+    kafka = ZooKeeperSession(connect, 4_000)
+    await kafka.connect(10_000)
+    await kafka_znodes.write(kafka, is_running=False)
+    await kafka.close()
+    for settings in ({"kafka_cluster_join": "true"}, {}):
+        broker = make_broker(connect, **settings)
+        await broker.start()
+        assert broker.services.cluster_id == "ERd26dhWQDaH-fj551lXuQ"
+        await broker.stop()

@@ -67,3 +67,10 @@ async def test_coordinators_that_could_not_be_loaded_are_counted_for_who_asks_in
     answer = await client.ask(DescribeRequestsRequest(), 1)
     assert (answer.group_coordinators_not_loaded, answer.transaction_coordinators_not_loaded) == (2, 0)
     assert (await client.ask(DescribeRequestsRequest(), 0)).group_coordinators_not_loaded == 0
+
+
+async def test_the_controller_names_the_brokers_of_another_kafka_in_its_ensemble(served):
+    client = await served.member()
+    assert (await client.ask(DescribeRequestsRequest(), 3)).foreign_brokers == []
+    served.controller.foreign_brokers = frozenset({22, 21})
+    assert (await client.ask(DescribeRequestsRequest(), 3)).foreign_brokers == [21, 22]

@@ -1,0 +1,7 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("brokers", "0010_certificates")]
+
+    operations = [migrations.AddField("brokerreport", "foreign_brokers", models.JSONField(default=list))]
