@@ -245,6 +245,13 @@ class BrokerProcess:
         hosted = self._replicas.get(*partition) if self._replicas is not None else None
         return hosted is not None and hosted.partition.is_leader and hosted.partition.leader_epoch == leader_epoch
 
+    @property
+    def has_full_directory(self) -> bool:
+        """As the broker itself has noticed."""
+        if self._replicas is None:
+            return False
+        return any(self._replicas.logs.is_full(hosted.partition.topic_partition) for hosted in self._replicas)
+
     def serves(self, partition: TopicPartition) -> bool:
         """Coordinates by what is in it."""
         services = self.broker.services

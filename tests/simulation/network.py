@@ -31,6 +31,10 @@ class Network:
     def is_cut(self, source: str, target: str) -> bool:
         return (source, target) in self._cut
 
+    @property
+    def is_any_cut(self) -> bool:
+        return bool(self._cut)
+
     def cut(self, source: str, target: str) -> None:
         """One way: nothing of `source` reaches `target`."""
         self._cut.add((source, target))

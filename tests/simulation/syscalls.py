@@ -11,6 +11,7 @@ import os
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -33,6 +34,10 @@ _NO_DESCRIPTOR_SHARE = 0.1
 #: The disk answers nothing for a while: whoever asked waits, and with it its whole process.
 HANGS = "disk hangs"
 TROUBLES = (*_ERRORS, HANGS)
+
+
+#: Of every disk: what the machine says of its own would be another history each time.
+_HALF_EMPTY = SimpleNamespace(f_frsize=4_096, f_blocks=1 << 20, f_bfree=1 << 19, f_bavail=1 << 19)
 
 
 #: Whose turn it is, is it a callback of its loop, what it has asked for.
@@ -68,6 +73,7 @@ class Syscalls:
             mock.patch.object(os, "pread", self._read(os.pread)),
             mock.patch.object(os, "pwrite", self._write(os.pwrite)),
             mock.patch.object(os, "fsync", self._sync),
+            mock.patch.object(os, "statvfs", return_value=_HALF_EMPTY),
             mock.patch.object(os, "replace", self._rename(os.replace)),
             mock.patch.object(os, "rename", self._rename(os.rename)),
         ):

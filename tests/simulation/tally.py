@@ -23,4 +23,5 @@ def tally(world: World) -> Counter[str]:
     found["topics deleted"] = sum(entry.facts["outcome"] == "NONE" for entry in world.history.of("deletes"))
     found["broker restarts"] = count["process started"] - len(world.brokers)
     found["power cuts"] = count["power is cut"]
+    found["full disks handed over"] = len(world.hand_overs.seen)
     return found

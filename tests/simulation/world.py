@@ -27,6 +27,7 @@ from tests.simulation.disk import Disk
 from tests.simulation.ensemble import Ensemble
 from tests.simulation.epochs import EpochWatch
 from tests.simulation.faults import Fault, draw_count, draw_faults, inflict
+from tests.simulation.handed_over import HandOvers
 from tests.simulation.history import History
 from tests.simulation.holders import Holders
 from tests.simulation.holdings import Holdings
@@ -98,6 +99,7 @@ class World:
         self._chaos_us = min(_CHAOS_US_MAX, _CHAOS_US_MIN + count * _CHAOS_US_FOR_EACH_FAULT)
         self.faults = draw_faults(faults, count, self._chaos_us)
         self.service = Service(self)
+        self.hand_overs = HandOvers(self)
         self.load = Load(self, self._fork())
 
     def _fork(self) -> Random:
@@ -235,6 +237,7 @@ class World:
         for process in self.running:
             self.look_into(process)
         self.service.look()
+        self.hand_overs.look()
         self.timeline.plan_in(_LOOK_EVERY_US, self._look_now_and_then)
 
     def look_into(self, process: BrokerProcess) -> None:
