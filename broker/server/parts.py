@@ -67,7 +67,7 @@ class Parts:
             config, ground.configs, self.replicas, metadata, store, self.addresses.of, dialer, clock
         )
         self.room = ground.room
-        self.room.on_writable = self.replication.follow_with_room
+        self.room.on_writable = self.replicas.logs.writable_again
         self.security = Security(ground, self.addresses, lambda: self.controller.is_controller)
         self.keepers = ConfigKeepers(
             ground.session,

@@ -52,10 +52,6 @@ class Replication:
     def start(self) -> None:
         self.isr.start()
 
-    def follow_with_room(self) -> None:
-        """A log directory that was full takes writes again."""
-        self._fetchers.follow_with_room()
-
     async def stop(self) -> None:
         await self.isr.stop()
         for part in (self._fetchers, self.feeds, self.delayed_produces, self.deletions):

@@ -78,11 +78,6 @@ class ReplicaFetchers:
             fetcher.close()
         self._fetchers.clear()
 
-    def follow_with_room(self) -> None:
-        """A log directory that was full takes writes again: what waited for that is followed."""
-        for fetcher in self._fetchers.values():
-            fetcher.follow_with_room()
-
     def _on_role(self, hosted: HostedPartition) -> None:
         partition = hosted.partition
         leader = partition.state.leader if partition.state and not partition.is_leader else -1
@@ -143,8 +138,6 @@ class ReplicaFetcher:
         self._retry_timer: asyncio.TimerHandle | None = None
         #: Whose logs are to be cut, and what of them the leader said.
         self._parted: list[tuple[Followed, HostedPartition, PartitionData]] = []
-        #: Held until their log directory takes writes.
-        self._without_room: list[Followed] = []
         self._troubles = Troubles()
         self._task = asyncio.get_running_loop().create_task(rounds(self._be_connected))
 
@@ -158,17 +151,9 @@ class ReplicaFetcher:
         self._troubles.is_over(topic_partition)
         self._send_soon()
 
-    def follow_with_room(self) -> None:
-        """Those whose log directory is full all the same are held again."""
-        waiting, self._without_room = self._without_room, []
-        for known in waiting:
-            self.link.release(known)
-        self._send_soon()
-
     def close(self) -> None:
         self._task.cancel()
         self._parted.clear()
-        self._without_room.clear()
         if self._retry_timer:
             self._retry_timer.cancel()
         if self._connection:
@@ -348,20 +333,11 @@ class ReplicaFetcher:
                 self._send_soon()
 
     def _is_ready(self, known: Followed) -> bool:
-        """Whether to ask for it now; if not, it is asked for when it is fsynced, and its directory takes writes.
-
-        A leader counts in whoever has caught up, and waits for each of its ISR. A replica that left the ISR because it
-        handed over its leadership, and can write nothing, would join again and hold up the next acks=all.
-        """
-        hosted = self._replicas.get(*known.topic_partition)
-        if self._replicas.logs.refuses_writes(known.topic_partition) and not hosted.partition.is_in_sync:
-            self._without_room.append(known)
-            return False
-        log = hosted.log
-        if log.is_flush_due:
-            flushed = self._replicas.logs.flushes.begin(known.topic_partition, log)
-            flushed.add_done_callback(partial(self._ready_again, known))
-        return not log.is_flush_due
+        """If not, it is asked for when it is."""
+        awaited = self._replicas.logs.awaited_before_fetch(self._replicas.get(*known.topic_partition))
+        if awaited is not None:
+            awaited.add_done_callback(partial(self._ready_again, known))
+        return awaited is None
 
     def _heed_throttle(self, topic_partition: TopicPartition, bytes_copied: int, *, is_caught_up: bool) -> None:
         """A throttled replica that has used up the share pauses, unless all that is committed is here."""

@@ -17,6 +17,7 @@ from broker.runtime.disk.executor import DiskExecutor
 from broker.runtime.disk.group_flushes import GroupFlushes
 from broker.runtime.disk.log_copies import LogCopies
 from broker.runtime.disk.log_cuts import LogCuts
+from broker.runtime.replication.hosted_partition import HostedPartition
 
 _log = logger(__name__)
 
@@ -36,6 +37,8 @@ class ReplicaLogs:
         self.doubted: set[TopicPartition] = set()
         self._purging: asyncio.Task | None = None
         self._is_purge_due = False
+        #: Followers wait for it whose directory is full.
+        self._writable: asyncio.Future[None] | None = None
 
     async def create(self, missing: list[NewLog]) -> None:
         """Make these logs without stalling the loop. One that cannot be made is tried again by `open`."""
@@ -71,10 +74,25 @@ class ReplicaLogs:
         room = self._logs.room_of(topic_partition)
         return room is not None and room.is_full
 
-    def refuses_writes(self, topic_partition: TopicPartition) -> bool:
-        """Whether nothing can be written to the log's directory just now, for want of room."""
-        room = self._logs.room_of(topic_partition)
-        return room is not None and room.refuses_writes
+    def awaited_before_fetch(self, hosted: HostedPartition) -> asyncio.Future | None:
+        """What a follower's log needs before its leader is asked for more: None, to be fsynced, or room on its disk.
+
+        A leader counts in whoever has caught up, and waits for each of its ISR. A replica that left the ISR because it
+        handed over its leadership, and can write nothing, would join again and hold up the next acks=all.
+        """
+        where, log = hosted.partition.topic_partition, hosted.log
+        room = self._logs.room_of(where)
+        if room is not None and room.refuses_writes and not hosted.partition.is_in_sync:
+            if self._writable is None:
+                self._writable = asyncio.get_running_loop().create_future()
+            return self._writable
+        return self.flushes.begin(where, log) if log.is_flush_due else None
+
+    def writable_again(self) -> None:
+        """A log directory that was full takes writes; those that wait for another one look and wait again."""
+        writable, self._writable = self._writable, None
+        if writable is not None:
+            writable.set_result(None)
 
     def high_watermark_of(self, topic_partition: TopicPartition) -> int:
         return self._logs.high_watermark_of(topic_partition)

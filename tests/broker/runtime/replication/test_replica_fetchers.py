@@ -119,6 +119,13 @@ class World:
         frame = (1).to_bytes(4) + b"\0" + encode(response, FETCH_VERSION)
         self.fetcher._on_frame(self.wire, memoryview(frame))
 
+    async def asked(self) -> None:
+        """Returns when what is to be asked for now has been, and no answer has come."""
+        for _ in range(3):  # who waited for room hears of it in the next turn, and asks in the one after
+            await asyncio.sleep(0)
+        while self.fetcher._is_sending_due:
+            await asyncio.sleep(0)
+
     def ends(self) -> set[int]:
         return {hosted.log.log_end_offset for hosted in self.replicas}
 
@@ -379,14 +386,12 @@ async def test_a_replica_outside_the_isr_waits_for_room_before_it_follows_and_on
     room = world.logs.room_of(TopicPartition("t", 0))
     room.refused(0)
     world.lead(leader=2, epoch=3, isr=[1, 2] if is_in_sync else [2])
-    world.fetcher._send()
+    await world.asked()
     assert bool(world.wire.asked_for) == is_in_sync
-    world.fetchers.follow_with_room()
-    world.fetcher._send()
+    world.replicas.logs.writable_again()
+    await world.asked()
     assert bool(world.wire.asked_for) == is_in_sync, "there is no room yet"
     room.looked(RoomFound(takes_writes=True, free_bytes=1, wanted_bytes=2), 1)
-    world.fetchers.follow_with_room()
-    while world.fetcher._is_sending_due:
-        world.answer([])
-        world.fetcher._send()
+    world.replicas.logs.writable_again()
+    await eventually(lambda: world.answer([]) or len(world.wire.asked_for) == PARTITIONS, "all is asked for")
     assert world.wire.asked_for == dict.fromkeys(range(PARTITIONS), 3)
