@@ -47,6 +47,11 @@ class LogDirRoom:
         await asyncio.gather(*self._watches.values(), return_exceptions=True)
         await self._disk.idle()
 
+    def moved(self) -> None:
+        """A log has changed its directory: what the controller knows of full ones is another log's now."""
+        if any(room.is_full for room in self._logs.rooms.values()):
+            self._announce()
+
     async def _first_look(self, path: Path) -> None:
         found = await self._look(path)
         if found is not None and not found.takes_writes:

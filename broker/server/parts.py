@@ -79,6 +79,7 @@ class Parts:
         )
         self.housekeeping = Housekeeping(self.replicas, logs, config, clock, self.replicas.high_watermarks)
         self.log_dir_moves = LogDirMoves(self.replicas, logs, config, clock)
+        self.log_dir_moves.on_moved = ground.room.moved
         self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, clock)
         limit_connections = partial(ground.listeners.limit, ground.descriptor_limit)
         limit_connections()

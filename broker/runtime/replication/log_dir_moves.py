@@ -55,6 +55,8 @@ class LogDirMoves:
         self._compared: dict[TopicPartition, tuple[Log, int]] = {}
         self._troubles = Troubles()
         self._is_over = False
+        #: Called when a log has changed its directory: it may be in a full one now, or was.
+        self.on_moved: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Go on with what an earlier process had begun."""
@@ -242,6 +244,7 @@ class LogDirMoves:
             self._over(partition)
             await self._do(partition, future, partial(self._logs.finish_replacement, partition, log, home))
             self._replicas.logs.purge_soon()
+            self.on_moved()
             _log.info("log was moved", partition=str(partition), to=str(future.home.path))
 
     def _preparation(

@@ -89,6 +89,16 @@ async def test_a_refused_append_tells_the_controller_once_and_the_room_that_last
     await eventually(lambda: len(world.looks) > at_rest, "it is watched once more")
 
 
+async def test_a_log_that_moved_is_told_of_while_a_directory_is_full(world, monkeypatch):
+    world.room.moved()
+    assert world.announced == [], "none is full"
+    world.room.start()
+    fill(world, monkeypatch)
+    await eventually(lambda: world.announced == [True], "full")
+    world.room.moved()
+    assert world.announced == [True, True]
+
+
 async def test_a_broker_that_starts_on_a_full_disk_says_so_before_anything_is_written(world):
     world.found[world.log.directory.parent.name] = FULL
     world.room.start()

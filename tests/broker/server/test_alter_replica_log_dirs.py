@@ -276,3 +276,12 @@ async def test_a_topic_that_is_configured_anew_just_then_keeps_that(served, dire
     await codes(await served.client(), to(directories[1]))
     await moved(served, directories[1])
     assert served.logs.get(T_0).config is anew
+
+
+async def test_whoever_watches_for_full_directories_hears_of_a_log_that_has_moved(served, directories):
+    homes = []
+    served.log_dir_moves.on_moved = lambda: homes.append(home(served))
+    append(served, 3)
+    await codes(await served.client(), to(directories[1]))
+    await moved(served, directories[1])
+    await eventually(lambda: homes == [directories[1].name], "told of, once the log is there")
