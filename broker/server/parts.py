@@ -24,6 +24,7 @@ from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.housekeeping import Housekeeping
+from broker.runtime.log_dir_room import LogDirRoom
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.replication.log_dir_moves import LogDirMoves
 from broker.runtime.replication.lost_logs import LostLogs
@@ -66,8 +67,6 @@ class Parts:
         self.replication = Replication(
             config, ground.configs, self.replicas, metadata, store, self.addresses.of, dialer, clock
         )
-        self.room = ground.room
-        self.room.on_writable = self.replicas.logs.writable_again
         self.security = Security(ground, self.addresses, lambda: self.controller.is_controller)
         self.keepers = ConfigKeepers(
             ground.session,
@@ -79,7 +78,7 @@ class Parts:
         )
         self.housekeeping = Housekeeping(self.replicas, logs, config, clock, self.replicas.high_watermarks)
         self.log_dir_moves = LogDirMoves(self.replicas, logs, config, clock)
-        self.log_dir_moves.on_moved = ground.room.moved
+        self.room = self._room()
         self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, clock)
         limit_connections = partial(ground.listeners.limit, ground.descriptor_limit)
         limit_connections()
@@ -120,6 +119,12 @@ class Parts:
             SessionNote(lambda: logs.online_directories),
             LostLogs(store, config.broker_id, logs),
         )
+
+    def _room(self) -> LogDirRoom:
+        """Followers wait for room, and a log that moves may be in a full directory then."""
+        room = self._ground.room
+        room.on_writable, self.log_dir_moves.on_moved = self.replicas.logs.writable_again, room.moved
+        return room
 
     def _controller(self, dialer: Dialer) -> ControllerRuntime:
         ground = self._ground

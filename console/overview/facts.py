@@ -104,8 +104,7 @@ def health_facts(
         crowded=crowded_brokers(reports),
         certificates=ending_certificates(reports, at_ms),
         unclean=tuple(map(_as_past_election, unclean_elections_since(at_ms - TOLD_FOR_MS, reach))),
-        unloaded=_unloaded_coordinators(reports),
-        foreign_brokers=tuple(sorted({foreign for each in reports for foreign in each.foreign_brokers})),
+        **_of_ensemble(reports),
         **_of_connectors(state, reach),
         probe=probe_word(reach),
         mirrors=troubled_mirrors(at_ms, reach),
@@ -318,6 +317,13 @@ def _troubled_processes(rows: Iterable[ManagedProcess], reach: Reach) -> tuple[T
         for row in rows
         if row.desired == Desired.RUNNING and row.state in TROUBLED_STATES
     )
+
+
+def _of_ensemble(reports: Iterable[BrokerReport]) -> dict[str, Any]:
+    """What brokers say of their coordinators, and the controller of another Kafka's brokers."""
+    known = list(reports)
+    foreign = {broker_id for each in known for broker_id in each.foreign_brokers}
+    return {"unloaded": _unloaded_coordinators(known), "foreign_brokers": tuple(sorted(foreign))}
 
 
 def _unloaded_coordinators(reports: Iterable[BrokerReport]) -> tuple[UnloadedCoordinators, ...]:

@@ -4,7 +4,7 @@ import contextlib
 import os
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from broker.common.errors import ErrorCode, NotNowError
@@ -12,6 +12,7 @@ from broker.common.types import TopicPartition
 from tests.barnabas_cluster import Cluster, await_true, running_cluster
 from tests.faults.matrix.late_client import LateProducer
 from tests.faults.matrix.stage import Stage
+from tests.zookeeper_server import ZooKeeperServer
 
 #: Whose disk it is.
 _SMALL = 2
@@ -35,9 +36,20 @@ def missing_for_a_small_disk() -> str:
 
 @contextlib.contextmanager
 def cluster_with_a_small_disk(directory: Path, settings: dict[str, str], _zookeepers: int) -> Iterator[Cluster]:
-    logs = directory / f"broker-{_SMALL}" / "logs"
-    with _disk(logs), running_cluster(directory, 3, settings) as cluster:
+    with cluster_with_small_disks(directory, settings, [_SMALL]) as cluster:
         yield cluster
+
+
+@contextlib.contextmanager
+def cluster_with_small_disks(
+    directory: Path, settings: dict[str, str], broker_ids: Iterable[int], zookeeper: ZooKeeperServer | None = None
+) -> Iterator[Cluster]:
+    """Three brokers; those of `broker_ids` have a small disk each."""
+    with contextlib.ExitStack() as disks:
+        for broker_id in broker_ids:
+            disks.enter_context(_disk(directory / f"broker-{broker_id}" / "logs"))
+        with running_cluster(directory, 3, settings, zookeeper=zookeeper) as cluster:
+            yield cluster
 
 
 @contextlib.contextmanager

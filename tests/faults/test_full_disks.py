@@ -4,7 +4,6 @@ back; three full ones keep their leaders and lose nothing.
 
 import contextlib
 import os
-import subprocess
 from types import SimpleNamespace
 
 import pytest
@@ -14,36 +13,21 @@ from kazoo.client import KazooClient
 
 from broker.common.types import TopicPartition as OwnTopicPartition
 from broker.zookeeper.znodes import decode_state, state_path
-from tests.barnabas_cluster import await_true, running_cluster
+from tests.barnabas_cluster import await_true
+from tests.faults.matrix.disk_row import cluster_with_small_disks, missing_for_a_small_disk
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a file system")
+pytestmark = pytest.mark.skipif(bool(missing_for_a_small_disk()), reason="needs root, to mount a file system")
 
-DISK_BYTES = 48 << 20
 TOPIC, SINGLE = "three-replicas", "one-replica"
 #: Larger than what the other file leaves.
 PAYLOAD = os.urandom(100_000)
-
-
-@contextlib.contextmanager
-def small_disks(directory, broker_ids):
-    with contextlib.ExitStack() as stack:
-        for broker_id in broker_ids:
-            path = directory / f"broker-{broker_id}" / "logs"
-            path.mkdir(parents=True)
-            options = f"size={DISK_BYTES},mode=700"
-            subprocess.run(["mount", "-t", "tmpfs", "-o", options, "barnabas-test", str(path)], check=True)
-            stack.callback(subprocess.run, ["umount", "--lazy", str(path)], check=True)
-        yield
 
 
 @pytest.fixture
 def small(request, tmp_path, zookeeper):
     """Three brokers; those of the parameter have small disks. Broker 1 leads both topics."""
     overrides = {"replica.lag.time.max.ms": "3000", "min.insync.replicas": "1"}
-    with (
-        small_disks(tmp_path, request.param),
-        running_cluster(tmp_path, 3, overrides, zookeeper=zookeeper) as cluster,
-    ):
+    with cluster_with_small_disks(tmp_path, overrides, request.param, zookeeper) as cluster:
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
         topics = [
             NewTopic(TOPIC, 1, replica_assignment=[[1, 2, 3]]),
@@ -54,7 +38,7 @@ def small(request, tmp_path, zookeeper):
         with asked_zookeeper(cluster.zookeeper.connect) as client:
 
             def state():
-                data, stat = client.get(state_path(OwnTopicPartition(TOPIC, 0)))
+                data, stat = client.retry(client.get, state_path(OwnTopicPartition(TOPIC, 0)))
                 return decode_state(OwnTopicPartition(TOPIC, 0), data, stat.version)
 
             yield SimpleNamespace(cluster=cluster, admin=admin, state=state)
