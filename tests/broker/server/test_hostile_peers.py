@@ -14,8 +14,9 @@ from broker.protocol.messages.create_topics import CreatableTopic, CreateTopicsR
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from broker.protocol.messages.stop_replica import StopReplicaRequest
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest
-from broker.security.membership import Membership
+from broker.security.membership import SECRET_BYTES, Membership
 from broker.server.broker import Broker
+from broker.zookeeper.znodes import SECRET, encode_secret
 from tests.broker.server.conftest import Client
 from tests.broker.server.test_hostile_members import deleting, leading
 from tests.eventually import eventually
@@ -185,6 +186,8 @@ async def test_znodes_that_say_nonsense_end_no_broker_that_runs(start, writer):
 
 
 async def test_a_broker_that_finds_such_znodes_starts_and_controls_the_rest(start, writer, capsys):
+    # Without the secret it would be the cluster of another Kafka, and no broker of ours would start there.
+    await asyncio.to_thread(writer.create, SECRET, encode_secret(bytes(SECRET_BYTES)), makepath=True)
     await asyncio.to_thread(write_all, writer)
     async with start() as broker:
         await make_topic(broker, "after")
