@@ -3,7 +3,7 @@
 import functools
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import quote
 
 from broker.client.membership import Member
@@ -20,10 +20,12 @@ from broker.connect.rest.serving import RestSockets, read_rest, serving
 from broker.connect.settings import DISTRIBUTED, Settings, read_settings
 from broker.connect.standalone import rest_of
 from broker.connect.storage.configurations import Configurations
-from broker.connect.storage.logs import TopicLog
+from broker.connect.storage.logs import StorageError, TopicLog
 from broker.connect.storage.offsets import Offsets
 from broker.connect.storage.states import States
 
+#: Before topics are asked for again that could not be read.
+_PAUSE_S = 1.0
 _log = logger("broker.connect")
 
 
@@ -50,8 +52,8 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
     herder.state_log = _log_of(settings, "status", settings.status_storage_partitions, states.apply)
     herder.offset_log = _log_of(settings, "offset", settings.offset_storage_partitions, offsets.apply)
     logs = (herder.config_log, herder.state_log, herder.offset_log)
-    for each in logs:
-        each.start()
+    if not _are_started(logs, stop):
+        return
     cluster = settings.cluster()
     member = Member(
         cluster, settings.group_id, PROTOCOL_TYPE,
@@ -72,6 +74,20 @@ def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
         for each in logs:
             each.stop()
         cluster.close()
+
+
+def _are_started(logs: Iterable[TopicLog], stop: threading.Event) -> bool:
+    """Whether all of them are read, or else `stop` was set: a cluster that is away is waited for. Raises
+    StartupError."""
+    for log in logs:
+        while not stop.is_set():
+            try:
+                log.start()
+                break
+            except StorageError as error:
+                _log.warning("worker waits for its cluster", reason=str(error))
+                stop.wait(_PAUSE_S)
+    return not stop.is_set()
 
 
 def _log_of(settings: Settings, kind: str, partitions: int, apply: object) -> TopicLog:

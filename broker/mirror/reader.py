@@ -39,6 +39,8 @@ _AHEAD = 1
 #: That are kept while nothing is in them: no more are in use unless the source has many brokers.
 _ROOMS = _AHEAD + 3
 _PAUSE_S = 0.2
+#: After an error that no code foresaw: each has a traceback in the log.
+_UNFORESEEN_S = 5.0
 _OTHER_TOPIC = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.INCONSISTENT_TOPIC_ID)
 #: Between answers of brokers that have nothing and do not wait as they were asked to.
 _IDLE_S = 0.01
@@ -162,6 +164,10 @@ class SourceReader:
                     self.trouble = str(error)
                     _log.warning("source not read for now", reason=str(error))
                     self._stopping.wait(_PAUSE_S)
+                except Exception as error:  # a response that lies: without this thread the mirror copies nothing more
+                    self.trouble = f"{type(error).__name__}: {error}"
+                    _log.exception("source not read for now")
+                    self._stopping.wait(_UNFORESEEN_S)
 
     def _put(self, read: list[Read], rooms: list[Room]) -> None:
         if not read:

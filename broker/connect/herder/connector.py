@@ -50,6 +50,7 @@ class RunningConnector(RunningUnit):
         self._wanted.set()
 
     def run(self) -> None:
+        self._error = None
         cls = connector_class(self._props)
         connector = cls()
         connector.start(self._props, self)

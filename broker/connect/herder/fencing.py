@@ -15,6 +15,7 @@ from broker.connect.herder.errors import Conflict, NotLeader
 from broker.connect.herder.herder import Herder
 from broker.connect.rest.forwarding import Send
 from broker.connect.storage import records
+from broker.connect.tasks.retriable import ClusterUnavailable, is_retriable
 
 #: Of a transaction that nobody begins.
 _TIMEOUT_MS = 60_000
@@ -31,20 +32,23 @@ class Fencing:
         self._one_round = threading.Lock()
 
     def ask(self, connector: str) -> None:
-        """Of the leader, wherever it is. Raises ConnectError: ask again."""
+        """Have the group's leader do a round. Raises ConnectError; ClusterUnavailable where waiting mends it."""
         group = self._herder.group
         try:
             if group.is_leader:
                 self.round(connector)
                 return
             if not group.leader_url:
-                raise ConnectError("there is no leader of the group yet")
+                raise ClusterUnavailable("there is no leader of the group yet")
             path = f"/connectors/{quote(connector, safe='')}/fence"
             status, content = self._send(group.leader_url, "PUT", path, b"", self._headers(b""))
         except (BarnabasError, OSError, http.client.HTTPException) as error:
-            raise ConnectError(f"older tasks of {connector} are not fenced: {error}") from None
+            passes = is_retriable(error) or isinstance(error, Conflict | OSError | http.client.HTTPException)
+            kind = ClusterUnavailable if passes else ConnectError
+            raise kind(f"older tasks of {connector} are not fenced: {error}") from None
         if status >= 400:
-            raise ConnectError(f"older tasks of {connector} are not fenced: {status} {content[:500]!r}")
+            kind = ClusterUnavailable if status >= 500 or status == Conflict.status else ConnectError
+            raise kind(f"older tasks of {connector} are not fenced: {status} {content[:500]!r}")
 
     def round(self, connector: str) -> None:
         """By the leader. Raises NotFound, NotLeader, Conflict, or what brokers say."""

@@ -26,6 +26,7 @@ from broker.connect.group.wire import (
     encode_metadata,
 )
 from broker.connect.herder.herder import Herder
+from broker.connect.storage.logs import StorageError
 
 #: What is spoken, preferred first; which of them, all members of a round have in common.
 _SPOKEN = {"sessioned": ("sessioned", "compatible"), "compatible": ("compatible",)}
@@ -105,6 +106,10 @@ class GroupWorker:
                 self._refused(error)
             except (BrokerUnreachable, ProtocolError) as error:
                 self._say("group not reached", error)
+                self._stopping.wait(_PAUSE_S)
+            except StorageError as error:
+                _log.warning("configurations not read; the worker joins anew", reason=str(error))
+                self._lose()
                 self._stopping.wait(_PAUSE_S)
             except Exception:  # this thread is what keeps two workers from running the same
                 _log.exception("group failed")

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from broker.common.errors import BarnabasError
+from broker.common.errors import ApiError, BarnabasError
 from broker.common.logs import LEVELS, logger
 from broker.connect.api import ConnectError
 from broker.connect.group.wire import Unit
@@ -216,7 +216,13 @@ class Rest:
         self._require_worker(request)
         if not self._herder.settings.is_exactly_once:
             raise Refused("This worker does not take part in exactly-once sources")
-        self._herder.fencing.round(_name(request))
+        try:
+            self._herder.fencing.round(_name(request))
+        except ApiError as error:
+            if error.code.retriable:
+                raise
+            # To the worker that asks, a refusal that waiting does not mend.
+            raise Forbidden(error.message) from None
 
     def _task_status(self, request: Request, _body: Any) -> Any:
         name, task = _name(request), _task(request)

@@ -26,6 +26,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     OffsetSpec,
 )
 
+from broker.client.retriable import is_retriable_error
 from broker.common.errors import BarnabasError, StartupError
 from broker.common.logs import logger
 from broker.common.quiet_clients import muted, told
@@ -41,11 +42,13 @@ Apply = Callable[[bytes | None, bytes | None, int], object]
 
 
 class StorageError(BarnabasError):
-    """The records could not be written or read; whether they were is unknown."""
+    """The records could not be written or read now; whether they were written is unknown. Another try may succeed."""
 
 
 class Log(Protocol):
-    def start(self) -> None: ...
+    def start(self) -> None:
+        """Raises StorageError, after which it may be started again, and StartupError, which waiting does not mend."""
+
     def put(self, records: Iterable[Record]) -> None:
         """They are kept, and applied here, when this returns. Raises StorageError."""
 
@@ -59,14 +62,8 @@ class Log(Protocol):
     def stop(self) -> None: ...
 
 
-#: The last two: a topic that was just made, before it has leaders, or before all brokers have heard of it.
-_NOT_TRUE_YET = {
-    KafkaError.FENCED_LEADER_EPOCH,
-    KafkaError.UNKNOWN_LEADER_EPOCH,
-    KafkaError.NOT_LEADER_FOR_PARTITION,
-    KafkaError._NOENT,
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-}
+#: One request; the next one asks whoever leads by then.
+_REQUEST_S = 5.0
 #: Before it is asked again who leads.
 _PAUSE_S = 0.2
 #: Behind a marker the end is known when a fetch comes back empty: where transactions are the rule that must not take
@@ -164,7 +161,13 @@ class TopicLog:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Makes the topic if need be, and reads it. Raises StartupError."""
+        """Make the topic if need be, and read it. Raises StorageError when the brokers do not answer in time, after
+        which it may be started again, and StartupError."""
+        if self._thread is None:
+            self._open()
+        self.read_to_end()
+
+    def _open(self) -> None:
         self._admin = AdminClient(muted(self._client))
         numbers = self._existing_or_new()
         if self._partitions == 1 and len(numbers) != 1:
@@ -175,6 +178,8 @@ class TopicLog:
                 "acks": "all",
                 "max.in.flight.requests.per.connection": 1,
                 "linger.ms": 0,
+                # What `post` was given is not given up while the brokers are away.
+                "message.timeout.ms": 0,
                 "partitioner": "murmur2_random",
             }
         )
@@ -193,16 +198,12 @@ class TopicLog:
         self._reached = dict.fromkeys(numbers, 0)
         self._thread = threading.Thread(target=self._read, name=f"log-{self._topic}", daemon=True)
         self._thread.start()
-        try:
-            self.read_to_end()
-        except StorageError as error:
-            raise StartupError(f"{error}.") from None
 
     def _existing_or_new(self) -> list[int]:
         admin = self._admin
         deadline = time.monotonic() + TIMEOUT_S
-        problem = ""
-        while time.monotonic() < deadline:
+        problem = "no response in time"
+        while time.monotonic() < deadline and not self._stopping.is_set():
             try:
                 known = admin.list_topics(timeout=5).topics.get(self._topic)
                 if known is not None and known.error is None and known.partitions:
@@ -210,15 +211,14 @@ class TopicLog:
                     return sorted(known.partitions)
                 new = NewTopic(self._topic, self._partitions, self._replicas, config={"cleanup.policy": "compact"})
                 admin.create_topics([new])[self._topic].result(TIMEOUT_S)
+            except TimeoutError:
+                problem = "no response in time"
             except KafkaException as error:
-                problem = str(error.args[0].str())
-                if error.args[0].code() in (
-                    KafkaError.INVALID_REPLICATION_FACTOR,
-                    KafkaError.TOPIC_AUTHORIZATION_FAILED,
-                ):
-                    break
-            time.sleep(0.1)
-        raise StartupError(f"Topic '{self._topic}' cannot be read or made: {problem or 'no answer'}.")
+                problem, code = str(error.args[0].str()), error.args[0].code()
+                if not is_retriable_error(error.args[0]) and code != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise StartupError(f"Topic '{self._topic}' cannot be read or made: {problem}.") from None
+            self._stopping.wait(_PAUSE_S)
+        raise StorageError(f"topic '{self._topic}' was not read or made in {TIMEOUT_S:g} s: {problem}")
 
     def _check_policy(self, admin: AdminClient) -> None:
         """Another one forgets configurations and offsets after a week (KAFKA-9216)."""
@@ -245,13 +245,20 @@ class TopicLog:
                 self._producer.produce(self._topic, value, key, on_delivery=told(number))
             except KafkaException as error:  # it is longer than any record may be
                 raise StorageError(f"records of '{self._topic}' were not written: {error.args[0].str()}") from None
+            except BufferError:
+                raise StorageError(f"records of '{self._topic}' were not written: too many wait already") from None
         if self._producer.flush(TIMEOUT_S) or waiting or failures:
+            # Not later either, behind what another worker writes meanwhile.
+            self._producer.purge(in_flight=False, blocking=False)
             raise StorageError(f"records of '{self._topic}' were not written: {(failures or ['timed out'])[0]}")
         self.read_to_end()
 
     def post(self, records: Iterable[Record]) -> None:
-        for key, value in records:
-            self._producer.produce(self._topic, value, key)
+        try:
+            for key, value in records:
+                self._producer.produce(self._topic, value, key)
+        except (BufferError, KafkaException) as error:  # the brokers have been away for long
+            _log.warning("record not posted", topic=self._topic, reason=str(error))
         self._producer.poll(0)
 
     def read_to_end(self, *, waits_for_open: bool = False) -> None:
@@ -269,24 +276,31 @@ class TopicLog:
         while True:
             try:
                 return self._told_ends(isolation)
-            except (KafkaException, TimeoutError) as error:
-                code = error.args[0].code() if isinstance(error, KafkaException) else None
-                if code not in _NOT_TRUE_YET or time.monotonic() >= deadline:
-                    told = error.args[0].str() if isinstance(error, KafkaException) else "no answer"
-                    raise StorageError(f"where '{self._topic}' ends is not told: {told}") from None
+            except TimeoutError:
+                reason = "no response in time"
+            except KafkaException as error:
+                reason = str(error.args[0].str())
+                if not is_retriable_error(error.args[0]):
+                    raise StorageError(f"the end of '{self._topic}' is not known: {reason}") from None
+            if time.monotonic() >= deadline or self._stopping.wait(_PAUSE_S):
+                raise StorageError(f"the end of '{self._topic}' is not known after {TIMEOUT_S:g} s: {reason}")
             # librdkafka's admin goes on asking with the epoch it knows until its metadata are five minutes old.
-            self._stopping.wait(_PAUSE_S)
             self._admin = AdminClient(muted(self._client))
 
     def _told_ends(self, isolation: IsolationLevel) -> dict[int, int]:
         latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
         asked = {TopicPartition(self._topic, number): latest for number in self._reached}
-        found = self._admin.list_offsets(asked, isolation_level=isolation, request_timeout=TIMEOUT_S)
-        return {place.partition: told.result(TIMEOUT_S).offset for place, told in found.items()}
+        found = self._admin.list_offsets(asked, isolation_level=isolation, request_timeout=_REQUEST_S)
+        return {place.partition: told.result(2 * _REQUEST_S).offset for place, told in found.items()}
 
     def _read(self) -> None:
         while not self._stopping.is_set():
-            message = next(iter(self._consumer.consume(1, 0.5)), None)  # `poll` wakes five times a second
+            try:
+                message = next(iter(self._consumer.consume(1, 0.5)), None)  # `poll` wakes five times a second
+            except (KafkaException, RuntimeError):  # this thread is how the worker hears of everything
+                _log.exception("topic not read for now", topic=self._topic)
+                self._stopping.wait(_PAUSE_S)
+                continue
             if message is None:
                 continue
             error, partition, offset = message.error(), message.partition(), message.offset()
@@ -301,6 +315,8 @@ class TopicLog:
             elif error.code() == KafkaError._PARTITION_EOF:
                 # Behind the marker of a transaction, too, which no message tells of.
                 self._reach(partition, offset)
+            elif not is_retriable_error(error):
+                _log.warning("topic not read for now", topic=self._topic, reason=error.str())
         self._consumer.close()
 
     def _reach(self, partition: int, offset: int) -> None:

@@ -4,22 +4,15 @@ from typing import Any
 
 from confluent_kafka import KafkaError
 
+from broker.client.retriable import is_retriable_error
 from broker.connect.api import ConnectError, TopicPartition
-
-#: What a consumer goes on after.
-_PASSING = {
-    KafkaError._PARTITION_EOF,
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-    KafkaError._ALL_BROKERS_DOWN,
-    KafkaError._TRANSPORT,
-}
 
 
 def is_passing(error: KafkaError | None) -> bool:
     """Whether it is no record. Raises ConnectError for what does not pass."""
     if error is None:
         return False
-    if error.code() not in _PASSING:
+    if error.code() != KafkaError._PARTITION_EOF and not is_retriable_error(error):
         raise ConnectError(f"records cannot be read: {error.str()}")
     return True
 

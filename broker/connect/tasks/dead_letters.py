@@ -10,6 +10,7 @@ from confluent_kafka.cimpl import NewTopic
 from broker.common.quiet_clients import muted
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectError, Importance
 from broker.connect.group.wire import Unit
+from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
 from broker.connect.tasks.tolerance import Failure
 from broker.connect.traces import trace_of, words_of
 
@@ -33,7 +34,7 @@ class DeadLetters:
         self._props = props
         self._topic = values[f"{_PREFIX}topic.name"]
         self._has_context = values[f"{_PREFIX}context.headers.enable"]
-        self._failure: str | None = None
+        self._failure: ConnectError | None = None
         if self._topic:
             self._ensure(AdminClient(muted(admin)), values[f"{_PREFIX}topic.replication.factor"])
             self._producer = Producer(muted(producer))
@@ -44,7 +45,9 @@ class DeadLetters:
                 admin.create_topics([NewTopic(self._topic, 1, replicas)])[self._topic].result(_TIMEOUT_S)
         except KafkaException as error:
             if error.args[0].name() != "TOPIC_ALREADY_EXISTS":
-                raise ConnectError(f"Could not make dead letter topic {self._topic}: {error.args[0].str()}") from None
+                raise failure_of(f"Could not make dead letter topic {self._topic}", error.args[0]) from None
+        except TimeoutError:
+            raise ClusterUnavailable(f"dead letter topic {self._topic} was not made in {_TIMEOUT_S:g} s") from None
 
     @property
     def has_topic(self) -> bool:
@@ -80,12 +83,14 @@ class DeadLetters:
 
     def _told(self, error: Any, _message: Any) -> None:
         if error is not None:
-            self._failure = error.str()
+            self._failure = failure_of(f"dead letters were not written to {self._topic}", error)
 
     def flush(self) -> None:
         """All of them are kept. Raises ConnectError: what they were read from must not be committed."""
-        if self._topic and (self._producer.flush(_TIMEOUT_S) or self._failure):
-            raise ConnectError(f"dead letters were not written to {self._topic}: {self._failure or 'timed out'}")
+        if self._topic and self._producer.flush(_TIMEOUT_S):
+            raise ClusterUnavailable(f"dead letters were not written to {self._topic} in {_TIMEOUT_S:g} s")
+        if self._failure:
+            raise self._failure
 
     def close(self) -> None:
         if self._topic:

@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 
 from broker.connect.api import ConnectError, SourceRecord, SourceTask
 from broker.connect.storage.records import dump
 from broker.connect.tasks.boundaries import Boundaries, End
 from broker.connect.tasks.pipeline import Pipeline
+from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
 from broker.connect.tasks.source_task import RunningSource
 from broker.connect.tasks.tolerance import Failure
 
@@ -18,6 +19,17 @@ _CALL_S = 5.0
 _ABORT_S = 10.0
 #: As long as a request may take (A1).
 _FENCE_S, _PAUSE_S = 90.0, 0.5
+#: The coordinator ended the transaction, as after its time-out: the next run begins another one. A producer that was
+#: fenced has a fatal error, and ends its task.
+_ABORTED = frozenset(
+    {
+        KafkaError.INVALID_PRODUCER_EPOCH,
+        KafkaError.INVALID_TXN_STATE,
+        KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        KafkaError.TRANSACTION_ABORTABLE,
+        KafkaError.UNKNOWN_PRODUCER_ID,
+    }
+)
 
 Partition = Mapping[str, Any]
 Offset = Mapping[str, Any]
@@ -37,6 +49,9 @@ class RunningExactlyOnceSource(RunningSource):
     ):
         super().__init__(*unit, **common)
         self._fence, self._is_current = fence, is_current
+
+    def _reset(self) -> None:
+        super()._reset()
         self._boundaries = Boundaries(self._props, self._flush_interval_s)
         self._is_open = False
         self._offsets: dict[bytes, tuple[Partition, Offset]] = {}
@@ -64,7 +79,8 @@ class RunningExactlyOnceSource(RunningSource):
                 self._leave("older tasks not fenced yet", str(error))
 
     def _call(self, call: Callable[[], None]) -> None:
-        """Again as long as that may help. Raises ConnectError."""
+        """Again as long as that may help. Raises ConnectError: ClusterUnavailable where another run may succeed."""
+        sentence = f"the transaction of {self.unit.connector} failed"
         while True:
             try:
                 return call()
@@ -72,7 +88,11 @@ class RunningExactlyOnceSource(RunningSource):
                 error = problem.args[0]
                 if error.retriable() and not self.stopping.is_set():
                     continue
-                raise ConnectError(f"the transaction of {self.unit.connector} failed: {error.str()}") from None
+                if self._failure:
+                    raise self._failure from None
+                if error.code() in _ABORTED and not error.fatal():
+                    raise ClusterUnavailable(f"{sentence}: {error.str()}") from None
+                raise failure_of(sentence, error) from None
 
     def _loop(self, task: SourceTask, pipeline: Pipeline) -> None:
         self._tells_each = type(task).commit_record is not SourceTask.commit_record
@@ -110,7 +130,7 @@ class RunningExactlyOnceSource(RunningSource):
     def _settled(self, error: Any, message: Any) -> None:
         """Never left out: what a broker refuses ends the transaction, whatever is tolerated."""
         if error is not None:
-            self._failure = self._failure or f"record for {message.topic()} was not written: {error.str()}"
+            self._failure = self._failure or failure_of(f"record for {message.topic()} was not written", error)
 
     def _telling_later(self, record: SourceRecord) -> Callable[..., None]:
         def told(error: Any, message: Any) -> None:
@@ -122,7 +142,7 @@ class RunningExactlyOnceSource(RunningSource):
 
     def _end_transaction(self, task: SourceTask, end: End) -> None:
         if self._failure:
-            raise ConnectError(self._failure)
+            raise self._failure
         if end is End.NOT_YET or not self._offsets:
             return
         if end is End.ABORT and self._is_open:

@@ -1,5 +1,6 @@
 """Topics of a source that are not there yet are made before its first record, by the connector's rules."""
 
+import time
 from collections.abc import Mapping
 from threading import Event
 from typing import Any
@@ -12,19 +13,13 @@ from broker.common.bounded_patterns import TooManyWays
 from broker.common.logs import logger
 from broker.common.quiet_clients import muted
 from broker.connect.api import ConnectError
+from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
 from broker.connect.tasks.topic_creation import NewTopicRule, TopicRules
 
 _TIMEOUT_S = 30.0
 _PAUSE_S = 0.5
-#: What waiting mends: brokers come back.
-_FOR_NOW = {
-    KafkaError._TRANSPORT,
-    KafkaError._ALL_BROKERS_DOWN,
-    KafkaError._TIMED_OUT,
-    KafkaError.REQUEST_TIMED_OUT,
-    KafkaError.NOT_CONTROLLER,
-    KafkaError.INVALID_REPLICATION_FACTOR,
-}
+#: As long as brokers may take to come back before too few of them for the topic's replicas are a wrong configuration.
+_BROKERS_BACK_S = 300.0
 _LEFT_TO_BROKERS = {
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED,
@@ -40,15 +35,14 @@ class NewTopics:
         self._stopping = stopping
 
     def ensure(self, topic: str) -> None:
-        """It is there when this returns, or brokers may make it. Raises ConnectError."""
+        """It is there when this returns, or brokers may make it. Raises ConnectError, ClusterUnavailable."""
         try:
             rule = self._rules.rule_of(topic)
         except TooManyWays as error:
             raise ConnectError(f"Topic {topic} could not be made: {error}") from None
         admin = AdminClient(muted(self._client))
-        tries = 0
+        began_s = time.monotonic()
         while not self._stopping.is_set():
-            tries += 1
             try:
                 if topic not in admin.list_topics(timeout=_TIMEOUT_S).topics:
                     admin.create_topics([_new(topic, rule)])[topic].result(_TIMEOUT_S)
@@ -61,9 +55,12 @@ class NewTopics:
                 if code in _LEFT_TO_BROKERS:
                     _log.warning("topic not created", topic=topic, reason=error.args[0].str())
                     return
-                if code not in _FOR_NOW or tries * _PAUSE_S > _TIMEOUT_S:
-                    raise ConnectError(f"Topic {topic} could not be made: {error.args[0].str()}") from None
+                is_short_of_brokers = code == KafkaError.INVALID_REPLICATION_FACTOR
+                if not is_short_of_brokers or time.monotonic() - began_s > _BROKERS_BACK_S:
+                    raise failure_of(f"Topic {topic} could not be made", error.args[0]) from None
                 self._stopping.wait(_PAUSE_S)
+            except TimeoutError:
+                raise ClusterUnavailable(f"Topic {topic} could not be made in {_TIMEOUT_S:g} s") from None
 
 
 def _new(topic: str, rule: NewTopicRule) -> Any:

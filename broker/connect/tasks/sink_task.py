@@ -25,6 +25,7 @@ from broker.connect.tasks.consumed import is_passing, partition_of, place_of, re
 from broker.connect.tasks.dead_letters import DeadLetters
 from broker.connect.tasks.matching_topics import MatchingTopics
 from broker.connect.tasks.pipeline import Pipeline
+from broker.connect.tasks.retriable import failure_of
 from broker.connect.tasks.sink_audit import SinkAudit, is_enabled
 from broker.connect.tasks.sink_batch import Offsets, SinkBatch
 from broker.connect.tasks.tolerance import Failure, Tolerance
@@ -66,13 +67,17 @@ class RunningSink(RunningUnit):
         self._consumer_config, self._producer_config, self._admin_config = consumer, producer, admin
         self._holds, self._used = holds, used
         self._flush_interval_s = flush_interval_s
+        self._seen_topics: set[str] = set()
+        self._reset()
+
+    def _reset(self) -> None:
+        """Forget the run before: what it had not committed is read again."""
         self._audit: SinkAudit | None = None
         self._assigned: set[TopicPartition] = set()
         #: Behind what `put` has returned for, and what the group has.
         self._processed: Offsets = {}
         self._committed: Offsets = {}
         self._paused: set[TopicPartition] = set()
-        self._seen_topics: set[str] = set()
         self._retry_pause_s = _RETRY_PAUSE_S
         self._commit_asked = False
         self._batch = SinkBatch()
@@ -128,6 +133,7 @@ class RunningSink(RunningUnit):
     # --- life
 
     def run(self) -> None:
+        self._reset()
         self._tolerance = Tolerance(self._props, self.stopping)
         self._pipeline = Pipeline(self._worker_props, self._props, self._tolerance)
         self._dead_letters = DeadLetters(self.unit, self._props, self._producer_config, self._admin_config)
@@ -384,7 +390,7 @@ class RunningSink(RunningUnit):
         try:
             places = self._consumer.committed([Place(*p) for p in current], timeout=30)
         except KafkaException as problem:
-            raise ConnectError(f"cannot go back after {error}: {problem.args[0].str()}") from error
+            raise failure_of(f"cannot go back after {error}", problem.args[0]) from error
         for place in places:
             partition = TopicPartition(place.topic, place.partition)
             offset = place.offset

@@ -11,10 +11,13 @@ from broker.common.quiet_clients import told
 from broker.connect.api import ConnectError, RetriableError, SourceRecord, SourceTask
 from broker.connect.api.plugin import TransactionContext
 from broker.connect.group.wire import Unit
+from broker.connect.storage.logs import StorageError
+from broker.connect.storage.records import dump
 from broker.connect.storage.source_offsets import SourceOffsets
 from broker.connect.tasks.acknowledged import Acknowledged, Run
 from broker.connect.tasks.new_topics import NewTopics
 from broker.connect.tasks.pipeline import Pipeline, Produced
+from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.tasks.topic_creation import read_topic_rules
 from broker.connect.tasks.unit import RunningUnit, Tell
@@ -70,19 +73,26 @@ class RunningSource(RunningUnit):
         self._make, self._props, self._worker_props, self._producer_config = task, props, worker_props, producer
         self._kept, self._holds, self._used = offsets, holds, used
         self._flush_interval_s, self._flush_timeout_s = flush_interval_s, flush_timeout_s
-        self._acknowledged = Acknowledged()
-        self._failure: str | None = None
-        self._poll_pause_s = _POLL_PAUSE_S
         self._topics: set[str] = set()
         rules = read_topic_rules(props) if makes_topics else None
         self._new_topics = NewTopics(rules, admin, self.stopping) if rules else None
         self._task: SourceTask | None = None
+        self._reset()
+
+    def _reset(self) -> None:
+        """Forget the run before: what it had not stored is read again."""
+        self._acknowledged = Acknowledged()
+        #: Acknowledged, and not in the storage yet: that failed and is tried again.
+        self._unstored: dict[bytes, tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
+        self._failure: ConnectError | None = None
+        self._poll_pause_s = _POLL_PAUSE_S
 
     def interrupt(self) -> None:
         if self._task is not None:
             self._task.stop()
 
     def run(self) -> None:
+        self._reset()
         self._tolerance = Tolerance(self._props, self.stopping)
         pipeline = Pipeline(self._worker_props, self._props, self._tolerance)
         self._producer = Producer(told(self._producer_config))
@@ -100,6 +110,7 @@ class RunningSource(RunningUnit):
         else:
             self._end(task, failed=False)
         finally:
+            self._task = None
             self._producer.purge()
             pipeline.close()
             self._kept.close()
@@ -137,7 +148,7 @@ class RunningSource(RunningUnit):
             self._produce_all(task, pipeline, self._polled(task), tells_each)
             self._producer.poll(0)
             if self._failure:
-                raise ConnectError(self._failure)
+                raise self._failure
             if time.monotonic() >= commit_at:
                 self._commit(task)
                 commit_at = time.monotonic() + self._flush_interval_s
@@ -151,7 +162,8 @@ class RunningSource(RunningUnit):
             self._poll_pause_s = min(self._poll_pause_s * 2, _POLL_PAUSE_MAX_S)
             return []
         self._poll_pause_s = _POLL_PAUSE_S
-        self.goes_on()
+        if not self._unstored:
+            self.goes_on()
         return found
 
     def _produce_all(self, task: SourceTask, pipeline: Pipeline, records: list[SourceRecord], tells_each: bool) -> None:
@@ -199,12 +211,15 @@ class RunningSource(RunningUnit):
         return settle
 
     def _leaves_out(self, error: Any, message: Any) -> bool:
-        """KIP-779: with errors.tolerance=all what a broker refuses is left out; else the task ends."""
-        reason = f"record for {message.topic()} was not written: {error.str()}"
-        if self._tolerance.tolerates:
-            _log.error("record left out", connector=self.unit.connector, stage="KAFKA_PRODUCE", reason=reason)
+        """KIP-779: with errors.tolerance=all what a broker refuses is left out; else the task ends.
+
+        A time-out refuses nothing: the task begins again, and reads the record again.
+        """
+        failure = failure_of(f"record for {message.topic()} was not written", error)
+        if self._tolerance.tolerates and not isinstance(failure, ClusterUnavailable):
+            _log.error("record left out", connector=self.unit.connector, stage="KAFKA_PRODUCE", reason=str(failure))
             return True
-        self._failure = self._failure or reason
+        self._failure = self._failure or failure
         return False
 
     def _produce(self, record: SourceRecord, made: Produced, told: Callable[..., None] | None) -> None:
@@ -235,8 +250,8 @@ class RunningSource(RunningUnit):
                     raise ConnectError("stopped while brokers take no records") from None
                 self._producer.poll(0.1)
             except KafkaException as error:
-                raise ConnectError(f"record for {record.topic} was not written: {error.args[0].str()}") from None
-        raise ConnectError(self._failure)
+                raise failure_of(f"record for {record.topic} was not written", error.args[0]) from None
+        raise self._failure
 
     def _give_up(self, record: SourceRecord, failure: Failure) -> None:
         place = f"{dict(record.source_partition)} {dict(record.source_offset)}"
@@ -251,10 +266,20 @@ class RunningSource(RunningUnit):
             )  # fmt: skip
 
     def _commit(self, task: SourceTask) -> None:
-        """Nothing that is not acknowledged, and nothing once another worker may have the task."""
+        """Nothing that is not acknowledged, and nothing once another worker may have the task.
+
+        As Kafka's, it goes on when offsets could not be stored in time, and stores them at the next commit.
+        """
         self._producer.poll(0)
         if not (self._holds() and self.may_write):
             return
-        if further := self._acknowledged.take():
-            self._kept.put(further)
+        for partition, offset in self._acknowledged.take():
+            self._unstored[dump(sorted(partition.items()))] = partition, offset
+        if self._unstored:
+            try:
+                self._kept.put(list(self._unstored.values()))
+            except StorageError as error:
+                self.falters("offsets not stored", error)
+                return
+            self._unstored = {}
         task.commit()

@@ -1,20 +1,30 @@
 """A connector or task on its thread: started, paused, stopped; whatever its plugin raises or however long it hangs."""
 
 import threading
+import time
 from collections.abc import Callable
 
 from broker.common.logs import logger
 from broker.connect.group.wire import Unit
+from broker.connect.tasks.retriable import is_retriable
 from broker.connect.traces import sentence_of, trace_of, words_of
 
 _log = logger("broker.connect")
+
+#: Before a unit begins again that met a retriable failure; twice as long each time, from the first again once it ran
+#: for longer than the longest.
+RESTART_PAUSE_S, RESTART_PAUSE_MAX_S = 0.5, 30.0
 
 #: Told of each state, with a trace if it failed.
 Tell = Callable[[Unit, str, str | None], None]
 
 
 class RunningUnit:
-    """`run` is what the thread does; it ends soon after `stopping` is set, or is left behind when it hangs."""
+    """`run` is what the thread does; it ends soon after `stopping` is set, or is left behind when it hangs.
+
+    A run that ends by a retriable failure (`retriable.py`) is followed by another one: a time-out of the cluster never
+    ends a unit for good. So `run` begins with nothing of the run before.
+    """
 
     def __init__(self, unit: Unit, tell: Tell, is_paused: bool):
         self.unit = unit
@@ -78,12 +88,12 @@ class RunningUnit:
         if not self._is_abandoned:
             self._tell(self.unit, state, trace)
 
-    def falters(self, what: str, error: Exception) -> None:
+    def falters(self, what: str, error: BaseException) -> None:
         """It tries again and goes on running; log and status say why when that begins, not each time."""
         if not self._is_faltering:
             self._is_faltering = True
             _log.warning(what, connector=self.unit.connector, task=self.unit.task, reason=words_of(error))
-            self.say("RUNNING", sentence_of(error))
+            self.say("PAUSED" if self.is_paused else "RUNNING", sentence_of(error))
 
     def goes_on(self) -> None:
         if self._is_faltering:
@@ -92,15 +102,32 @@ class RunningUnit:
             self.say("RUNNING")
 
     def _live(self) -> None:
-        try:
-            self.run()
-        except BaseException as error:  # a plugin's code, which may even exit: its failure is this unit's state alone
-            if self.stopping.is_set():
-                _log.warning(
-                    "stopped in the middle", connector=self.unit.connector, task=self.unit.task, reason=words_of(error)
-                )
+        pause_s = RESTART_PAUSE_S
+        while True:
+            began_s = time.monotonic()
+            try:
+                self.run()
+                return
+            except BaseException as error:  # a plugin's code, which may even exit: its failure is this unit's alone
+                if self.stopping.is_set():
+                    self._stopped_in_the_middle(error)
+                    return
+                if not is_retriable(error):
+                    self.failed = True
+                    _log.exception("failed", connector=self.unit.connector, task=self.unit.task)
+                    self.say("FAILED", trace_of(error))
+                    return
+                self._is_faltering = False
+                self.falters("begins again", error)
+            if time.monotonic() - began_s > RESTART_PAUSE_MAX_S:
+                pause_s = RESTART_PAUSE_S
+            if self.stopping.wait(pause_s):
                 self.say("UNASSIGNED")
                 return
-            self.failed = True
-            _log.exception("failed", connector=self.unit.connector, task=self.unit.task)
-            self.say("FAILED", trace_of(error))
+            pause_s = min(pause_s * 2, RESTART_PAUSE_MAX_S)
+
+    def _stopped_in_the_middle(self, error: BaseException) -> None:
+        _log.warning(
+            "stopped in the middle", connector=self.unit.connector, task=self.unit.task, reason=words_of(error)
+        )
+        self.say("UNASSIGNED")

@@ -41,7 +41,7 @@ class MirrorHeartbeatTask(TickingTask):
             key, value = beat(*self._aliases, int(time.time() * 1000))
             self._producer.produce(HEARTBEATS, value, key)
             self._producer.poll(0)
-        except (KafkaException, BufferError) as error:
+        except (KafkaException, BufferError, TimeoutError) as error:
             _log.warning("no beat", target=self._aliases[1], reason=str(error))
         return []
 

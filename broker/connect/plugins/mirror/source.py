@@ -50,10 +50,8 @@ class MirrorSourceTask(SourceTask):
         values = settings.SOURCE.parse(props)
         source, target = settings.addresses(props)
         naming, name = settings.naming(values), settings.flow_name(values)
-        try:
-            flow = Flow(name, source.cluster_id(), target.cluster_id(), values["exactly.once.enabled"])
-        except BarnabasError as error:
-            raise ConnectError(str(error)) from None
+        # An error of the clusters passes as it is: the worker knows which of them waiting mends.
+        flow = Flow(name, source.cluster_id(), target.cluster_id(), values["exactly.once.enabled"])
         if flow.source_id == flow.target_id:
             raise ConnectError(_ONE_CLUSTER)
         assigned = {partition: naming.copy_of(partition.topic) for partition in parse_partitions(props[ASSIGNED])}
@@ -175,7 +173,7 @@ class MirrorSourceConnector(SourceConnector):
         while not self._stopping.is_set():
             try:
                 self._look()
-            except (KafkaException, BarnabasError, TimeoutError) as error:
+            except (KafkaException, BarnabasError, BufferError, OSError) as error:
                 _log.warning("topics not looked at", flow=settings.flow_name(self._values), reason=str(error))
                 self._stopping.wait(min(pause_s, _FIRST_S))
                 continue

@@ -8,8 +8,19 @@ from confluent_kafka import KafkaError, KafkaException
 
 from broker.connect.storage import logs
 
+_RETRIABLE = [
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._NOENT,
+    KafkaError._TIMED_OUT,
+    KafkaError._TRANSPORT,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.REQUEST_TIMED_OUT,
+    TimeoutError,
+]
 
-@pytest.fixture(params=[KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._NOENT])
+
+@pytest.fixture(params=_RETRIABLE, ids=str)
 def admins(monkeypatch, request):
     """The first that is made knows an older epoch, or asks a broker that has not heard of a new topic; the next knows
     what is true."""
@@ -23,7 +34,8 @@ def admins(monkeypatch, request):
         def list_offsets(self, asked, **_options):
             told = Future()
             if self.is_stale:
-                told.set_exception(KafkaException(KafkaError(request.param)))
+                is_code = isinstance(request.param, int)
+                told.set_exception(KafkaException(KafkaError(request.param)) if is_code else request.param())
             else:
                 told.set_result(SimpleNamespace(offset=0))
             return dict.fromkeys(asked, told)
@@ -38,3 +50,22 @@ def test_an_admin_that_does_not_know_what_is_true_is_made_anew(admins):
     log._admin = logs.AdminClient({})
     log.read_to_end()
     assert len(admins) == 2
+
+
+def test_an_error_that_waiting_does_not_mend_is_told_at_once(monkeypatch):
+    class Admin:
+        def __init__(self, _settings):
+            self.requests = 0
+
+        def list_offsets(self, asked, **_options):
+            self.requests += 1
+            told = Future()
+            told.set_exception(KafkaException(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)))
+            return dict.fromkeys(asked, told)
+
+    monkeypatch.setattr(logs, "AdminClient", Admin)
+    log = logs.TopicLog("connect-configs", 1, 1, {}, lambda *_: None)
+    log._reached, log._admin = {0: 0}, Admin({})
+    with pytest.raises(logs.StorageError, match="the end of 'connect-configs' is not known"):
+        log.read_to_end()
+    assert log._admin.requests == 1

@@ -1,7 +1,14 @@
 """A source's task on a real producer: what it may write, and what its end is called."""
 
-from broker.connect.api import SourceRecord, SourceTask
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from broker.client.errors import BrokerUnreachable
+from broker.common.errors import ApiError, ErrorCode
+from broker.connect.api import ConnectError, SourceRecord, SourceTask
 from broker.connect.group.wire import Unit
+from broker.connect.storage.logs import StorageError
+from broker.connect.tasks import unit
 from broker.connect.tasks.source_task import RunningSource
 from tests.barnabas_cluster import await_true
 from tests.broker.connect.mock_cluster import all_records, mock_cluster
@@ -27,14 +34,22 @@ class OneLine(SourceTask):
 class Kept:
     topic = "offsets"
 
-    def __init__(self, stored):
+    """`troubles`: what the next calls of `catch_up` and `put` raise, each once."""
+
+    def __init__(self, stored, troubles=None):
         self._stored = stored
+        self._troubles = troubles or {}
 
     def catch_up(self, *, waits_for_open):
-        return
+        self._stumble("catch_up")
 
     def put(self, pairs):
+        self._stumble("put")
         self._stored.extend(pairs)
+
+    def _stumble(self, call):
+        if self._troubles.get(call):
+            raise self._troubles[call].pop()
 
     def close(self):
         return
@@ -44,18 +59,18 @@ class Group:
     is_ours = True
 
 
-def running(cluster, group, states, stored):
+def running(cluster, group, states, stored, troubles=None, task=OneLine, tell=None):
     converters = {f"{side}.converter": "StringConverter" for side in ("key", "value")}
     return RunningSource(
         Unit("c", 0),
-        lambda _unit, state, _trace: states.append(state),
+        tell or (lambda _unit, state, _trace: states.append(state)),
         False,
-        task=OneLine,
+        task=task,
         props={},
         worker_props=converters,
         producer={"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2},
         admin={"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2},
-        offsets=Kept(stored),
+        offsets=Kept(stored, troubles),
         holds=lambda: group.is_ours,
         used=lambda _unit, _topic: None,
         flush_interval_s=0.05,
@@ -93,3 +108,78 @@ def test_what_waited_for_the_group_is_written_once_it_is_heard_again():
         assert [record.value() for record in all_records(cluster.bootstrap_servers, "lines")] == [b"line"]
     assert stored == [({"file": "f"}, {"line": 1})]
     assert states == ["RUNNING", "UNASSIGNED"]
+
+
+_TIMED_OUT = StorageError("'connect-offsets' was not read to its end in 30 s")
+
+
+@pytest.mark.parametrize("call", ["catch_up", "put"])
+def test_a_time_out_of_the_offset_storage_ends_no_task(call, monkeypatch):
+    monkeypatch.setattr(unit, "RESTART_PAUSE_S", 0.01)
+    told, stored, group = [], [], Group()
+    troubles = {call: [_TIMED_OUT, _TIMED_OUT]}
+    with mock_cluster("lines") as cluster:
+        task = running(cluster, group, [], stored, troubles, tell=lambda *state: told.append(state[1:]))
+        task.begin()
+        await_true(lambda: stored, "offsets stored")
+        assert not task.failed
+        task.ask_to_stop()
+        assert task.await_stop(10)
+    assert stored == [({"file": "f"}, {"line": 1})]
+    assert ("RUNNING", f"StorageError: {_TIMED_OUT}") in told
+    assert {state for state, _ in told} == {"RUNNING", "UNASSIGNED"}
+
+
+class Troubled(OneLine):
+    """`start` raises each of `troubles` once."""
+
+    troubles = ()
+
+    def start(self, props, context):
+        super().start(props, context)
+        if self.troubles:
+            raise self.troubles.pop()
+
+
+_RETRIABLE = [
+    BrokerUnreachable("no response in time"),
+    ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE),
+    KafkaException(KafkaError(KafkaError._TIMED_OUT)),
+]
+
+
+@pytest.mark.parametrize("error", _RETRIABLE, ids=lambda error: type(error).__name__)
+def test_a_task_that_meets_a_cluster_which_is_away_begins_again(error, monkeypatch):
+    monkeypatch.setattr(unit, "RESTART_PAUSE_S", 0.01)
+    monkeypatch.setattr(Troubled, "troubles", [error, error])
+    states, stored, group = [], [], Group()
+    with mock_cluster("lines") as cluster:
+        task = running(cluster, group, states, stored, task=Troubled)
+        task.begin()
+        await_true(lambda: stored, "offsets stored")
+        task.ask_to_stop()
+        assert task.await_stop(10)
+    assert "FAILED" not in states
+
+
+def test_a_task_that_is_stopped_while_it_waits_to_begin_again_ends(monkeypatch):
+    monkeypatch.setattr(unit, "RESTART_PAUSE_S", 60)
+    monkeypatch.setattr(Troubled, "troubles", [_RETRIABLE[0]])
+    states = []
+    with mock_cluster("lines") as cluster:
+        task = running(cluster, Group(), states, [], task=Troubled)
+        task.begin()
+        await_true(lambda: "RUNNING" in states, "it says that it begins again")
+        task.ask_to_stop()
+        assert task.await_stop(10)
+    assert states == ["RUNNING", "UNASSIGNED"]
+
+
+@pytest.mark.parametrize("error", [ConnectError("wrong"), ApiError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)])
+def test_what_waiting_does_not_mend_ends_a_task(error, monkeypatch):
+    monkeypatch.setattr(Troubled, "troubles", [error])
+    states = []
+    with mock_cluster("lines") as cluster:
+        task = running(cluster, Group(), states, [], task=Troubled)
+        task.begin()
+        await_true(lambda: states == ["FAILED"], "it has failed")

@@ -1,0 +1,111 @@
+"""Brokers killed and suspended in turn on a busy machine: no task of the workers is FAILED, and no line is missing."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from confluent_kafka.admin import AdminClient
+
+from tests.barnabas_cluster import await_true, running_cluster
+from tests.broker.connect.herder.test_distributed import Workers, all_running, everything, properties, put, source
+from tests.broker.connect.herder.test_kills import Load
+
+_BROKERS = 3
+_TEXT = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
+_COPIES = {f"{kind}.storage.replication.factor": "3" for kind in ("config", "offset", "status")}
+_NEW_TOPICS = {"topic.creation.default.partitions": "1", "topic.creation.default.replication.factor": "3"}
+
+
+@contextlib.contextmanager
+def busy_machine(processes):
+    """As many processes as cores, and more, that do nothing but keep them busy."""
+    burning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for each in burning:
+            each.kill()
+            each.wait()
+
+
+def leads_nothing(cluster, broker_id) -> bool:
+    others = ",".join(f"{each.host}:{each.port}" for each in cluster.brokers if each.broker_id != broker_id)
+    topics = AdminClient({"bootstrap.servers": others, "log_level": 2}).list_topics(timeout=20).topics.values()
+    return all(part.leader != broker_id for topic in topics for part in topic.partitions.values())
+
+
+def strike(cluster, number):
+    """Kill a broker, or suspend it until the others lead: then its clients wait for responses that do not come."""
+    victim = cluster.brokers[number % _BROKERS]
+    if number % 2:
+        victim.process.send_signal(signal.SIGSTOP)
+        try:
+            await_true(lambda: leads_nothing(cluster, victim.broker_id), "the others lead", 120)
+        finally:
+            victim.process.send_signal(signal.SIGCONT)
+    else:
+        victim.kill()
+        await_true(lambda: leads_nothing(cluster, victim.broker_id), "the others lead", 120)
+        victim.start()
+    victim.await_healthy()
+
+
+def rows(directory) -> set[str]:
+    return {json.loads(line) for path in directory.rglob("*.jsonl") for line in path.read_text().splitlines()}
+
+
+def connectors_outlive(tmp_path, zookeeper, rounds, burning):
+    once = {"exactly.once.source.support": "enabled", "offset.flush.interval.ms": "500"}
+    sink = {"connector.class": "ObjectSink", "topics": "lines", "path": str(tmp_path / "found"), "format": "json"}
+    with contextlib.ExitStack() as stack:
+        cluster = stack.enter_context(running_cluster(tmp_path / "cluster", brokers=_BROKERS, zookeeper=zookeeper))
+        plain = Workers(cluster, tmp_path, "plain", properties(cluster, "plain") | _COPIES)
+        exact = Workers(cluster, tmp_path / "exact", "exact", properties(cluster, "exact") | _COPIES | once)
+        (tmp_path / "exact").mkdir()
+        stack.callback(lambda: [worker.stop() for group in (plain, exact) for worker in group.all])
+        worker, exact_worker = plain.start(), exact.start()
+        load = stack.enter_context(Load(tmp_path))
+        names = load.names
+        for name in names[:2]:
+            put(worker, name, source(tmp_path, name, "lines") | _NEW_TOPICS | _TEXT)
+        put(worker, "sink", sink | _TEXT | {"file.max.records": "50", "partition.duration.ms": str(10**13)})
+        for name in names[2:]:
+            put(exact_worker, name, source(tmp_path, name, "exact-lines") | _NEW_TOPICS | _TEXT)
+        await_true(lambda: all_running(worker, [*names[:2], "sink"]), "all run", 90)
+        await_true(lambda: all_running(exact_worker, names[2:]), "all run exactly once", 90)
+        with busy_machine(burning):
+            for number in range(rounds):
+                before = len(rows(tmp_path / "found"))
+                strike(cluster, number)
+                await_true(lambda: len(rows(tmp_path / "found")) > before, f"rows go on, {number}", 180)  # noqa: B023
+        load.__exit__()
+        await_true(lambda: all_running(worker, [*names[:2], "sink"]), "all run at the end", 120)
+        await_true(lambda: all_running(exact_worker, names[2:]), "all run exactly once at the end", 120)
+        lines = load.lines()
+        plain_lines = {line for line in lines if line.startswith(tuple(names[:2]))}
+        exact_lines = [line for line in lines if line.startswith(tuple(names[2:]))]
+
+        def written(topic):
+            return [value.decode() for value in everything(cluster, topic)]
+
+        await_true(lambda: plain_lines == set(written("lines")), "each line at least once", 120)
+        await_true(lambda: len(written("exact-lines")) >= len(exact_lines), "each line", 120)
+        assert sorted(written("exact-lines")) == exact_lines
+        logs = worker.log.read_text() + exact_worker.log.read_text()
+        assert "event=failed" not in logs
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_connectors_outlive_ten_rounds_of_brokers_that_die_or_hang(tmp_path, zookeeper):
+    connectors_outlive(tmp_path, zookeeper, 10, 2 * (os.cpu_count() or 1))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_connectors_outlive_a_broker_that_dies_and_one_that_hangs(tmp_path, zookeeper):
+    connectors_outlive(tmp_path, zookeeper, 2, 2)
