@@ -5,21 +5,25 @@ header count varint · headers. Keys, values and header values are a varint leng
 batch come from a peer through a broker that never looked inside, so each length is checked against what is there.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import DECOMPRESSED_BYTES_MAX, RECORDS_PER_BATCH_MAX
+from broker.common.types import new_tuple
 from broker.records.batch import (
     CURRENT_MAGIC,
     HEADER_BYTES,
+    LOG_APPEND_TIME_BIT,
     BatchHeader,
-    TimestampType,
     crc_matches,
     parse_batch_header,
 )
 from broker.records.compression import decompress
 from broker.records.varint import read_varint
 
+#: A byte of a variable-length integer from here on is followed by another one.
+_LONGER = 0x80
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 
@@ -56,17 +60,62 @@ def decode_records(
 
 def _decode_all(header: BatchHeader, payload: memoryview) -> list[Record]:
     check_records_count(header)
-    records = []
-    at, offset_before = 0, header.base_offset - 1
-    while at < len(payload):
-        record, at = _decode_one(header, payload, at)
-        if not offset_before < record.offset <= header.last_offset:
-            raise _corrupt(f"offset {record.offset} of a record does not fit between its neighbours")
-        offset_before = record.offset
-        records.append(record)
+    records = list(iterate_records(header, payload))
     if len(records) != header.records_count:
         raise _corrupt(f"the batch holds {len(records)} records and says {header.records_count}")
     return records
+
+
+def iterate_records(header: BatchHeader, payload: memoryview) -> Iterator[Record]:
+    """The records of an unpacked `payload`, one by one. Raises as `decode_records`, IndexError where a record runs past
+    the end; how many there are is not compared with the header.
+
+    Integers of one and two bytes, nearly all there are, are read in place: a call for each is half of the work.
+    """
+    data, size = bytes(payload), len(payload)
+    at, offset_before = 0, header.base_offset - 1
+    base_offset, last_offset = header.base_offset, header.last_offset
+    base_timestamp, appended_at = header.base_timestamp, header.attributes & LOG_APPEND_TIME_BIT
+    while at < size:
+        raw, at = data[at], at + 1
+        if raw >= _LONGER:
+            raw, at = _rest_of(raw, data, at)
+        end = at + ((raw >> 1) ^ -(raw & 1))
+        if end < at or end > size:
+            raise _corrupt(f"a record says its length is {end - at}")
+        raw, at = data[at + 1], at + 2  # behind the attributes
+        if raw >= _LONGER:
+            raw, at = _rest_of(raw, data, at)
+        timestamp_ms = header.max_timestamp if appended_at else base_timestamp + ((raw >> 1) ^ -(raw & 1))
+        if not INT64_MIN <= timestamp_ms <= INT64_MAX:
+            raise _corrupt(f"timestamp {timestamp_ms} of a record is no 64-bit number")
+        raw, at = data[at], at + 1
+        if raw >= _LONGER:
+            raw, at = _rest_of(raw, data, at)
+        offset = base_offset + ((raw >> 1) ^ -(raw & 1))
+        key, at = _decode_bytes(data, at, end)
+        value, at = _decode_bytes(data, at, end)
+        headers: tuple[tuple[str, bytes | None], ...] = ()
+        if data[at]:
+            headers, at = _decode_headers(data, at, end)
+        else:
+            at += 1
+        if at != end:
+            raise _corrupt(f"a record has {end - at} bytes more than its fields")
+        if not offset_before < offset <= last_offset:
+            raise _corrupt(f"offset {offset} of a record does not fit between its neighbours")
+        offset_before = offset
+        yield new_tuple(Record, (offset, timestamp_ms, key, value, headers))
+
+
+def _rest_of(first: int, data: bytes, at: int) -> tuple[int, int]:
+    """A longer integer as it is written, its sign in the lowest bit, and the position behind it; `at` is its second
+    byte."""
+    byte = data[at]
+    if byte < _LONGER:
+        return first & 0x7F | byte << 7, at + 1
+    value, at = read_varint(data, at - 1)
+    return (value << 1) ^ (value >> 63), at
 
 
 def check_records_count(header: BatchHeader) -> None:
@@ -75,47 +124,30 @@ def check_records_count(header: BatchHeader) -> None:
         raise _corrupt(f"a batch of {header.records_count} records; {RECORDS_PER_BATCH_MAX} are looked into")
 
 
-def _decode_one(header: BatchHeader, payload: memoryview, at: int) -> tuple[Record, int]:
-    length, at = read_varint(payload, at)
-    end = at + length
-    if length < 0 or end > len(payload):
-        raise _corrupt(f"a record says its length is {length}")
-    body = payload[:end]
-    timestamp_delta, at = read_varint(body, at + 1)
-    offset_delta, at = read_varint(body, at)
-    key, at = _decode_bytes(body, at)
-    value, at = _decode_bytes(body, at)
-    headers, at = _decode_headers(body, at)
-    if at != end:
-        raise _corrupt(f"a record has {end - at} bytes more than its fields")
-    if header.timestamp_type is TimestampType.LOG_APPEND_TIME:
-        timestamp_ms = header.max_timestamp
-    else:
-        timestamp_ms = header.base_timestamp + timestamp_delta
-        if not INT64_MIN <= timestamp_ms <= INT64_MAX:
-            raise _corrupt(f"timestamp {timestamp_ms} of a record is no 64-bit number")
-    return Record(header.base_offset + offset_delta, timestamp_ms, key, value, headers), end
+def _decode_bytes(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
+    raw, at = data[at], at + 1
+    if raw >= _LONGER:
+        raw, at = _rest_of(raw, data, at)
+    if raw & 1:
+        if raw == 1:
+            return None, at
+        raise _corrupt(f"a field of a record says its length is {-(raw + 1 >> 1)}")
+    behind = at + (raw >> 1)
+    if behind > end:
+        raise _corrupt(f"a field of a record says its length is {raw >> 1}")
+    return data[at:behind], behind
 
 
-def _decode_bytes(body: memoryview, at: int) -> tuple[bytes | None, int]:
-    length, at = read_varint(body, at)
-    if length == -1:
-        return None, at
-    if length < 0 or at + length > len(body):
-        raise _corrupt(f"a field of a record says its length is {length}")
-    return bytes(body[at : at + length]), at + length
-
-
-def _decode_headers(body: memoryview, at: int) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
-    count, at = read_varint(body, at)
+def _decode_headers(data: bytes, at: int, end: int) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
+    count, at = read_varint(data, at)
     if count < 0:
         raise _corrupt(f"a record says it has {count} headers")
     headers = []
     for _ in range(count):
-        key, at = _decode_bytes(body, at)
+        key, at = _decode_bytes(data, at, end)
         if key is None:
             raise _corrupt("the key of a record header is null")
-        value, at = _decode_bytes(body, at)
+        value, at = _decode_bytes(data, at, end)
         headers.append((key.decode("utf-8", "replace"), value))
     return tuple(headers), at
 

@@ -1,115 +1,96 @@
-"""Single records of a real cluster: a consumer that is assigned what it reads and commits nothing, and a producer."""
+"""Single records of a real cluster: a reader that commits nothing and joins no group, and a producer."""
 
 import time
 from collections.abc import Iterable, Mapping
 
 from confluent_kafka import (
-    TIMESTAMP_LOG_APPEND_TIME,
-    TIMESTAMP_NOT_AVAILABLE,
-    Consumer,
     KafkaError,
     KafkaException,
     Message,
     Producer,
-    TopicPartition,
 )
 
+from broker.client.errors import BrokerUnreachable
+from broker.client.record_reader import LeftOutBatch, RecordReader
+from broker.common.errors import ApiError, BarnabasError
+from broker.common.types import IsolationLevel
 from console.gateway.client import ClusterClient
-from console.gateway.errors import ClusterUnreachableError, error_from_kafka
-from console.gateway.own_requests import LibraryStatistics, own_requests, statistics
+from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka, refusal, unanswered
+from console.gateway.own_requests import own_requests
 from console.gateway.record_views import Headers, RecordView
 
-#: What one reader holds of records not yet asked for; a tail that is paused stays at this.
-QUEUED_KILOBYTES_MAX = 4_096
+#: What all leaders together send a reader at once; a batch that is larger comes as a whole.
 FETCH_BYTES_MAX = 4 * 1024 * 1024
+#: One batch of a reader at a time is unpacked; sixteen people read at once (`reader_slots.py`).
+UNPACKED_BYTES_MAX = 16 * 1024 * 1024
+FETCH_WAIT_MS = 100
+REQUEST_TIMEOUT_SECONDS = 10.0
 PRODUCE_TIMEOUT_SECONDS = 10.0
-#: How often a reader tells of its requests: what it tells is long where it has many partitions, and what is told while
-#: it is paused waits.
-STATISTICS_MS, STATISTICS_MS_PER_PARTITION = 500, 50
-#: Named in the protocol, never joined and never committed to: the library wants one.
-READER_GROUP = "barnabas-console-reader"
+#: Batches that were left out and are named; of more there is their number.
+LEFT_OUT_TOLD_MAX = 5
 
 
 class KafkaRecordStream:
-    """A RecordStream over a consumer of its own. Raises GatewayError when the cluster says no."""
+    """A RecordStream over our own client: librdkafka's would unpack a batch of 1 MB to 1 GB. Raises GatewayError when
+    the cluster says no."""
 
     def __init__(self, client: ClusterClient, topic: str, starts: Mapping[int, int], committed_only: bool):
-        self._topic = topic
-        self._positions = dict(starts)
-        self._requests, self._untold_bytes = own_requests(), 0
-        told = statistics(STATISTICS_MS + STATISTICS_MS_PER_PARTITION * len(starts))
-        self._statistics: LibraryStatistics | None = told.get("stats_cb")
-        self._consumer = Consumer(
-            client.settings(
-                {
-                    "client.id": "barnabas-console-reader",
-                    "group.id": READER_GROUP,
-                    "enable.auto.commit": False,
-                    "enable.auto.offset.store": False,
-                    "enable.partition.eof": True,
-                    "auto.offset.reset": "earliest",
-                    "isolation.level": "read_committed" if committed_only else "read_uncommitted",
-                    "queued.max.messages.kbytes": QUEUED_KILOBYTES_MAX,
-                    # By default it rests for a second whenever so much is waiting: a search would, after each of them.
-                    "fetch.queue.backoff.ms": 10,
-                    "fetch.max.bytes": FETCH_BYTES_MAX,
-                    "fetch.wait.max.ms": 100,
-                    "allow.auto.create.topics": False,
-                    "log_level": 0,
-                    **told,
-                }
-            )
+        self._cluster = client.cluster(REQUEST_TIMEOUT_SECONDS)
+        self._reader = RecordReader(
+            self._cluster,
+            topic,
+            starts,
+            IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED,
+            fetch_bytes=FETCH_BYTES_MAX,
+            fetch_wait_ms=FETCH_WAIT_MS,
+            unpacked_bytes_max=UNPACKED_BYTES_MAX,
+            turn=lambda address: client.turn(address, REQUEST_TIMEOUT_SECONDS),
         )
-        self._consumer.assign([TopicPartition(topic, partition, offset) for partition, offset in starts.items()])
+        self._left_out: list[LeftOutBatch] = []
+        self._left_out_count = 0
 
     @property
     def positions(self) -> Mapping[int, int]:
-        return self._positions
+        return self._reader.positions
+
+    @property
+    def note(self) -> str:
+        """Which batches were left out, and why; empty if none was."""
+        if not self._left_out:
+            return ""
+        more = self._left_out_count - len(self._left_out)
+        named = [_described(each) for each in self._left_out] + ([f"{more} batches more"] if more else [])
+        return f"Left out: {'; '.join(named)}."
 
     def read(self, timeout_seconds: float, records_max: int) -> list[RecordView]:
         try:
-            messages = self._consumer.consume(records_max, timeout_seconds)
-        except KafkaException as error:
-            raise error_from_kafka(error.args[0]) from error
-        records = []
-        for message in messages:
-            error = message.error()
-            if error is not None and error.code() != KafkaError._PARTITION_EOF:
-                self._refuse_unless_passing(error)
-            elif message.partition() in self._positions:
-                if error is None:
-                    records.append(view_of(message))
-                    self._untold_bytes += len(message)
-                following = message.offset() + (error is None)
-                self._positions[message.partition()] = max(self._positions[message.partition()], following)
-        return records
+            runs = self._reader.read(timeout_seconds, records_max)
+        except ApiError as error:
+            raise refusal(error.code, error.message or "") from error
+        except BrokerUnreachable as error:
+            raise unanswered(error) from error
+        except BarnabasError as error:
+            raise GatewayError(str(error)) from error
+        left_out = self._reader.take_left_out()
+        self._left_out_count += len(left_out)
+        self._left_out += left_out[: LEFT_OUT_TOLD_MAX - len(self._left_out)]
+        return [
+            RecordView(partition, at, None if at_ms < 0 else at_ms, key, value, headers, is_append_time)
+            for partition, is_append_time, records in runs
+            for at, at_ms, key, value, headers in records
+        ]
 
     def drop(self, partition: int) -> None:
-        self._consumer.incremental_unassign([TopicPartition(self._topic, partition)])
+        self._reader.drop(partition)
 
     def close(self) -> None:
-        self._consumer.close()
-        if self._statistics is None or not self._statistics.has_told:
-            self._requests.told_nothing("Fetch", 1, self._untold_bytes)
-
-    @staticmethod
-    def _refuse_unless_passing(error: KafkaError) -> None:
-        """The library goes on by itself after a broker it lost; reading then takes longer, and budgets are for that."""
-        if not error.retriable() and error.code() not in (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN):
-            raise error_from_kafka(error)
+        self._reader.close()
+        self._cluster.close()
 
 
-def view_of(message: Message) -> RecordView:
-    kind, at_ms = message.timestamp()
-    return RecordView(
-        partition=message.partition(),
-        offset=message.offset(),
-        at_ms=None if kind == TIMESTAMP_NOT_AVAILABLE else at_ms,
-        key=message.key(),
-        value=message.value(),
-        headers=tuple(message.headers() or ()),
-        is_append_time=kind == TIMESTAMP_LOG_APPEND_TIME,
-    )
+def _described(batch: LeftOutBatch) -> str:
+    span = f"offset {batch.first:,}" if batch.first == batch.last else f"offsets {batch.first:,} to {batch.last:,}"
+    return f"partition {batch.partition}, {span} ({batch.reason})"
 
 
 def produce(

@@ -89,6 +89,6 @@ def _record(request: HttpRequest, topic: Topic, partition: int, offset: int) -> 
         raise RefusedError("MASKED", f"Of these records {hidden[0].text} is hidden from you, so you cannot copy them.")
     page = read_page(source_for(request.user, topic), topic.name, topic.partition_count, query)
     if not page.records or page.records[0].offset != offset:
-        raise RefusedError("OFFSET_OUT_OF_RANGE", "The record is not there any more.")
+        raise RefusedError("OFFSET_OUT_OF_RANGE", page.note or "The record is not there any more.")
     count_reading(request.user, topic, {partition})
     return page.records[0]

@@ -15,7 +15,7 @@ from console.gateway.record_views import BatchView, OffsetSpan, RecordStream, Re
 from console.records.masking import Masker, MaskingError, Path, Rule, hidden_paths, parse_masking
 from console.records.metered_source import metered
 from console.records.reading import RecordSource
-from console.records.scan import waits_of
+from console.records.scan import note_of, waits_of
 
 
 def hidden_from(person: User, topic: str) -> tuple[Path, ...]:
@@ -79,6 +79,10 @@ class _MaskedStream:
     @property
     def waits(self) -> str:
         return waits_of(self._stream)
+
+    @property
+    def note(self) -> str:
+        return note_of(self._stream)
 
     def read(self, timeout_seconds: float, records_max: int) -> list[RecordView]:
         return [self._masker.masked(each) for each in self._stream.read(timeout_seconds, records_max)]

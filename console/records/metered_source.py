@@ -11,6 +11,7 @@ from console.gateway.errors import GatewayError
 from console.gateway.record_views import BatchView, OffsetSpan, RecordStream, RecordView
 from console.records.read_ledger import LEDGER, ReadLedger, limits_now
 from console.records.reading import RecordSource
+from console.records.scan import note_of
 
 #: What a broker reads at most to find the offset of a time: as much as lies between two entries of its index.
 LOOKUP_BYTES = 4_096
@@ -70,6 +71,10 @@ class MeteredStream:
     def waits(self) -> str:
         """What it waits for; empty: it may read on."""
         return self._standing.why
+
+    @property
+    def note(self) -> str:
+        return note_of(self._stream)
 
     def read(self, timeout_seconds: float, records_max: int) -> list[RecordView]:
         """Nothing while it is not the turn of its reader."""

@@ -52,6 +52,8 @@ class RecordPage:
     cursor: str = ""
     #: Why it broke off, where the budget of reading was used up.
     waits: str = ""
+    #: Which batches could not be read, and why.
+    note: str = ""
 
 
 def find_range(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> OffsetRange:
@@ -108,7 +110,8 @@ def read_page(gateway: RecordSource, topic: str, partition_count: int, query: Re
     is_more = is_more and (stop == Stop.END or not is_newest)
     if stop == Stop.END and is_more:
         stop = Stop.LIMIT
-    return RecordPage(tuple(taken), stop, whole.silent, write_cursor(following) if is_more else "", waits)
+    cursor = write_cursor(following) if is_more else ""
+    return RecordPage(tuple(taken), stop, whole.silent, cursor, waits, scan.note)
 
 
 def open_scan(

@@ -118,6 +118,8 @@ def _absence(topic: Topic, partition: int, offset: int, page: RecordPage) -> str
     place = f"{topic.name}-{partition} holds no record at offset {offset}"
     if partition in page.silent:
         return f"Partition {partition} of {topic.name} has no leader that answers; try again in a moment."
+    if page.note:
+        return page.note
     if page.records:
         return (
             f"{place}: it was deleted or compacted, or belongs to a transaction. The next is {page.records[0].offset}."

@@ -46,6 +46,11 @@ def waits_of(stream: RecordStream) -> str:
     return str(getattr(stream, "waits", ""))
 
 
+def note_of(stream: RecordStream) -> str:
+    """What a person must know of what a stream could not read; empty: it has read everything."""
+    return str(getattr(stream, "note", ""))
+
+
 class Scan:
     """Reads `stream` up to `ends`, keeping what `matches`."""
 
@@ -74,8 +79,8 @@ class Scan:
 
     @property
     def note(self) -> str:
-        """What a person must know of what was looked at."""
-        return str(getattr(self._matches, "note", ""))
+        """What a person must know of what was looked at, and of what could not be."""
+        return " ".join(filter(None, (note_of(self._stream), str(getattr(self._matches, "note", "")))))
 
     @property
     def waits(self) -> str:

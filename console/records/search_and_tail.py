@@ -12,7 +12,7 @@ from console.common.clock import now_ms
 from console.gateway.record_views import RecordView
 from console.records.query import RecordQuery, write_cursor
 from console.records.reading import OffsetRange, RecordSource, find_range, matcher, open_scan
-from console.records.scan import Budget, Progress, Stop, waits_of
+from console.records.scan import Budget, Progress, Stop, note_of, waits_of
 
 #: What one search may read; it ends with the records a page shows.
 SEARCH_BYTES_MAX = 512 * 1024 * 1024
@@ -96,7 +96,7 @@ def search_for_file(
             found += turn.records
             found_bytes += sum(each.size_bytes for each in turn.records)
             if turn.ended or found_bytes > FILE_BYTES_MAX:
-                return found, turn.ended == Stop.END
+                return found, turn.ended == Stop.END and not turn.note
     finally:
         reader.close()
 
@@ -134,7 +134,8 @@ class TailReader:
         shown = sorted((each for each in records if self._matches(each)), key=lambda each: each.at_ms or 0)
         cursor = self.cursor if records else ""
         waits = waits_of(self._stream)
-        return Turn(tuple(shown), skipped=skipped, cursor=cursor, note=self._matches.note, waits=waits)
+        note = " ".join(filter(None, (note_of(self._stream), self._matches.note)))
+        return Turn(tuple(shown), skipped=skipped, cursor=cursor, note=note, waits=waits)
 
     def close(self) -> None:
         self._stream.close()

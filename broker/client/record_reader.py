@@ -1,0 +1,299 @@
+"""Reads records of partitions over our own client, from given offsets on, with a bound on what a batch may unpack to.
+
+librdkafka unpacks whatever it fetches, and bounds gzip by nothing: a batch of 1 MB may become 1 GB. Here a batch that
+unpacks to more than the bound is left out and told, and reading goes on behind it. Nothing is committed, and no group
+is joined.
+"""
+
+import select
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from itertools import dropwhile, islice
+from typing import Any, NamedTuple
+
+from broker.client.cluster import Cluster
+from broker.client.connection import BrokerConnection, Sent
+from broker.client.errors import BrokerUnreachable, told_code
+from broker.client.leaders import MOVED, Address, Leaders
+from broker.client.offsets import list_offsets
+from broker.client.visible_batches import Batch, end_of, visible_batches
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import IsolationLevel, TopicPartition
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
+from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from broker.records.batch import HEADER_BYTES, BatchHeader, TimestampType
+from broker.records.compression import decompress
+from broker.records.record import Record, iterate_records
+
+#: The newest version that names topics by name.
+_FETCH_BY_NAME = 12
+_PAUSE_S = 0.05
+#: A leader that hangs is given up, and whoever leads by then is asked.
+_RESPONSE_S = 30.0
+
+
+class RecordRun(NamedTuple):
+    """Records of a partition in a row. Their `timestamp_ms` is the broker's where `is_append_time`, else the
+    producer's, and -1 for none."""
+
+    partition: int
+    is_append_time: bool
+    records: list[Record]
+
+
+class LeftOutBatch(NamedTuple):
+    """A batch that was not read, with the first and the last offset it takes up."""
+
+    partition: int
+    first: int
+    last: int
+    reason: str
+
+
+class _Asked(NamedTuple):
+    connection: BrokerConnection
+    sent: Sent
+    partitions: tuple[int, ...]
+    until: float
+    turn: ExitStack
+
+
+class _Fetched(NamedTuple):
+    """What a response brought of a partition, behind `start`; `end` is the offset behind its last batch."""
+
+    partition: int
+    start: int
+    end: int
+    batches: Iterator[Batch]
+
+
+class RecordReader:
+    """Of one topic, on one thread, until `close`; the cluster stays open."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        topic: str,
+        starts: Mapping[int, int],
+        isolation: IsolationLevel,
+        *,
+        fetch_bytes: int,
+        fetch_wait_ms: int,
+        unpacked_bytes_max: int,
+        turn: Callable[[str], AbstractContextManager[object]] | None = None,
+    ):
+        """`turn(address)` is entered around each request, as a limit of requests under way wants it."""
+        self._cluster, self._leaders = cluster, Leaders(cluster)
+        self._topic, self._isolation = topic, isolation
+        self._fetch_bytes, self._fetch_wait_ms = fetch_bytes, fetch_wait_ms
+        self._unpacked_bytes_max = unpacked_bytes_max
+        self._turn = turn
+        #: The offset to be read next, of each partition.
+        self.positions = dict(starts)
+        self._wanted = set(starts)
+        self._asked: dict[Address, _Asked] = {}
+        self._fetched: deque[_Fetched] = deque()
+        #: Of the response that is being read, and of its batch.
+        self._reading: _Fetched | None = None
+        self._batch: BatchHeader | None = None
+        self._records: Iterator[Record] = iter(())
+        self._left_out: list[LeftOutBatch] = []
+        self._rotation = 0
+
+    def take_left_out(self) -> list[LeftOutBatch]:
+        """The batches that were left out since the last call."""
+        taken, self._left_out = self._left_out, []
+        return taken
+
+    def drop(self, partition: int) -> None:
+        """Read no more of the partition; its position stays."""
+        self._wanted.discard(partition)
+        if self._reading is not None and self._reading.partition == partition:
+            self._batch = None
+
+    def read(self, timeout_s: float, records_max: int) -> list[RecordRun]:
+        """At most `records_max` records, waited for no longer than `timeout_s`; empty if nothing came.
+
+        Raises ApiError for what waiting does not mend, NotTrusted, LoginRefused.
+        """
+        deadline = time.monotonic() + timeout_s
+        runs = self._buffered(records_max)
+        while not runs and self._wanted and time.monotonic() < deadline:
+            self._fetch(deadline)
+            runs = self._buffered(records_max)
+        return runs
+
+    def _buffered(self, records_max: int) -> list[RecordRun]:
+        runs: list[RecordRun] = []
+        left = records_max
+        while left and (self._batch is not None or self._next_batch()):
+            assert self._reading is not None
+            assert self._batch is not None
+            partition = self._reading.partition
+            records = self._taken(self._batch, partition, left)
+            if records:
+                left -= len(records)
+                self.positions[partition] = records[-1].offset + 1
+                is_append_time = self._batch.timestamp_type is TimestampType.LOG_APPEND_TIME
+                runs.append(RecordRun(partition, is_append_time, records))
+            if left:
+                self.positions[partition] = max(self.positions[partition], self._batch.next_offset)
+                self._batch = None
+        return runs
+
+    def _taken(self, header: BatchHeader, partition: int, records_max: int) -> list[Record]:
+        """The next records of the batch; fewer than `records_max` at its end, or where it cannot be read on."""
+        records: list[Record] = []
+        try:
+            for record in islice(self._records, records_max):
+                records.append(record)
+        except (ApiError, IndexError) as error:
+            reason = error.message if isinstance(error, ApiError) else "a record runs past the end of its batch"
+            self._left_out.append(LeftOutBatch(partition, header.base_offset, header.last_offset, reason))
+            self._records = iter(())
+        return records
+
+    def _next_batch(self) -> bool:
+        """Whether there is another one of a partition that is still wanted."""
+        while True:
+            if self._reading is None or self._reading.partition not in self._wanted:
+                if not self._fetched:
+                    self._reading = None
+                    return False
+                self._reading = self._fetched.popleft()
+                continue
+            partition, start, end, batches = self._reading
+            try:
+                header, batch = next(batches, (None, memoryview(b"")))
+            except ApiError as error:
+                # Damaged, or of before Kafka 0.11: where the next batch begins is only known of the whole response.
+                self._left_out.append(LeftOutBatch(partition, self.positions[partition], end - 1, error.message))
+                header = None
+            if header is None:
+                self.positions[partition] = max(self.positions[partition], end)
+                self._reading = None
+                continue
+            self._batch = header
+            self._records = self._unpacked(header, batch)
+            if header.base_offset < start:
+                self._records = dropwhile(lambda record: record.offset < start, self._records)  # noqa: B023
+            return True
+
+    def _unpacked(self, header: BatchHeader, batch: memoryview) -> Iterator[Record]:
+        """Lazily, also the unpacking: its error is met where the records are taken."""
+        payload = decompress(header.compression, batch[HEADER_BYTES:], self._unpacked_bytes_max)
+        yield from iterate_records(header, payload)
+
+    def _fetch(self, deadline: float) -> None:
+        """Ask every leader that is not asked yet, and take what the first of them answers."""
+        try:
+            self._ask_all()
+        except ApiError as error:
+            if error.code not in MOVED:
+                raise
+            time.sleep(_PAUSE_S)
+            return
+        if not self._asked:
+            time.sleep(_PAUSE_S)
+            return
+        poll = select.poll()
+        by_number = {asked.connection.fileno(): address for address, asked in self._asked.items()}
+        for number in by_number:
+            poll.register(number, select.POLLIN)
+        for number, _ in poll.poll(max(0.0, deadline - time.monotonic()) * 1000):
+            address = by_number[number]
+            self._take(address, self._asked.pop(address))
+        now = time.monotonic()
+        for address in [each for each, asked in self._asked.items() if now > asked.until]:
+            self._lost(address, self._asked.pop(address))
+
+    def _ask_all(self) -> None:
+        busy = {partition for asked in self._asked.values() for partition in asked.partitions}
+        wanted = sorted(self._wanted - busy)
+        self._rotation += 1
+        led = self._leaders.by_address(TopicPartition(self._topic, each) for each in wanted)
+        for address, partitions in led.items():
+            if address in self._asked:
+                continue
+            turned = self._rotation % len(partitions)
+            numbers = tuple(each.partition for each in partitions[turned:] + partitions[:turned])
+            with ExitStack() as turn:
+                try:
+                    if self._turn is not None:
+                        turn.enter_context(self._turn(f"{address[0]}:{address[1]}"))
+                    connection = self._cluster.connection(*address)
+                    sent = connection.send(self._request(numbers, len(led)), version_max=_FETCH_BY_NAME)
+                except BrokerUnreachable:
+                    self._leaders.forget(partitions[0], connection_broken=True)
+                    continue
+                self._asked[address] = _Asked(connection, sent, numbers, time.monotonic() + _RESPONSE_S, turn.pop_all())
+
+    def _request(self, partitions: tuple[int, ...], leaders: int) -> FetchRequest:
+        most = max(self._fetch_bytes // leaders, 1)
+        asked = [
+            FetchPartition(partition=each, fetch_offset=self.positions[each], partition_max_bytes=most)
+            for each in partitions
+        ]
+        return FetchRequest(
+            max_wait_ms=self._fetch_wait_ms,
+            min_bytes=1,
+            max_bytes=most,
+            isolation_level=self._isolation,
+            topics=[FetchTopic(topic=self._topic, partitions=asked)],
+        )
+
+    def _take(self, address: Address, asked: _Asked) -> None:
+        try:
+            with asked.turn:
+                response: Any = asked.connection.answer(asked.sent)
+        except BrokerUnreachable:
+            self._lost(address, asked)
+            return
+        if response.error_code:
+            raise ApiError(told_code(response.error_code))
+        for topic in response.responses:
+            for data in topic.partitions:
+                if data.partition_index in self._wanted:
+                    self._take_partition(data)
+
+    def _lost(self, address: Address, asked: _Asked) -> None:
+        asked.turn.close()
+        self._cluster.forget(*address)
+        self._leaders.forget(TopicPartition(self._topic, asked.partitions[0]))
+        time.sleep(_PAUSE_S)
+
+    def _take_partition(self, data: PartitionData) -> None:
+        partition, code = data.partition_index, told_code(data.error_code)
+        at = TopicPartition(self._topic, partition)
+        if code is ErrorCode.OFFSET_OUT_OF_RANGE:
+            self._move_into_range(at)
+        elif code in MOVED or (code is not ErrorCode.NONE and code.retriable):
+            self._leaders.forget(at)
+            time.sleep(_PAUSE_S)
+        elif code is not ErrorCode.NONE:
+            raise ApiError(code, f"{at}: {code.meaning}")
+        elif data.records:
+            records = memoryview(data.records)
+            aborted = (data.aborted_transactions or ()) if self._isolation is IsolationLevel.READ_COMMITTED else None
+            end = end_of(records)
+            if end is None:
+                raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{at}: no whole batch at {self.positions[partition]}")
+            start = self.positions[partition]
+            self._fetched.append(_Fetched(partition, start, max(start, end), visible_batches(records, aborted)))
+
+    def _move_into_range(self, at: TopicPartition) -> None:
+        """To the first offset there is, as `auto.offset.reset=earliest`; behind the end, to the end."""
+        (earliest,) = list_offsets(self._leaders, {at: EARLIEST_TIMESTAMP}).values()
+        if earliest > self.positions[at.partition]:
+            self.positions[at.partition] = earliest
+        else:
+            (self.positions[at.partition],) = list_offsets(self._leaders, {at: LATEST_TIMESTAMP}).values()
+
+    def close(self) -> None:
+        """What was asked and not answered is given up with its connection."""
+        for address, asked in self._asked.items():
+            asked.turn.close()
+            self._cluster.forget(*address)
+        self._asked.clear()

@@ -1,0 +1,92 @@
+"""A batch that would unpack to hundreds of megabytes is left out and told, and reading goes on behind it."""
+
+import time
+
+import pytest
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.leaders import Leaders
+from broker.common.types import TopicPartition
+from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from broker.records.batch import Compression
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from console.records.query import RecordQuery
+from console.records.reading import read_page
+from console.records.search_and_tail import search_for_file
+from tests.conformance.gateway.real import kafka_gateway
+
+_BOMB_BYTES = 64 * 1024 * 1024
+_DEADLINE_S = 30
+
+
+@pytest.fixture
+def gateway(running_brokers):
+    gateway = kafka_gateway(running_brokers)
+    yield gateway
+    gateway.close()
+
+
+@pytest.fixture
+def topic(gateway, topic_name):
+    gateway.create_topic(topic_name, 1, 1)
+    return topic_name
+
+
+def append_batch(running_brokers, topic, values, compression):
+    """Produce `values` as one batch, as a producer that compresses with `compression` sends it."""
+    now_ms = int(time.time() * 1000)
+    batch = build_batch([Record(0, now_ms, None, value) for value in values], compression=compression)
+    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=bytes(batch))])
+    request = ProduceRequest(transactional_id=None, acks=-1, timeout_ms=20_000, topic_data=[data])
+    with Cluster(parse_bootstrap_servers(running_brokers.bootstrap_servers), timeout_s=30) as cluster:
+        answer = Leaders(cluster).connection(TopicPartition(topic, 0)).ask(request)
+    assert answer.responses[0].partition_responses[0].error_code == 0
+
+
+@pytest.fixture
+def bombed(gateway, running_brokers, topic):
+    """Offsets 0 and 4 can be read; 1 to 3 are batches of which no person is shown anything."""
+    append_batch(running_brokers, topic, [b"first"], Compression.NONE)
+    bomb = bytes(_BOMB_BYTES)
+    append_batch(running_brokers, topic, [bomb], Compression.GZIP)
+    append_batch(running_brokers, topic, [bomb, b"beside it"], Compression.ZSTD)
+    append_batch(running_brokers, topic, [b"last"], Compression.GZIP)
+    return topic
+
+
+@pytest.mark.parametrize("place", ["oldest", "newest"])
+def test_a_page_says_which_batches_were_left_out_and_shows_the_others(gateway, bombed, place):
+    page = read_page(gateway, bombed, 1, RecordQuery(place=place, limit=50))
+    assert sorted(each.value for each in page.records) == [b"first", b"last"]
+    assert page.note.startswith("Left out: partition 0, offset 1 (")
+    assert "; partition 0, offsets 2 to 3 (" in page.note
+    assert "limit of 16777216 bytes" in page.note
+
+
+def test_a_file_of_a_search_that_left_out_a_batch_is_no_whole_one(gateway, bombed):
+    found, is_all = search_for_file(gateway, bombed, 1, RecordQuery(search="st"))
+    assert [each.value for each in found] == [b"first", b"last"]
+    assert not is_all
+
+
+def test_a_record_inside_of_such_a_batch_is_not_there_and_the_next_one_is(gateway, bombed):
+    page = read_page(gateway, bombed, 1, RecordQuery(place="offset", offset=3, partition=0, limit=1))
+    assert page.records == ()
+    assert "offsets 2 to 3" in page.note
+
+
+def test_many_batches_just_below_the_bound_are_read_one_at_a_time(gateway, running_brokers, topic):
+    value = bytes(10 * 1024 * 1024)
+    for _ in range(5):
+        append_batch(running_brokers, topic, [value], Compression.GZIP)
+    stream, offsets = gateway.open_records(topic, {0: 0}, True), []
+    until = time.monotonic() + _DEADLINE_S
+    try:
+        while len(offsets) < 5 and time.monotonic() < until:
+            read = stream.read(0.2, 1)
+            assert len(read) <= 1
+            offsets += [each.offset for each in read]
+    finally:
+        stream.close()
+    assert offsets == [0, 1, 2, 3, 4]
