@@ -389,3 +389,8 @@ PATTERN_ANSWERS_MAX = 10_000
 REGISTRY_PATTERN_SECONDS_MAX = 2.0
 #: Compiled Protobuf schemas that are kept for the next comparison; some 10 KB each, and 5 ms to make again.
 REGISTRY_COMPILED_MAX = 1_000
+
+#: Connections of a REST listener (Connect worker, schema registry), and of one address: serializers keep a few each,
+#: and a proxy in front of it stands for many.
+REST_CONNECTIONS_MAX = 1_000
+REST_CONNECTIONS_PER_ADDRESS_MAX = 500

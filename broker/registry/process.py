@@ -18,6 +18,7 @@ from broker.common.foreign_pages import OnlyOwnNames
 from broker.common.http_server import RestingServer
 from broker.common.logs import logger
 from broker.common.plain_uvicorn import uvicorn
+from broker.common.punctual_http import bounded_protocol
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.config import RegistryConfig
 from broker.registry.registry import Registry
@@ -101,6 +102,7 @@ def _server(app: ASGIApp, tls: Tls | None) -> _Server:
     return _Server(
         uvicorn.Config(
             app,
+            http=bounded_protocol(),
             log_config=None,
             access_log=False,
             lifespan="off",

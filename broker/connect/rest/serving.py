@@ -17,6 +17,7 @@ from broker.common.foreign_pages import NoForeignPages, OnlyOwnNames
 from broker.common.http_server import RestingServer
 from broker.common.own_names import OwnNames, host_of
 from broker.common.plain_uvicorn import uvicorn
+from broker.common.punctual_http import bounded_protocol
 from broker.config.properties import unescaped
 from broker.connect.rest.app import Rest
 from broker.connect.rest.headers import HeaderRule, WithHeaders, read_rules
@@ -171,6 +172,7 @@ def _server(app: ASGIApp, tls: Tls | None) -> RestingServer:
     return RestingServer(
         uvicorn.Config(
             app,
+            http=bounded_protocol(),
             log_config=None,
             access_log=False,
             lifespan="off",

@@ -8,8 +8,9 @@ import resource
 import pytest
 import uvicorn
 
+from broker.common import punctual_http
 from console.launch import web
-from console.launch.web import PunctualProtocol, raise_descriptor_limit, web_config
+from console.launch.web import PageProtocol, raise_descriptor_limit, web_config
 
 HALF = b"GET / HTTP/1.1\r\nHost: x\r\n"
 WHOLE = HALF + b"\r\n"
@@ -37,12 +38,12 @@ async def answer(scope, receive, send):
 @pytest.fixture
 def serve(monkeypatch):
     """serve(test): a server of our protocol; `test(connect)` is awaited."""
-    monkeypatch.setattr(web, "HEADERS_SECONDS", 0.3)
-    monkeypatch.setattr(web, "REQUEST_SECONDS", 0.6)
+    monkeypatch.setattr(punctual_http, "HEADERS_SECONDS", 0.3)
+    monkeypatch.setattr(punctual_http, "REQUEST_SECONDS", 0.6)
 
     def run(test, **more) -> None:
         async def all_of_it() -> None:
-            config = uvicorn.Config(answer, port=0, http=PunctualProtocol, log_level="critical", lifespan="off", **more)
+            config = uvicorn.Config(answer, port=0, http=PageProtocol, log_level="critical", lifespan="off", **more)
             server = uvicorn.Server(config)
             serving = asyncio.create_task(server.serve())
             while not server.started:
@@ -148,7 +149,7 @@ def test_beyond_the_limit_the_answer_is_that_it_is_busy(serve):
 
 def test_the_product_has_all_of_these_bounds():
     config = web_config(8080)
-    assert config.http is PunctualProtocol
+    assert config.http is PageProtocol
     assert config.limit_concurrency == web.CONNECTIONS_MAX
     assert config.ws_max_size == web.WEBSOCKET_BYTES_MAX
 
