@@ -62,6 +62,7 @@ _EVERY_WORKER = (
         "Names and passwords, `name: password` on a line; a file of mode 600. The workers of a group share it.",
     ),
     Key("connector.file.roots", parse_list, (), "Directories that connectors may read and write; empty: everywhere."),
+    Key("connector.file.write.roots", parse_list, (), "Those of them that connectors may write to; empty: all."),
     Key(
         POLICY,
         str,

@@ -32,7 +32,7 @@ def run_standalone(
 ) -> None:
     """Until `stop` is set. Each connector with its initial target, or None. Raises StartupError, ConnectorFailed."""
     settings = read_settings(props, STANDALONE)
-    paths.allow(list(settings.connector_file_roots) or None)
+    paths.allow(list(settings.connector_file_roots) or None, list(settings.connector_file_write_roots) or None)
     logins = settings.logins()
     sockets = RestSockets(read_rest(settings))
     configurations, states, offsets = Configurations(), States(), Offsets()

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from broker.connect.api import (
     ConfigDef,
+    ConfigError,
     ConfigKey,
     ConnectError,
     Importance,
@@ -22,7 +23,7 @@ from broker.connect.api import (
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.plain import text_of
 from broker.connect.plugins.delivered import Delivered
-from broker.connect.plugins.paths import checked_path, is_allowed_path
+from broker.connect.plugins.paths import checked_path, is_held, is_writable_path
 
 
 class FileStreamSinkTask(SinkTask):
@@ -40,7 +41,7 @@ class FileStreamSinkTask(SinkTask):
             self._file = sys.stdout.buffer
             return
         try:
-            self._file, self._is_ours = checked_path("file", name).open("ab", buffering=0), True
+            self._file, self._is_ours = checked_path("file", name, writes=True).open("ab", buffering=0), True
             self._torn = b"" if _ends_with_a_line(self._file.name) else b"\n"
         except OSError as error:
             raise ConnectError(f"Couldn't find or create file '{name}' for FileStreamSinkTask: {error}") from error
@@ -106,12 +107,13 @@ class FileStreamSinkConnector(SinkConnector):
             default=None,
             importance=Importance.HIGH,
             documentation="Destination filename. If not specified, the standard output will be used",
-            validator=is_allowed_path,
+            validator=is_writable_path,
         )
     )
 
     def start(self, props: Props, context: ConnectorContext) -> None:
-        self.CONFIG.parse(props)
+        if not self.CONFIG.parse(props)["file"] and is_held():
+            raise ConfigError("file", "A file must be named: standard output is the log of this worker")
         self._props = dict(props)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:

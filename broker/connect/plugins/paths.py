@@ -12,12 +12,15 @@ from broker.connect.api import ConfigError
 _OF_CLIENTS = frozenset(f"ssl.{each}.location" for each in ("ca", "certificate", "key", "keystore", "truststore"))
 _TOKENS, _FILE_URL = "sasl.oauthbearer.token.endpoint.url", "file://"
 _roots: tuple[Path, ...] | None = None
+_write_roots: tuple[Path, ...] | None = None
 
 
-def allow(roots: list[str] | None) -> None:
-    """Only these directories and what is below them; None: everywhere; an empty list: nowhere."""
-    global _roots
+def allow(roots: list[str] | None, write_roots: list[str] | None = None) -> None:
+    """Only these directories and what is below them; None: everywhere; an empty list: nowhere. With `write_roots`
+    connectors write below those only: a source may read a log to which no sink may append."""
+    global _roots, _write_roots
     _roots = None if roots is None else tuple(Path(root).resolve() for root in roots)
+    _write_roots = None if write_roots is None else tuple(Path(root).resolve() for root in write_roots)
 
 
 def is_held() -> bool:
@@ -25,7 +28,7 @@ def is_held() -> bool:
     return _roots is not None
 
 
-def checked_path(name: str, text: str) -> Path:
+def checked_path(name: str, text: str, *, writes: bool = False) -> Path:
     """The absolute path, links followed, so that none leads out. Raises ConfigError for the key `name`."""
     try:
         path = Path(text).resolve()
@@ -33,6 +36,12 @@ def checked_path(name: str, text: str) -> Path:
         raise ConfigError(name, f"Invalid value for configuration {name}: not a path ({error})") from None
     if _roots is not None and not any(path.is_relative_to(root) for root in _roots):
         raise ConfigError(name, f"Invalid value {text} for configuration {name}: outside of what this worker allows")
+    if writes and _write_roots is not None and not any(path.is_relative_to(root) for root in _write_roots):
+        raise ConfigError(
+            name,
+            f"Invalid value {text} for configuration {name}: connectors may read it and not write to it; choose a path "
+            "below connector.file.write.roots",
+        )
     return path
 
 
@@ -46,6 +55,12 @@ def check_option(option: str, value: str) -> None:
 
 
 def is_allowed_path(name: str, value: str) -> None:
-    """A validator."""
+    """A validator, of what is read."""
     if value:
         checked_path(name, value)
+
+
+def is_writable_path(name: str, value: str) -> None:
+    """A validator, of what is written, renamed or deleted."""
+    if value:
+        checked_path(name, value, writes=True)

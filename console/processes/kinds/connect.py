@@ -1,8 +1,8 @@
 """A worker of Kafka Connect, one of its group, and its properties file, which is written anew before each start.
 
 Spec: `directory`, `port` of its REST, and `properties`: keys of the file that follow from nothing else here. REST asks
-everybody for the password of `settings.CONNECT_LOGIN_FILE`, and connectors read and write files below
-`settings.CONNECT_FILES` and the spec's `files` alone, whatever the properties say.
+everybody for the password of `settings.CONNECT_LOGIN_FILE`, and connectors write files below `settings.CONNECT_FILES`
+and read those and the spec's `files` alone, whatever the properties say.
 """
 
 from collections.abc import Mapping
@@ -74,6 +74,8 @@ def _owned(spec: Spec) -> dict[str, str]:
         "authentication.method": "BASIC",
         "authentication.file": str(settings.CONNECT_LOGIN_FILE),
         "connector.file.roots": ",".join([*map(str, settings.CONNECT_FILES), *spec["files"]]),
+        # The spec's files are for sources: the demo reads the console's own access log.
+        "connector.file.write.roots": ",".join(map(str, settings.CONNECT_FILES)),
     }
 
 

@@ -205,6 +205,7 @@ def test_a_worker_listens_here_asks_for_a_password_and_keeps_to_its_files_whatev
         "listeners": "http://0.0.0.0:8083",
         "authentication.method": "NONE",
         "connector.file.roots": "/",
+        "connector.file.write.roots": "/",
         "config.providers": "file",
         "config.providers.file.class": "FileConfigProvider",
         "group.id": "g",
@@ -216,6 +217,7 @@ def test_a_worker_listens_here_asks_for_a_password_and_keeps_to_its_files_whatev
         "authentication.method": "BASIC",
         "authentication.file": str(secrets / "connect-login"),
         "connector.file.roots": f"{tmp_path / 'files'},/notes.txt",
+        "connector.file.write.roots": str(tmp_path / "files"),
     }
     assert stat.S_IMODE((secrets / "connect-login").stat().st_mode) == 0o600
     assert read_logins(secrets / "connect-login").authorization

@@ -2,7 +2,7 @@
 
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, Importance
 from broker.connect.api.config import OneOf, between, not_empty
-from broker.connect.plugins.paths import is_allowed_path
+from broker.connect.plugins.paths import is_writable_path
 
 DIRECTORY = "directory"
 #: Separators that a trimmed value cannot say.
@@ -24,7 +24,7 @@ CONFIG = ConfigDef(
         DIRECTORY,
         importance=Importance.HIGH,
         documentation="Where files are put. Those below its directories are not read.",
-        validator=is_allowed_path,
+        validator=is_writable_path,
     ),
     ConfigKey("topic", importance=Importance.HIGH, documentation="Where records go.", validator=not_empty),
     ConfigKey(
@@ -61,7 +61,7 @@ CONFIG = ConfigDef(
         "done.directory",
         default=None,
         documentation="With done=move: a directory of the same file system.",
-        validator=is_allowed_path,
+        validator=is_writable_path,
     ),
     ConfigKey(
         "file.rest.ms",

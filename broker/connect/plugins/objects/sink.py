@@ -32,7 +32,7 @@ from broker.connect.converters.logical import ms_to_timestamp
 from broker.connect.plugins.objects.formats import EXTENSIONS, fault_in, json_lines, parquet
 from broker.connect.plugins.objects.open_file import Bounds, OpenFile, Stretch, begun_with, size_of
 from broker.connect.plugins.objects.store import Bucket, Directory, Store
-from broker.connect.plugins.paths import is_allowed_path
+from broker.connect.plugins.paths import is_writable_path
 from broker.connect.transforms.patterns import DateFormat
 
 _MIB = 1024 * 1024
@@ -204,7 +204,7 @@ class ObjectSinkConnector(SinkConnector):
     task_class = ObjectSinkTask
     CONFIG = ConfigDef(
         ConfigKey("format", default="parquet", documentation="Of files.", validator=_FORMAT, recommender=_FORMAT),
-        ConfigKey("path", default="", documentation="The directory of the files.", validator=is_allowed_path),
+        ConfigKey("path", default="", documentation="The directory of the files.", validator=is_writable_path),
         ConfigKey(
             "s3.bucket", default="", documentation="The bucket of the files, in place of a directory.", group=_S3
         ),
