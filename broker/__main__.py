@@ -3,9 +3,11 @@
 import gc
 import importlib
 import sys
+from collections.abc import Callable
 
 from broker import __version__
 from broker.common.errors import StartupError
+from broker.common.process_end import log_crashes, log_end
 
 COMMANDS = {
     "server": "run a broker",
@@ -33,17 +35,25 @@ COMMANDS = {
 }
 
 
+def _run(name: str, command: Callable[[list[str]], int], argv: list[str]) -> int:
+    """The exit status; a process that writes a log says on it that it ends, or why."""
+    log_crashes()
+    try:
+        status = command(argv)
+    except StartupError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return error.exit_status
+    if not status:
+        log_end(name)
+    return status
+
+
 def main(argv: list[str]) -> int:
     if argv and argv[0] in COMMANDS:
         gc.disable()  # of what importing makes nothing goes, and looking for it is an eighth of a broker's start
         command = importlib.import_module(f"broker.cli.{argv[0].replace('-', '_')}")
         gc.enable()
-        try:
-            status: int = command.main(argv[1:])
-            return status
-        except StartupError as error:
-            print(f"{argv[0]}: {error}", file=sys.stderr)
-            return error.exit_status
+        return _run(argv[0], command.main, argv[1:])
     if argv == ["--version"]:
         print(f"barnabas {__version__}")
         return 0

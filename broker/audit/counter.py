@@ -65,6 +65,9 @@ class Counter:
                     raise
                 _log.warning("counting begins again: %s", error)
                 stop.wait(_AGAIN_AFTER_S)
+            except (TimeoutError, BufferError) as error:  # no response about a topic, or brokers away for long
+                _log.warning("counting begins again: %s", error or "no response in time")
+                stop.wait(_AGAIN_AFTER_S)
 
     def _run_once(self, stop: Event) -> None:
         ensure_topic(self._config, self._audit_topic)

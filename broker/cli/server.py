@@ -10,6 +10,7 @@ import uvloop
 
 from broker.cli.servers.server_properties import read_server_properties
 from broker.common.logs import configure_logs, logger
+from broker.common.process_end import log_stop, stop_signals
 from broker.config.broker import BrokerConfig
 from broker.server.broker import Broker
 from broker.server.loop_watch import watching_the_loop
@@ -19,7 +20,6 @@ _log = logger(__name__)
 #: objects are new when they are looked at; so often that happens before the middle-aged are, and that before all are. A
 #: look at 100,000 takes 40 ms where others have used the caches: of the middle-aged there are half of that at most.
 _GC_THRESHOLDS = (10_000, 4, 100)
-_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def main(argv: list[str]) -> int:
@@ -51,10 +51,15 @@ def _pair(text: str) -> tuple[str, str]:
 
 async def _serve(config: BrokerConfig) -> int:
     stopping = asyncio.Event()
-    for number in _STOP_SIGNALS:
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    for number in stop_signals():
+        asyncio.get_running_loop().add_signal_handler(number, _stop, stopping, number)
     with watching_the_loop(config.zookeeper_session_timeout_ms):
         return await _serve_until(stopping, Broker(config))
+
+
+def _stop(stopping: asyncio.Event, number: int) -> None:
+    log_stop(number)
+    stopping.set()
 
 
 async def _serve_until(stopping: asyncio.Event, broker: Broker) -> int:
@@ -82,6 +87,6 @@ async def _serve_until(stopping: asyncio.Event, broker: Broker) -> int:
 
 def _ignore_signals() -> None:
     """What is left is to end; told once more to stop, the process would die of it and say so in its status."""
-    for number in _STOP_SIGNALS:
+    for number in stop_signals():
         asyncio.get_running_loop().remove_signal_handler(number)
         signal.signal(number, signal.SIG_IGN)

@@ -29,6 +29,7 @@ LEVELS = {
 }
 ROOT = "root"
 _OURS = "broker"
+_are_configured = False
 #: Called after each change of a level while running, for who remembers what is told.
 on_levels: list[Callable[[], None]] = []
 
@@ -59,6 +60,13 @@ def configure_logs(level: str = "INFO", **facts: object) -> None:
     root.setLevel(level)
     logging.getLogger("kazoo").setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(**facts)
+    global _are_configured
+    _are_configured = True
+
+
+def are_configured() -> bool:
+    """Whether this process writes a log; a command that only prints does not."""
+    return _are_configured
 
 
 def _formatter() -> logging.Formatter:

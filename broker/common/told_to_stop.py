@@ -1,4 +1,4 @@
-"""SIGTERM and SIGINT as an event that is surely set.
+"""SIGTERM, SIGINT and SIGHUP as an event that is surely set.
 
 A handler in Python runs when the main thread next comes by. If that is just about to wait for a lock, it sleeps before
 it has seen the signal, and nobody wakes it; a handler that sets an event whose lock it interrupted waits for itself.
@@ -9,19 +9,22 @@ import os
 import signal
 import threading
 
+from broker.common.process_end import log_stop, stop_signals
+
 
 def told_to_stop() -> threading.Event:
     """To be asked for once, by the main thread."""
     told = threading.Event()
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in stop_signals():
         signal.signal(number, _taken)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
 
     def watch() -> None:
-        os.read(reading, 1)
+        number = os.read(reading, 1)
         told.set()
+        log_stop(number[0])
 
     threading.Thread(target=watch, name="told-to-stop", daemon=True).start()
     return told

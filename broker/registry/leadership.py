@@ -74,7 +74,9 @@ class Leadership:
             try:
                 await session.ensure(path.rpartition("/")[0])
                 await self._round(session, path, is_eligible)
-            except ZooKeeperError as error:
+            except Exception as error:  # without this task the registry never leads again, and nothing says so
+                if not isinstance(error, ZooKeeperError):
+                    _log.exception("the election begins again")
                 _log.warning("the election waits for ZooKeeper", reason=str(error))
                 await asyncio.sleep(_PAUSE_S)
                 await session.wait_connected()

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import signal
 import socket
 import sys
 from collections.abc import Generator
@@ -18,6 +17,7 @@ from broker.common.foreign_pages import OnlyOwnNames
 from broker.common.http_server import RestingServer
 from broker.common.logs import logger
 from broker.common.plain_uvicorn import uvicorn
+from broker.common.process_end import log_stop, stop_signals
 from broker.common.punctual_http import bounded_protocol
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.config import RegistryConfig
@@ -82,13 +82,14 @@ async def _serve(registry: Registry, logins: Logins | None, sockets: list[socket
         _server(app, config.tls) if each.scheme == "https" else _server(plain, None) for each in config.listeners
     ]
 
-    def end() -> None:
+    def end(number: int) -> None:
+        log_stop(number)
         for each in servers:
             each.should_exit = True
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, end)
+    for number in stop_signals():
+        loop.add_signal_handler(number, end, number)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     async with contextlib.AsyncExitStack() as stack:
         await _stand_for_election(registry, stack)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic  # type: ignore[attr-defined]
 
+from broker.client.retriable import is_retriable_error
 from broker.common.errors import BarnabasError, NotNowError, StartupError
 from broker.common.logs import logger
 from broker.common.quiet_clients import muted, told
@@ -30,6 +31,8 @@ _TOPIC_TIMEOUT_S = 15.0
 #: How long a write may take, and how long the brokers keep what a leader that died has begun.
 _WRITE_TIMEOUT_S = 10.0
 _TRANSACTION_TIMEOUT_MS = 10_000
+#: Where brokers keep transactions, and how long they are asked about it.
+_TRANSACTIONS, _WHY_TIMEOUT_S = "__transaction_state", 5.0
 
 _log = logger(__name__)
 
@@ -65,6 +68,8 @@ def ensure_topic(settings: Mapping[str, Any], topic: str, replication_factor: in
         policy = _cleanup_policy(admin, topic)
     except KafkaException as error:
         raise NotNowError(f"the brokers do not tell of the topic {topic}: {error.args[0].str()}.") from None
+    except TimeoutError:
+        raise NotNowError(f"the brokers do not tell of the topic {topic} in {_TOPIC_TIMEOUT_S:g} s.") from None
     if len(found.partitions) != 1:
         raise StartupError(f"the topic {topic} must have one partition; it has {len(found.partitions)}.")
     if policy.replace(" ", "") != "compact":
@@ -88,6 +93,32 @@ def _cleanup_policy(admin: AdminClient, topic: str) -> str:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
     described: dict[str, Any] = admin.describe_configs([resource])[resource].result(_TOPIC_TIMEOUT_S)
     return str(described["cleanup.policy"].value)
+
+
+def why_no_transactions(settings: Mapping[str, Any]) -> str:
+    """What hinders the transaction coordinator, as far as the brokers tell: its topic is missing, or has partitions
+    without a leader or with too few replicas. Empty if nothing of it is seen."""
+    try:
+        own = {key: value for key, value in settings.items() if not key.startswith(("transaction", "message."))}
+        metadata = AdminClient(muted(own)).list_topics(timeout=_WHY_TIMEOUT_S)
+    except KafkaException as error:
+        return f"no broker answers in time ({error.args[0].str()})"
+    topic, brokers = metadata.topics.get(_TRANSACTIONS), len(metadata.brokers)
+    alive = f"{brokers} broker{'s are' if brokers != 1 else ' is'} alive"
+    if topic is None or not topic.partitions:
+        return (
+            f"there is no topic {_TRANSACTIONS} yet and {alive}: it cannot be made with fewer brokers than "
+            "transaction.state.log.replication.factor says; start the others, or lower that"
+        )
+    partitions = topic.partitions.values()
+    if leaderless := sum(each.leader < 0 for each in partitions):
+        return f"{leaderless} of {len(partitions)} partitions of {_TRANSACTIONS} have no leader, and {alive}"
+    if short := sum(len(each.isrs) < len(each.replicas) for each in partitions):
+        return (
+            f"{short} of {len(partitions)} partitions of {_TRANSACTIONS} lack in-sync replicas, and {alive}: with "
+            "fewer than transaction.state.log.min.isr they take no writes"
+        )
+    return ""
 
 
 class SchemaReader:
@@ -140,9 +171,15 @@ class SchemaReader:
         consumer.assign([TopicPartition(self._topic, 0, self._next_offset)])
         try:
             while not is_over():
-                first = consumer.consume(1, _POLL_S)  # `poll` wakes five times a second to see to signals
-                if first:
-                    self._hand_over([*first, *consumer.consume(_BATCH, 0)])
+                try:
+                    first = consumer.consume(1, _POLL_S)  # `poll` wakes five times a second to see to signals
+                    messages = [*first, *consumer.consume(_BATCH, 0)] if first else []
+                except (KafkaException, RuntimeError) as error:  # without this thread the registry hears of nothing
+                    _log.warning("schemas cannot be read for now", topic=self._topic, reason=str(error))
+                    self._stopped.wait(_POLL_S)
+                    continue
+                if messages:
+                    self._hand_over(messages)
         finally:
             consumer.close()
 
@@ -216,7 +253,9 @@ class SchemaWriter:
             try:
                 producer.init_transactions(timeout_s)
             except KafkaException as error:
-                raise WriteFailed(f"the log of schemas cannot be opened: {error.args[0].str()}") from None
+                why = why_no_transactions(self._settings) if is_retriable_error(error.args[0]) else ""
+                sentence = f"the log of schemas cannot be opened: {error.args[0].str()}{why and f'; {why}'}"
+                raise WriteFailed(sentence) from None
             self._producer = producer
         return self.write([(encode_key(NoopKey()), None)])
 

@@ -130,6 +130,8 @@ def _write_down(process: ManagedProcess, facts: Facts, decision: Decision, livin
         process.started_at = process.started_at or facts.now
     elif facts.recorded:
         os_process.kill_family(process.run_token)  # nothing it started outlives it
+        # A process that was killed says nothing on its own log.
+        logger.warning("process %s, pid %s: %s", process.name, process.pid, decision.sentence)
         process.pid = process.create_time = process.terminated_at = None
         process.memory_bytes = process.cpu_seconds = process.cpu_percent = process.measured_at = None
         process.exit_status, process.ended_at = facts.exit_status, facts.now

@@ -1,0 +1,55 @@
+"""What a process says on its own log before it ends: who told it to, with which status, or where it crashed.
+
+A process that is killed (SIGKILL, also by the kernel when memory is short) says nothing; whoever started it has its
+status. So a log that ends without a word means a kill.
+"""
+
+import faulthandler
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+_STOP = (signal.SIGTERM, signal.SIGINT)
+
+
+def _log() -> Any:
+    """The process's log; None in a command that only prints, for which logs are not even imported."""
+    logs = sys.modules.get("broker.common.logs")
+    return logs.logger(__name__) if logs is not None and logs.are_configured() else None
+
+
+def stop_signals() -> tuple[signal.Signals, ...]:
+    """What ends a process in order. SIGHUP, of a terminal that was closed, is among them unless it is ignored (nohup):
+    by default it would end the process without a word."""
+    is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return _STOP if is_ignored else (*_STOP, signal.SIGHUP)
+
+
+def log_stop(number: int) -> None:
+    """Say which signal stops the process."""
+    if log := _log():
+        log.info("stops", signal=signal.Signals(number).name)
+
+
+def log_crashes() -> None:
+    """Have a crash in a library write the stacks of all threads, and a thread that ends by an error one line."""
+    if sys.__stderr__ is not None and not faulthandler.is_enabled():
+        faulthandler.enable(sys.__stderr__)
+    threading.excepthook = _thread_ended
+
+
+def _thread_ended(what: threading.ExceptHookArgs) -> None:
+    log = _log()
+    if log is None or what.exc_value is None:
+        threading.__excepthook__(what)
+    elif not isinstance(what.exc_value, SystemExit):
+        name = what.thread.name if what.thread is not None else ""
+        log.error("thread ended by an error", thread=name, exc_info=what.exc_value)
+
+
+def log_end(command: str) -> None:
+    """Say that the process ends in order. One that does not has said why: its last line is shown as the reason."""
+    if log := _log():
+        log.info("process ends", command=command, pid=os.getpid())
