@@ -4,7 +4,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 from broker.common.limits import HELD_REQUEST_BYTES_MAX
-from broker.config.definition import parse_int, parse_int32, parse_list, setting
+from broker.config.definition import parse_boolean, parse_int, parse_int32, parse_list, setting
 
 
 class HostPort(NamedTuple):
@@ -74,4 +74,9 @@ class NetworkSettings:
     )
     metrics_allowed_hosts = setting(
         parse_list, (), "By which further host names they are asked; * is all. Addresses and configured names are."
+    )
+    metrics_names_enable = setting(
+        parse_boolean,
+        None,
+        "Whether /metrics, which asks for no login, names topics and principals; unset: unless there is an authorizer.",
     )

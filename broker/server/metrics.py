@@ -22,6 +22,7 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, replicas_asked_for
+from broker.server.authorizer_metrics import has_names
 from broker.server.listeners import Listeners
 
 _PREFIX = "barnabas_broker_"
@@ -108,6 +109,8 @@ class StateMetrics:
             "Topics of coordinators with fewer replicas than asked for: they were made when there was one broker.",
             sum(map(self._is_short_of_replicas, INTERNAL_TOPICS)),
         )
+        if not has_names(self._config):
+            return
         end_offsets = GaugeMetricFamily(
             _PREFIX + "log_end_offset", "Next offset of a partition.", labels=["topic", "partition"]
         )

@@ -19,7 +19,7 @@ from broker.runtime.security.quotas import Quotas
 from broker.security.sasl import oauthbearer
 from broker.security.session import ANONYMOUS, Session
 from broker.server.addresses import Addresses
-from broker.server.authorizer_metrics import AuthorizerMetrics
+from broker.server.authorizer_metrics import AuthorizerMetrics, has_names
 from broker.server.certificate_metrics import CertificateMetrics
 from broker.server.exits import Exits
 from broker.server.ground import Ground
@@ -94,7 +94,7 @@ class Security:
         registry.register(LoginMetrics(self._waiting_room))
         registry.register(CertificateMetrics(self._tls, self._clock))
         if self.authorizer:
-            registry.register(AuthorizerMetrics(self.authorizer.log))
+            registry.register(AuthorizerMetrics(self.authorizer.log, has_names=has_names(self._config)))
 
 
 def _authorizer(config: BrokerConfig, session: ZooKeeperSession, clock: Clock) -> Authorizer | None:

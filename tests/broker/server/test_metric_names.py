@@ -1,0 +1,48 @@
+"""`/metrics` asks for no login: on a cluster with access rules it names neither topics nor principals."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from broker.config.authorizer import AUTHORIZERS
+from broker.config.broker import BrokerConfig, read_broker_config
+from broker.server.authorizer_metrics import ALL, AuthorizerMetrics, has_names
+from broker.server.metrics import StateMetrics
+
+_RULES = f"authorizer.class.name={AUTHORIZERS[0]}\n"
+
+
+def config(text: str = "") -> BrokerConfig:
+    return read_broker_config(f"broker.id=1\nlisteners=PLAINTEXT://127.0.0.1:9092\nzookeeper.connect=z:1\n{text}")
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("", True),
+        (_RULES, False),
+        (f"{_RULES}metrics.names.enable=true\n", True),
+        ("metrics.names.enable=false", False),
+    ],
+)
+def test_names_are_told_unless_rules_may_hide_them(said, named):
+    assert has_names(config(said)) is named
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_denials_are_counted_by_principal_or_all_together(named):
+    log = SimpleNamespace(denials={"User:alice": 594, "User:bob": 6})
+    (family,) = AuthorizerMetrics(log, has_names=named).collect()
+    counts = {sample.labels["principal"]: sample.value for sample in family.samples}
+    assert counts == (log.denials if named else {ALL: 600})
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_end_offsets_name_topics_or_are_left_out(named):
+    partition = SimpleNamespace(is_leader=True, topic_partition=("payments.secret", 0))
+    hosted = [SimpleNamespace(partition=partition, log=SimpleNamespace(size_bytes=1, log_end_offset=7))]
+    sessions = type("Sessions", (), {"partition_count": 0, "__len__": lambda _: 0})()
+    metadata, listeners = SimpleNamespace(controller_id=1, topics={}), SimpleNamespace(connection_count=0)
+    metrics = StateMetrics(hosted, metadata, [], sessions, listeners, config("" if named else _RULES))
+    told = [str(sample.labels) for family in metrics.collect() for sample in family.samples]
+    assert any("payments.secret" in labels for labels in told) is named
