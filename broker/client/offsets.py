@@ -7,8 +7,16 @@ from broker.client.errors import BrokerUnreachable, told_code
 from broker.client.leaders import Leaders
 from broker.common.errors import ApiError
 from broker.common.types import IsolationLevel, TopicPartition
-from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from broker.protocol.messages.list_offsets import (
+    EARLIEST_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
 
+#: For who may not know the protocol's messages.
+EARLIEST, LATEST = EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 _PAUSE_S = 0.1
 
 

@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection, Sent
-from broker.client.errors import BrokerUnreachable, told_code
+from broker.client.errors import BrokerUnreachable, UnreadableAnswer, told_code
 from broker.client.leaders import MOVED, Address, Leaders
 from broker.client.offsets import list_offsets
 from broker.client.visible_batches import Batch, end_of, visible_batches
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
-from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP
 from broker.records.batch import HEADER_BYTES, BatchHeader, TimestampType
 from broker.records.compression import decompress
 from broker.records.record import Record, iterate_records
@@ -38,7 +38,7 @@ class RecordRun(NamedTuple):
     """Records of a partition in a row. Their `timestamp_ms` is the broker's where `is_append_time`, else the
     producer's, and -1 for none."""
 
-    partition: int
+    partition: TopicPartition
     is_append_time: bool
     records: list[Record]
 
@@ -46,7 +46,7 @@ class RecordRun(NamedTuple):
 class LeftOutBatch(NamedTuple):
     """A batch that was not read, with the first and the last offset it takes up."""
 
-    partition: int
+    partition: TopicPartition
     first: int
     last: int
     reason: str
@@ -55,7 +55,7 @@ class LeftOutBatch(NamedTuple):
 class _Asked(NamedTuple):
     connection: BrokerConnection
     sent: Sent
-    partitions: tuple[int, ...]
+    offsets: dict[TopicPartition, int]
     until: float
     turn: ExitStack
 
@@ -63,30 +63,31 @@ class _Asked(NamedTuple):
 class _Fetched(NamedTuple):
     """What a response brought of a partition, behind `start`; `end` is the offset behind its last batch."""
 
-    partition: int
+    partition: TopicPartition
     start: int
     end: int
     batches: Iterator[Batch]
 
 
 class RecordReader:
-    """Of one topic, on one thread, until `close`; the cluster stays open."""
+    """On one thread, until `close`; the cluster stays open."""
 
     def __init__(
         self,
         cluster: Cluster,
-        topic: str,
-        starts: Mapping[int, int],
+        starts: Mapping[TopicPartition, int],
         isolation: IsolationLevel,
         *,
         fetch_bytes: int,
         fetch_wait_ms: int,
         unpacked_bytes_max: int,
+        reset: int | None = EARLIEST_TIMESTAMP,
         turn: Callable[[str], AbstractContextManager[object]] | None = None,
     ):
-        """`turn(address)` is entered around each request, as a limit of requests under way wants it."""
+        """`reset`: where an offset goes that is out of range, as ListOffsets names it; None: it is an error.
+        `turn(address)` is entered around each request, as a limit of requests under way wants it."""
         self._cluster, self._leaders = cluster, Leaders(cluster)
-        self._topic, self._isolation = topic, isolation
+        self._isolation, self._reset = isolation, reset
         self._fetch_bytes, self._fetch_wait_ms = fetch_bytes, fetch_wait_ms
         self._unpacked_bytes_max = unpacked_bytes_max
         self._turn = turn
@@ -107,11 +108,26 @@ class RecordReader:
         taken, self._left_out = self._left_out, []
         return taken
 
-    def drop(self, partition: int) -> None:
-        """Read no more of the partition; its position stays."""
+    @property
+    def is_reading(self) -> bool:
+        """Whether there is a partition to read."""
+        return bool(self._wanted)
+
+    def wants(self, partition: TopicPartition) -> bool:
+        return partition in self._wanted
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        """Read the partition from there on; it may be new."""
+        self.drop(partition)
+        self.positions[partition] = offset
+        self._wanted.add(partition)
+
+    def drop(self, partition: TopicPartition) -> None:
+        """Read no more of the partition until the next `seek`; its position stays."""
         self._wanted.discard(partition)
+        self._fetched = deque(each for each in self._fetched if each.partition != partition)
         if self._reading is not None and self._reading.partition == partition:
-            self._batch = None
+            self._reading = self._batch = None
 
     def read(self, timeout_s: float, records_max: int) -> list[RecordRun]:
         """At most `records_max` records, waited for no longer than `timeout_s`; empty if nothing came.
@@ -143,7 +159,7 @@ class RecordReader:
                 self._batch = None
         return runs
 
-    def _taken(self, header: BatchHeader, partition: int, records_max: int) -> list[Record]:
+    def _taken(self, header: BatchHeader, partition: TopicPartition, records_max: int) -> list[Record]:
         """The next records of the batch; fewer than `records_max` at its end, or where it cannot be read on."""
         records: list[Record] = []
         try:
@@ -158,9 +174,8 @@ class RecordReader:
     def _next_batch(self) -> bool:
         """Whether there is another one of a partition that is still wanted."""
         while True:
-            if self._reading is None or self._reading.partition not in self._wanted:
+            if self._reading is None:
                 if not self._fetched:
-                    self._reading = None
                     return False
                 self._reading = self._fetched.popleft()
                 continue
@@ -187,17 +202,22 @@ class RecordReader:
         yield from iterate_records(header, payload)
 
     def _fetch(self, deadline: float) -> None:
-        """Ask every leader that is not asked yet, and take what the first of them answers."""
+        """Ask every leader that is not asked yet, and take what the first of them answers. A cluster that is away
+        brings nothing; it is asked again."""
         try:
             self._ask_all()
+            if self._asked:
+                self._take_first(deadline)
+                return
         except ApiError as error:
             if error.code not in MOVED:
                 raise
-            time.sleep(_PAUSE_S)
-            return
-        if not self._asked:
-            time.sleep(_PAUSE_S)
-            return
+        except BrokerUnreachable as error:
+            if isinstance(error, UnreadableAnswer):
+                raise
+        time.sleep(_PAUSE_S)
+
+    def _take_first(self, deadline: float) -> None:
         poll = select.poll()
         by_number = {asked.connection.fileno(): address for address, asked in self._asked.items()}
         for number in by_number:
@@ -210,38 +230,37 @@ class RecordReader:
             self._lost(address, self._asked.pop(address))
 
     def _ask_all(self) -> None:
-        busy = {partition for asked in self._asked.values() for partition in asked.partitions}
-        wanted = sorted(self._wanted - busy)
+        busy = {partition for asked in self._asked.values() for partition in asked.offsets}
         self._rotation += 1
-        led = self._leaders.by_address(TopicPartition(self._topic, each) for each in wanted)
+        led = self._leaders.by_address(sorted(self._wanted - busy))
         for address, partitions in led.items():
             if address in self._asked:
                 continue
             turned = self._rotation % len(partitions)
-            numbers = tuple(each.partition for each in partitions[turned:] + partitions[:turned])
+            offsets = {each: self.positions[each] for each in partitions[turned:] + partitions[:turned]}
             with ExitStack() as turn:
                 try:
                     if self._turn is not None:
                         turn.enter_context(self._turn(f"{address[0]}:{address[1]}"))
                     connection = self._cluster.connection(*address)
-                    sent = connection.send(self._request(numbers, len(led)), version_max=_FETCH_BY_NAME)
+                    sent = connection.send(self._request(offsets, len(led)), version_max=_FETCH_BY_NAME)
                 except BrokerUnreachable:
                     self._leaders.forget(partitions[0], connection_broken=True)
                     continue
-                self._asked[address] = _Asked(connection, sent, numbers, time.monotonic() + _RESPONSE_S, turn.pop_all())
+                self._asked[address] = _Asked(connection, sent, offsets, time.monotonic() + _RESPONSE_S, turn.pop_all())
 
-    def _request(self, partitions: tuple[int, ...], leaders: int) -> FetchRequest:
+    def _request(self, offsets: Mapping[TopicPartition, int], leaders: int) -> FetchRequest:
         most = max(self._fetch_bytes // leaders, 1)
-        asked = [
-            FetchPartition(partition=each, fetch_offset=self.positions[each], partition_max_bytes=most)
-            for each in partitions
-        ]
+        topics: dict[str, list[FetchPartition]] = {}
+        for (topic, number), offset in offsets.items():
+            asked = FetchPartition(partition=number, fetch_offset=offset, partition_max_bytes=most)
+            topics.setdefault(topic, []).append(asked)
         return FetchRequest(
             max_wait_ms=self._fetch_wait_ms,
             min_bytes=1,
             max_bytes=most,
             isolation_level=self._isolation,
-            topics=[FetchTopic(topic=self._topic, partitions=asked)],
+            topics=[FetchTopic(topic=name, partitions=asked) for name, asked in topics.items()],
         )
 
     def _take(self, address: Address, asked: _Asked) -> None:
@@ -255,20 +274,21 @@ class RecordReader:
             raise ApiError(told_code(response.error_code))
         for topic in response.responses:
             for data in topic.partitions:
-                if data.partition_index in self._wanted:
-                    self._take_partition(data)
+                at = TopicPartition(topic.topic, data.partition_index)
+                # Unless it was sent elsewhere meanwhile.
+                if at in self._wanted and self.positions[at] == asked.offsets.get(at):
+                    self._take_partition(at, data)
 
     def _lost(self, address: Address, asked: _Asked) -> None:
         asked.turn.close()
         self._cluster.forget(*address)
-        self._leaders.forget(TopicPartition(self._topic, asked.partitions[0]))
+        self._leaders.forget(next(iter(asked.offsets)))
         time.sleep(_PAUSE_S)
 
-    def _take_partition(self, data: PartitionData) -> None:
-        partition, code = data.partition_index, told_code(data.error_code)
-        at = TopicPartition(self._topic, partition)
-        if code is ErrorCode.OFFSET_OUT_OF_RANGE:
-            self._move_into_range(at)
+    def _take_partition(self, at: TopicPartition, data: PartitionData) -> None:
+        code = told_code(data.error_code)
+        if code is ErrorCode.OFFSET_OUT_OF_RANGE and self._reset is not None:
+            (self.positions[at],) = list_offsets(self._leaders, {at: self._reset}, self._isolation).values()
         elif code in MOVED or (code is not ErrorCode.NONE and code.retriable):
             self._leaders.forget(at)
             time.sleep(_PAUSE_S)
@@ -279,17 +299,9 @@ class RecordReader:
             aborted = (data.aborted_transactions or ()) if self._isolation is IsolationLevel.READ_COMMITTED else None
             end = end_of(records)
             if end is None:
-                raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{at}: no whole batch at {self.positions[partition]}")
-            start = self.positions[partition]
-            self._fetched.append(_Fetched(partition, start, max(start, end), visible_batches(records, aborted)))
-
-    def _move_into_range(self, at: TopicPartition) -> None:
-        """To the first offset there is, as `auto.offset.reset=earliest`; behind the end, to the end."""
-        (earliest,) = list_offsets(self._leaders, {at: EARLIEST_TIMESTAMP}).values()
-        if earliest > self.positions[at.partition]:
-            self.positions[at.partition] = earliest
-        else:
-            (self.positions[at.partition],) = list_offsets(self._leaders, {at: LATEST_TIMESTAMP}).values()
+                raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{at}: no whole batch at {self.positions[at]}")
+            start = self.positions[at]
+            self._fetched.append(_Fetched(at, start, max(start, end), visible_batches(records, aborted)))
 
     def close(self) -> None:
         """What was asked and not answered is given up with its connection."""

@@ -187,6 +187,14 @@ class Settings:
         security = self.security if overrides is None else self.security_of("admin", overrides)
         return Cluster(parse_bootstrap_servers(servers), security=security)
 
+    def cluster_of(self, kind: str, overrides: Mapping[str, str]) -> Cluster:
+        """Where a connector's clients of that kind are, and as whom, for our own client. Raises as `consumer`."""
+        own = self._own(kind, overrides)
+        servers = next((own[each] for each in SERVERS if each in own), self.values["bootstrap_servers"])
+        return Cluster(
+            parse_bootstrap_servers(servers), client_id=f"connect-{kind}", security=self.security_of(kind, overrides)
+        )
+
     def logins(self) -> Logins | None:
         """Who may ask REST; None: everybody. Raises StartupError."""
         if self.values["authentication_method"] == "NONE":

@@ -2,5 +2,6 @@
 
 from broker.common.http_server import RestingServer
 from broker.common.plain_uvicorn import uvicorn
+from broker.common.punctual_http import PunctualProtocol
 
-__all__ = ["RestingServer", "uvicorn"]
+__all__ = ["PunctualProtocol", "RestingServer", "uvicorn"]

@@ -13,7 +13,7 @@ from confluent_kafka import (
 from broker.client.errors import BrokerUnreachable
 from broker.client.record_reader import LeftOutBatch, RecordReader
 from broker.common.errors import ApiError, BarnabasError
-from broker.common.types import IsolationLevel
+from broker.common.types import IsolationLevel, TopicPartition
 from console.gateway.client import ClusterClient
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka, refusal, unanswered
 from console.gateway.own_requests import own_requests
@@ -38,20 +38,20 @@ class KafkaRecordStream:
         self._cluster = client.cluster(REQUEST_TIMEOUT_SECONDS)
         self._reader = RecordReader(
             self._cluster,
-            topic,
-            starts,
+            {TopicPartition(topic, partition): offset for partition, offset in starts.items()},
             IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED,
             fetch_bytes=FETCH_BYTES_MAX,
             fetch_wait_ms=FETCH_WAIT_MS,
             unpacked_bytes_max=UNPACKED_BYTES_MAX,
             turn=lambda address: client.turn(address, REQUEST_TIMEOUT_SECONDS),
         )
+        self._topic = topic
         self._left_out: list[LeftOutBatch] = []
         self._left_out_count = 0
 
     @property
     def positions(self) -> Mapping[int, int]:
-        return self._reader.positions
+        return {at.partition: offset for at, offset in self._reader.positions.items()}
 
     @property
     def note(self) -> str:
@@ -75,13 +75,13 @@ class KafkaRecordStream:
         self._left_out_count += len(left_out)
         self._left_out += left_out[: LEFT_OUT_TOLD_MAX - len(self._left_out)]
         return [
-            RecordView(partition, at, None if at_ms < 0 else at_ms, key, value, headers, is_append_time)
-            for partition, is_append_time, records in runs
+            RecordView(place.partition, at, None if at_ms < 0 else at_ms, key, value, headers, is_append_time)
+            for place, is_append_time, records in runs
             for at, at_ms, key, value, headers in records
         ]
 
     def drop(self, partition: int) -> None:
-        self._reader.drop(partition)
+        self._reader.drop(TopicPartition(self._topic, partition))
 
     def close(self) -> None:
         self._reader.close()
@@ -90,7 +90,7 @@ class KafkaRecordStream:
 
 def _described(batch: LeftOutBatch) -> str:
     span = f"offset {batch.first:,}" if batch.first == batch.last else f"offsets {batch.first:,} to {batch.last:,}"
-    return f"partition {batch.partition}, {span} ({batch.reason})"
+    return f"partition {batch.partition.partition}, {span} ({batch.reason})"
 
 
 def produce(

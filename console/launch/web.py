@@ -7,9 +7,8 @@ line, lets a protocol do so: half requests would hold their sockets for ever.
 import resource
 import sys
 
-from broker.common.punctual_http import PunctualProtocol
 from console.footprint.ticks import EVERY_S, tick_beside
-from console.gateway.http_server import RestingServer, uvicorn
+from console.gateway.http_server import PunctualProtocol, RestingServer, uvicorn
 from console.gateway.own_requests import begin
 
 #: Pages, sockets and requests at one time; beyond it the answer is 503.

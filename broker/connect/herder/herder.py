@@ -3,6 +3,7 @@
 One thread decides, and waits for no plugin: they run on threads of their own.
 """
 
+import functools
 import queue
 import threading
 import time
@@ -202,7 +203,8 @@ class Herder:
         }
         if issubclass(cls, SinkConnector):
             consumer = settings.consumer(unit.connector, unit.task, props)
-            return RunningSink(unit, self.tell, is_paused, consumer=consumer, **common)
+            connect = functools.partial(settings.cluster_of, "consumer", props)
+            return RunningSink(unit, self.tell, is_paused, consumer=consumer, connect=connect, **common)
         common |= {
             "offsets": self.offset_stores.of(unit.connector, props),
             "makes_topics": settings.topic_creation_enable,

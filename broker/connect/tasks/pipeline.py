@@ -18,6 +18,7 @@ from broker.connect.api import (
     Transformation,
 )
 from broker.connect.plugins import Kind, lookup
+from broker.connect.tasks.retriable import ClusterUnavailable
 from broker.connect.tasks.tolerance import Failure, Tolerance
 
 _log = logger("broker.connect")
@@ -117,9 +118,10 @@ class Pipeline:
                 self._key.to_connect(topic, headers, key)
 
     def _failure(self, stage: str, plugin: Any, error: Exception, place: str = "") -> Failure:
-        """What a later try may convert is never left out, whatever is tolerated: then the task ends."""
+        """What a later try may convert is never left out, whatever is tolerated: then the task begins again."""
         if isinstance(error, RetriableError):
-            raise ConnectError(f"{stage} by {type(plugin).__name__}{place} is not possible for now: {error}") from error
+            sentence = f"{stage} by {type(plugin).__name__}{place} is not possible for now: {error}"
+            raise ClusterUnavailable(sentence) from error
         if stage == "HEADER_CONVERTER":
             return Failure(stage, self._props[1].get("header.converter") or self._props[0]["header.converter"], error)
         return Failure(stage, type(plugin).__name__, error)

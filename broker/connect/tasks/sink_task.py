@@ -9,8 +9,9 @@ from typing import Any
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException
 from confluent_kafka import TopicPartition as Place
 
+from broker.client.cluster import Cluster
+from broker.client.record_reader import LeftOutBatch
 from broker.common.logs import logger
-from broker.common.quiet_clients import told
 from broker.connect.api import (
     ConnectError,
     RecordError,
@@ -28,6 +29,7 @@ from broker.connect.tasks.pipeline import Pipeline
 from broker.connect.tasks.retriable import failure_of
 from broker.connect.tasks.sink_audit import SinkAudit, is_enabled
 from broker.connect.tasks.sink_batch import Offsets, SinkBatch
+from broker.connect.tasks.sink_consumer import SinkConsumer
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.tasks.unit import RunningUnit, Tell
 
@@ -56,6 +58,7 @@ class RunningSink(RunningUnit):
         props: Mapping[str, str],
         worker_props: Mapping[str, str],
         consumer: Mapping[str, Any],
+        connect: Callable[[], Cluster],
         producer: Mapping[str, Any],
         admin: Mapping[str, Any],
         holds: Callable[[], bool],
@@ -65,6 +68,7 @@ class RunningSink(RunningUnit):
         super().__init__(unit, tell, is_paused)
         self._make, self._props, self._worker_props = task, props, worker_props
         self._consumer_config, self._producer_config, self._admin_config = consumer, producer, admin
+        self._connect = connect
         self._holds, self._used = holds, used
         self._flush_interval_s = flush_interval_s
         self._seen_topics: set[str] = set()
@@ -138,7 +142,7 @@ class RunningSink(RunningUnit):
         self._pipeline = Pipeline(self._worker_props, self._props, self._tolerance)
         self._dead_letters = DeadLetters(self.unit, self._props, self._producer_config, self._admin_config)
         self._begin_audit()
-        self._consumer = Consumer(told(self._consumer_config))
+        self._consumer = SinkConsumer(self._consumer_config, self._connect, self._leaves_out)
         self._task = self._make()
         self._task_name = type(self._task).__name__
         try:
@@ -157,6 +161,16 @@ class RunningSink(RunningUnit):
                 self._consumer.close()
                 self._pipeline.close()
         self.say("UNASSIGNED")
+
+    def _leaves_out(self, batch: LeftOutBatch) -> bool:
+        """Whether a batch that cannot be unpacked is left out, by `errors.tolerance`; its records are in no other
+        place, so it is logged whatever is said of logging."""
+        if self._tolerance.tolerates:
+            _log.error(
+                "batch left out", connector=self.unit.connector, task=self.unit.task, partition=str(batch.partition),
+                first=batch.first, last=batch.last, reason=batch.reason,
+            )  # fmt: skip
+        return bool(self._tolerance.tolerates)
 
     def _begin_audit(self) -> None:
         if is_enabled(self._props, self._worker_props):
@@ -380,7 +394,7 @@ class RunningSink(RunningUnit):
         if self._audit is not None:
             self._audit.tell(safe)
         try:
-            self._consumer.commit(offsets=[Place(*p, offset) for p, offset in safe.items()], asynchronous=False)
+            self._consumer.commit(offsets=[Place(*p, offset) for p, offset in safe.items()])
             self._committed |= safe
         except KafkaException as error:
             _log.warning("offsets not committed", connector=self.unit.connector, reason=error.args[0].str())

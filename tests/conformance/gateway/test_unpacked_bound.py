@@ -4,17 +4,12 @@ import time
 
 import pytest
 
-from broker.client.cluster import Cluster, parse_bootstrap_servers
-from broker.client.leaders import Leaders
-from broker.common.types import TopicPartition
-from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from broker.records.batch import Compression
-from broker.records.builder import build_batch
-from broker.records.record import Record
 from console.records.query import RecordQuery
 from console.records.reading import read_page
 from console.records.search_and_tail import search_for_file
 from tests.conformance.gateway.real import kafka_gateway
+from tests.produced_batches import append_batch
 
 _BOMB_BYTES = 64 * 1024 * 1024
 _DEADLINE_S = 30
@@ -33,25 +28,14 @@ def topic(gateway, topic_name):
     return topic_name
 
 
-def append_batch(running_brokers, topic, values, compression):
-    """Produce `values` as one batch, as a producer that compresses with `compression` sends it."""
-    now_ms = int(time.time() * 1000)
-    batch = build_batch([Record(0, now_ms, None, value) for value in values], compression=compression)
-    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=bytes(batch))])
-    request = ProduceRequest(transactional_id=None, acks=-1, timeout_ms=20_000, topic_data=[data])
-    with Cluster(parse_bootstrap_servers(running_brokers.bootstrap_servers), timeout_s=30) as cluster:
-        answer = Leaders(cluster).connection(TopicPartition(topic, 0)).ask(request)
-    assert answer.responses[0].partition_responses[0].error_code == 0
-
-
 @pytest.fixture
 def bombed(gateway, running_brokers, topic):
     """Offsets 0 and 4 can be read; 1 to 3 are batches of which no person is shown anything."""
-    append_batch(running_brokers, topic, [b"first"], Compression.NONE)
+    append_batch(running_brokers.bootstrap_servers, topic, [b"first"], Compression.NONE)
     bomb = bytes(_BOMB_BYTES)
-    append_batch(running_brokers, topic, [bomb], Compression.GZIP)
-    append_batch(running_brokers, topic, [bomb, b"beside it"], Compression.ZSTD)
-    append_batch(running_brokers, topic, [b"last"], Compression.GZIP)
+    append_batch(running_brokers.bootstrap_servers, topic, [bomb], Compression.GZIP)
+    append_batch(running_brokers.bootstrap_servers, topic, [bomb, b"beside it"], Compression.ZSTD)
+    append_batch(running_brokers.bootstrap_servers, topic, [b"last"], Compression.GZIP)
     return topic
 
 
@@ -79,7 +63,7 @@ def test_a_record_inside_of_such_a_batch_is_not_there_and_the_next_one_is(gatewa
 def test_many_batches_just_below_the_bound_are_read_one_at_a_time(gateway, running_brokers, topic):
     value = bytes(10 * 1024 * 1024)
     for _ in range(5):
-        append_batch(running_brokers, topic, [value], Compression.GZIP)
+        append_batch(running_brokers.bootstrap_servers, topic, [value], Compression.GZIP)
     stream, offsets = gateway.open_records(topic, {0: 0}, True), []
     until = time.monotonic() + _DEADLINE_S
     try:

@@ -240,19 +240,22 @@ def test_a_registry_that_is_away_costs_no_line_whatever_is_tolerated(registry, w
         patient = {**source, "topic": f"{topic}-a", "errors.retry.timeout": "-1"}
         worker.ask("PUT", "/connectors/patient/config", patient, status=201)
         worker.ask("PUT", "/connectors/hasty/config", {**source, "topic": f"{topic}-b"}, status=201)
-        await_true(lambda: worker.task_state("hasty") == "FAILED", "the hasty one has ended")
-        assert "is not possible for now" in worker.ask("GET", "/connectors/hasty/tasks/0/status")["trace"]
-        worker.log.write_text("")  # its traceback was told, as it should be
+
+        def reason() -> str:
+            return worker.ask("GET", "/connectors/hasty/tasks/0/status").get("trace", "")
+
+        await_true(lambda: "is not possible for now" in reason(), "the hasty one says why it begins again")
+        assert worker.task_state("hasty") == "RUNNING"
     finally:
         registry.start()
         registry.await_serving()
-    worker.ask("POST", "/connectors/hasty/tasks/0/restart", status=204)
     for at in ("a", "b"):
         out = tmp_path / f"out-{at}.txt"
         sink = {"connector.class": "FileStreamSink", "file": str(out), "topics": f"{topic}-{at}", **own}
         worker.ask("PUT", f"/connectors/out-{at}/config", sink, status=201)
-        await_true(lambda out=out: out.exists() and out.read_text() == "foo\nbar\n", "both lines")
+        await_true(lambda out=out: out.exists() and out.read_text() == "foo\nbar\n", "both lines", 90)
     assert worker.is_running("patient")
+    assert worker.is_running("hasty")
 
 
 def test_what_is_wrong_with_a_converter_is_told_before_it_starts_and_a_secret_never(worker, registry, tmp_path):
