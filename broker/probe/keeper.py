@@ -56,6 +56,9 @@ class Keeper:
                 self.look()
             except BarnabasError as error:
                 self._tell(error)
+            except Exception as error:  # without this thread no new broker is found
+                _log.exception("the probe's look at the cluster failed")
+                self._tell(error)
 
     def look(self) -> None:
         """Raises BarnabasError."""
@@ -91,7 +94,7 @@ class Keeper:
             if code not in _DONE:
                 raise ApiError(code, f"{self._desk.topic}: {told or code.meaning}")
 
-    def _tell(self, error: BarnabasError) -> None:
+    def _tell(self, error: Exception) -> None:
         if isinstance(error, ApiError) and error.code in _REFUSED:
             self._rests_until_ms = self._desk.at_ms() + 1000 * _REFUSED_REST_S
         if str(error) != self._last_error:

@@ -46,6 +46,9 @@ class Lane:
                 self.round()
             except BarnabasError as error:
                 self._failed(error)
+            except Exception as error:  # a broker that lies: without this thread it is measured no more
+                _log.exception("a round of the probe failed", broker=self._broker)
+                self._failed(error)
             self.stop.wait(max(interval_s - (self._desk.at_ms() - began) / 1000, 0.05))
         self._hang_up()
 
@@ -155,7 +158,7 @@ class Lane:
             _log.info("a broker answers again", broker=self._broker)
         return answer
 
-    def _failed(self, error: BarnabasError) -> None:
+    def _failed(self, error: Exception) -> None:
         self._hang_up()
         is_broken = isinstance(error, BrokerUnreachable) and not isinstance(error.__cause__, TimeoutError)
         with self._desk.lock:

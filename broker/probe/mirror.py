@@ -41,6 +41,10 @@ class MirrorReader:
             except BarnabasError as raised:
                 found = str(raised)[:300]
                 self._looks = 0
+            except Exception as raised:  # without this thread nothing is known of the mirror any more
+                _log.exception("the probe's look at the mirror failed")
+                found = f"{type(raised).__name__}: {raised}"[:300]
+                self._looks = 0
             with self._desk.lock:
                 self._desk.book.mirror_looked(self._desk.at_ms(), found)
             if found and found != error:

@@ -1,5 +1,8 @@
 """The beat's task. Short: whatever takes long is waited for by the next one."""
 
+import logging
+from collections.abc import Callable
+
 from celery import shared_task
 from django.apps import apps
 from django.conf import settings
@@ -9,6 +12,8 @@ from console.common.current_cluster import MAIN, all_clusters, in_cluster
 from console.common.file_lock import exclusive
 from console.live.attention import call
 from console.operations.models import Operation
+
+logger = logging.getLogger(__name__)
 
 
 @shared_task(ignore_result=True)
@@ -21,7 +26,15 @@ def advance_operations(label: str) -> None:
             with in_cluster(name):
                 for operation in list(model.to_advance()):
                     call()
-                    advance(operation)
+                    _advance(advance, operation)
+
+
+def _advance(advance: Callable[[Operation], None], operation: Operation) -> None:
+    """One that fails is tried again by the next beat, and holds up no other one of its kind."""
+    try:
+        advance(operation)
+    except Exception:
+        logger.exception("%s %s was not advanced", operation._meta.label, operation.pk)
 
 
 def clusters_of(model: type[Operation]) -> tuple[str, ...]:

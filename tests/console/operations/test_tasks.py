@@ -58,3 +58,17 @@ def test_while_another_worker_is_at_it_nothing_is_done(db, advanced):
     with exclusive(settings.RUN_DIR / "locks" / "departures.decommission.lock", wait=False):
         advance_operations("departures.decommission")
     assert advanced == []
+
+
+def test_one_that_fails_holds_up_no_other_and_is_tried_again(db, advanced, monkeypatch):
+    def advance(operation):
+        if operation.name == "broker-3":
+            raise TimeoutError("no broker answered")
+        advanced.append(operation.name)
+
+    monkeypatch.setattr("console.decommission.advance.advance", advance)
+    for name in ("broker-3", "broker-1"):
+        Decommission.objects.create(name=name, broker_id=1, state="running" if name == "broker-3" else "paused")
+    advance_operations("departures.decommission")
+    assert advanced == ["broker-1"]
+    assert is_needed("departures.decommission")
