@@ -18,7 +18,8 @@ def is_passing(error: KafkaError | None) -> bool:
 
 
 def partition_of(message: Any) -> TopicPartition:
-    return TopicPartition(message.topic(), message.partition())
+    place: TopicPartition | None = getattr(message, "place", None)
+    return place or TopicPartition(message.topic(), message.partition())
 
 
 def read_at(message: Any) -> str:

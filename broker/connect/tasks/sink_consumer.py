@@ -26,6 +26,7 @@ from broker.common.limits import DECOMPRESSED_BYTES_MAX
 from broker.common.quiet_clients import told
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.connect.api import ConnectError
+from broker.connect.api import TopicPartition as SinkPartition
 from broker.connect.tasks.retriable import is_retriable
 from broker.records.record import Record
 
@@ -44,19 +45,20 @@ OnChange = Callable[[Consumer, list[Place]], None]
 class ReadMessage:
     """A record with the methods of a message of confluent-kafka."""
 
-    __slots__ = ("_is_append_time", "_partition", "_record", "_topic")
+    __slots__ = ("_is_append_time", "_record", "place")
 
-    def __init__(self, topic: str, partition: int, record: Record, is_append_time: bool):
-        self._topic, self._partition, self._record, self._is_append_time = topic, partition, record, is_append_time
+    def __init__(self, place: SinkPartition, record: Record, is_append_time: bool):
+        #: One object for all records of a partition that were read together.
+        self.place, self._record, self._is_append_time = place, record, is_append_time
 
     def error(self) -> None:
         return None
 
     def topic(self) -> str:
-        return self._topic
+        return self.place.topic
 
     def partition(self) -> int:
-        return self._partition
+        return self.place.partition
 
     def offset(self) -> int:
         return self._record.offset
@@ -177,11 +179,10 @@ class SinkConsumer:
             if is_retriable(error):
                 raise
             raise ConnectError(f"records cannot be read: {error.message}") from None
-        found = [
-            ReadMessage(at.topic, at.partition, record, is_append_time)
-            for at, is_append_time, records in runs
-            for record in records
-        ]
+        found = []
+        for at, is_append_time, records in runs:
+            place = SinkPartition(*at)
+            found += [ReadMessage(place, record, is_append_time) for record in records]
         for batch in self._reader.take_left_out():
             if not self._leaves_out(batch):
                 found = self._before(batch, found)

@@ -238,7 +238,7 @@ class RunningSink(RunningUnit):
             return
         if not self._batch.ends:
             self._batch.forget_messages()
-        records = [each for each in messages if not is_passing(each.error())]
+        records = [each for each in messages if each.error() is None or not is_passing(each.error())]
         for partition, found in groupby(records, partition_of):
             run = list(found)
             if partition.topic not in self._seen_topics:

@@ -104,3 +104,18 @@ def test_timestamp_beyond_64_bits_is_refused():
     struct.pack_into(">q", batch, 27, 2**63 - 1)
     with pytest.raises(ApiError, match="timestamp"):
         decode_records(with_right_crc(batch))
+
+
+@pytest.mark.parametrize("length", [0, 1, 63, 64, 127, 128, 8_191, 8_192, 70_000])
+def test_fields_of_every_length_come_back(length):
+    written = [
+        Record(0, 1_000, None, bytes(length)),
+        Record(1, 1_000, bytes(length), None),
+        Record(2, 70_000, bytes(length), bytes(length), (("h" * max(1, length), None),)),
+    ]
+    assert decode_records(build_batch(written)) == written
+
+
+def test_a_batch_of_thousands_has_offsets_of_three_bytes():
+    written = [Record(number, 1_000 + number, b"k", b"v") for number in range(9_000)]
+    assert decode_records(build_batch(written)) == written
