@@ -68,15 +68,9 @@ def _decode_all(header: BatchHeader, payload: memoryview) -> list[Record]:
 
 def iterate_records(header: BatchHeader, payload: memoryview) -> Iterator[Record]:
     """The records of an unpacked `payload`, one by one. Raises as `decode_records`, IndexError where a record runs past
-    the end; how many there are is not compared with the header.
-
-    Integers of one byte, and lengths of values of two, nearly all there are, are read in place: a call for each is half
-    of the work. What a field has beyond its record is found at the record's end.
-    """
+    the end; how many there are is not compared with the header. Integers of one byte, nearly all, are read in place."""
     data, size = bytes(payload), len(payload)
     at, offset_before = 0, header.base_offset - 1
-    key: bytes | None
-    value: bytes | None
     base_offset, last_offset = header.base_offset, header.last_offset
     base_timestamp, appended_at = header.base_timestamp, header.attributes & LOG_APPEND_TIME_BIT
     while at < size:
@@ -101,19 +95,8 @@ def iterate_records(header: BatchHeader, payload: memoryview) -> Iterator[Record
             key, at = _decode_bytes(data, at, end)
         else:
             key, at = data[at + 1 : at + 1 + (raw >> 1)], at + 1 + (raw >> 1)
-        raw = data[at]
-        if raw < _LONGER and not raw & 1:
-            value, at = data[at + 1 : at + 1 + (raw >> 1)], at + 1 + (raw >> 1)
-        elif raw & 1 or (byte := data[at + 1]) >= _LONGER:
-            value, at = _decode_bytes(data, at, end)
-        else:
-            behind = at + 2 + (raw >> 1 & 0x3F | byte << 6)
-            value, at = data[at + 2 : behind], behind
-        headers: tuple[tuple[str, bytes | None], ...] = ()
-        if data[at]:
-            headers, at = _decode_headers(data, at, end)
-        else:
-            at += 1
+        value, at = _decode_bytes(data, at, end)
+        headers, at = _decode_headers(data, at, end) if data[at] else ((), at + 1)
         if at != end:
             raise _corrupt(f"a record has {end - at} bytes more than its fields")
         if not offset_before < offset <= last_offset:
@@ -141,7 +124,8 @@ def check_records_count(header: BatchHeader) -> None:
 def _decode_bytes(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
     raw, at = data[at], at + 1
     if raw >= _LONGER:
-        raw, at = _rest_of(raw, data, at)
+        byte = data[at]
+        raw, at = (raw & 0x7F | byte << 7, at + 1) if byte < _LONGER else _rest_of(raw, data, at)
     if raw & 1:
         if raw == 1:
             return None, at

@@ -23,13 +23,17 @@ from broker.client.offsets import EARLIEST, LATEST, list_offsets
 from broker.client.record_reader import LeftOutBatch, RecordReader
 from broker.common.errors import ApiError
 from broker.common.limits import DECOMPRESSED_BYTES_MAX
+from broker.common.logs import logger
 from broker.common.quiet_clients import told
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.connect.api import ConnectError
 from broker.connect.api import TopicPartition as SinkPartition
+from broker.connect.group.wire import Unit
 from broker.connect.tasks.retriable import is_retriable
+from broker.connect.tasks.tolerance import Tolerance
 from broker.records.record import Record
 
+_log = logger("broker.connect")
 #: librdkafka's names of where a group begins that has no offset.
 _RESETS = {
     "earliest": EARLIEST, "smallest": EARLIEST, "beginning": EARLIEST,
@@ -77,6 +81,21 @@ class ReadMessage:
         if at_ms < 0:
             return TIMESTAMP_NOT_AVAILABLE, at_ms
         return TIMESTAMP_LOG_APPEND_TIME if self._is_append_time else TIMESTAMP_CREATE_TIME, at_ms
+
+
+def leaves_out(unit: Unit, tolerance: Tolerance) -> Callable[[LeftOutBatch], bool]:
+    """Whether the task goes on behind a batch that cannot be unpacked, by `errors.tolerance`. No dead letter holds its
+    records, so it is logged whatever is said of logging."""
+
+    def decide(batch: LeftOutBatch) -> bool:
+        if tolerance.tolerates:
+            _log.error(
+                "batch left out", connector=unit.connector, task=unit.task, partition=str(batch.partition),
+                first=batch.first, last=batch.last, reason=batch.reason,
+            )  # fmt: skip
+        return bool(tolerance.tolerates)
+
+    return decide
 
 
 class SinkConsumer:

@@ -10,7 +10,6 @@ from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException
 from confluent_kafka import TopicPartition as Place
 
 from broker.client.cluster import Cluster
-from broker.client.record_reader import LeftOutBatch
 from broker.common.logs import logger
 from broker.connect.api import (
     ConnectError,
@@ -29,7 +28,7 @@ from broker.connect.tasks.pipeline import Pipeline
 from broker.connect.tasks.retriable import failure_of
 from broker.connect.tasks.sink_audit import SinkAudit, is_enabled
 from broker.connect.tasks.sink_batch import Offsets, SinkBatch
-from broker.connect.tasks.sink_consumer import SinkConsumer
+from broker.connect.tasks.sink_consumer import SinkConsumer, leaves_out
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.tasks.unit import RunningUnit, Tell
 
@@ -142,7 +141,7 @@ class RunningSink(RunningUnit):
         self._pipeline = Pipeline(self._worker_props, self._props, self._tolerance)
         self._dead_letters = DeadLetters(self.unit, self._props, self._producer_config, self._admin_config)
         self._begin_audit()
-        self._consumer = SinkConsumer(self._consumer_config, self._connect, self._leaves_out)
+        self._consumer = SinkConsumer(self._consumer_config, self._connect, leaves_out(self.unit, self._tolerance))
         self._task = self._make()
         self._task_name = type(self._task).__name__
         try:
@@ -161,16 +160,6 @@ class RunningSink(RunningUnit):
                 self._consumer.close()
                 self._pipeline.close()
         self.say("UNASSIGNED")
-
-    def _leaves_out(self, batch: LeftOutBatch) -> bool:
-        """Whether a batch that cannot be unpacked is left out, by `errors.tolerance`; its records are in no other
-        place, so it is logged whatever is said of logging."""
-        if self._tolerance.tolerates:
-            _log.error(
-                "batch left out", connector=self.unit.connector, task=self.unit.task, partition=str(batch.partition),
-                first=batch.first, last=batch.last, reason=batch.reason,
-            )  # fmt: skip
-        return bool(self._tolerance.tolerates)
 
     def _begin_audit(self) -> None:
         if is_enabled(self._props, self._worker_props):
