@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from console.plans.posted import CONFIRMATION_FIELDS
+
 #: A value, or several of one name.
 Parameters = Mapping[str, str | list[str]]
 Pairs = list[tuple[str, str]]
@@ -51,6 +53,7 @@ class Action:
 
     def path_of(self, parameters: Parameters) -> dict[str, str]:
         """Raises BadParameter for one that is missing or none of this action's."""
+        refuse_confirmation_fields(parameters)
         for name in parameters:
             if not any(_is(name, known) for known in (*self.path, *self.query, *self.form)):
                 known = ", ".join((*self.path, *self.query, *self.form)) or "none"
@@ -67,6 +70,14 @@ class Action:
         """Those of `parameters` that `known` names."""
         chosen = [name for name in parameters if name not in self.path and any(_is(name, each) for each in known)]
         return [(name, value) for name in chosen for value in _values(parameters[name])]
+
+
+def refuse_confirmation_fields(names: Iterable[str]) -> None:
+    """Raise BadParameter if a field of the form that confirms a plan is among `names`: a page would take it as such."""
+    if refused := sorted(CONFIRMATION_FIELDS.intersection(names)):
+        raise BadParameter(
+            f"{refused[0]} is no parameter of a plan: plans/apply has a field of its own for all that confirms one."
+        )
 
 
 def _is(name: str, known: str) -> bool:

@@ -19,7 +19,7 @@ from django.utils.safestring import SafeData
 from django_htmx.middleware import HtmxDetails
 
 from console.common.managed_here import refuse_elsewhere
-from console.plans.posted import Posted, posting
+from console.plans.posted import CONFIRMATION_FIELDS, Mode, Posted, posting
 
 Pairs = Iterable[tuple[str, str]]
 _LINK = re.compile(r"<a .*?</a>", re.DOTALL)
@@ -55,8 +55,18 @@ class _Messages(BaseStorage):
         return []
 
 
-def ask(person: User, path: str, query: Pairs = (), form: Pairs | None = None, posted: Posted | None = None) -> Answer:
-    """The page at `path`, without a prefix of the console's; posted to if there is a `form`.
+def look(person: User, path: str, query: Pairs = (), form: Pairs | None = None) -> Answer:
+    """Return what the page at `path` shows, posted to if there is a `form`. Nothing can be carried out by it.
+
+    Fields of a confirmation do not reach the page, and `carry_out` refuses a plan that is only looked at, so a view is
+    not relied upon. Raises as `ask`.
+    """
+    fields = None if form is None else [pair for pair in form if pair[0] not in CONFIRMATION_FIELDS]
+    return ask(person, path, query, fields, Posted(path, tuple(query), tuple(fields or ()), mode=Mode.LOOK))
+
+
+def ask(person: User, path: str, query: Pairs, form: Pairs | None, posted: Posted | None = None) -> Answer:
+    """Return the answer of the page at `path`, without a prefix of the console's; posted to if there is a `form`.
 
     `posted`: what a plan that is carried out is told of the request; without one, that it is this one.
 

@@ -9,7 +9,7 @@ from django.urls import NoReverseMatch, reverse
 
 from console.access.read_only import read_only_now
 from console.api import door
-from console.api.actions import Action, BadParameter, Parameters
+from console.api.actions import Action, BadParameter, Parameters, refuse_confirmation_fields
 from console.plans.digest import digest_of
 from console.plans.gate import NotNowError, the_gate
 from console.plans.plan import Plan
@@ -45,12 +45,15 @@ class Confirmed:
 
 
 def show(person: User, action: Action, parameters: Parameters) -> dict[str, Any]:
-    """The plan as JSON can write it. Raises NotDone, BadParameter, and what views raise."""
+    """Return the plan as JSON can write it; nothing is carried out, whatever `parameters` say.
+
+    Raises NotDone, BadParameter, and what views raise.
+    """
     path = _path(action.page, action.path_of(parameters))
     if action.is_at_once:
         raise NotDone(f"{action.name} has no plan: apply it without a digest.", 409)
     form = action.pairs(parameters, action.form) if action.form else None
-    answer = door.ask(person, path, action.pairs(parameters, action.query), form)
+    answer = door.look(person, path, action.pairs(parameters, action.query), form)
     plan = _plan_of(answer, person, action, parameters)
     if plan is None:
         raise NotDone(door.why_of(answer) or _NO_PLAN, _status(answer))
@@ -61,6 +64,7 @@ def show(person: User, action: Action, parameters: Parameters) -> dict[str, Any]
 def carry_out(person: User, action: Action, parameters: Parameters, confirmed: Confirmed) -> dict[str, Any]:
     """`parameters` as the plan gave them under `apply`. Raises as `show`, and NotDone while changes are off."""
     _refuse_if_read_only()
+    refuse_confirmation_fields(parameters)
     if not confirmed.digest and not action.is_at_once:
         raise NotDone("Send the digest of the plan that is to be carried out.", _WRONG)
     named = {name: parameters[name] for name in action.path if name in parameters}

@@ -151,7 +151,7 @@ class DeclarationView(Schema):
 )  # fmt: skip
 def declaration(request: HttpRequest) -> dict[str, Any]:
     chosen = [(name, each) for name, found in request.GET.lists() for each in found]
-    answer = door.ask(request.user, reverse("declaration-export"), chosen)
+    answer = door.look(request.user, reverse("declaration-export"), chosen)
     return {"text": answer.response.content.decode()}
 
 

@@ -32,7 +32,7 @@ def rows(
         path = reverse(read.page, kwargs=values)
     except NoReverseMatch:
         raise NotDone("There is nothing of this name.", 404) from None
-    answer = door.ask(person, path, query)
+    answer = door.look(person, path, query)
     table = answer.response
     if not isinstance(table, Table):
         sentence = str(answer.shown.get("error") or answer.shown.get("sentence") or "There is nothing to read here.")

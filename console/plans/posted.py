@@ -16,12 +16,15 @@ from django.http import HttpRequest
 from console.plans.plan import Plan
 
 Pairs = tuple[tuple[str, str], ...]
-#: Of a form what belongs to one confirmation, or to one browser.
+#: Of a form what belongs to one confirmation, or to one browser: not kept with a change that waits.
 _OWN = frozenset({"csrfmiddlewaretoken", "digest", "typed_name", "emergency"})
+#: Fields of a form that confirm a plan. No parameter of a plan has such a name.
+CONFIRMATION_FIELDS = _OWN | {"reason_to_change"}
 
 
 class Mode(StrEnum):
-    """`LOOK`: only the plan is wanted. `APPROVED`: what a second person has confirmed is carried out."""
+    """`LOOK`: only the plan is wanted, and `carry_out` refuses every plan. `APPROVED`: what a second person has confirmed
+    is carried out."""
 
     ASK = "ask"
     LOOK = "look"

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from console.access.rights import reach_of
-from console.api.door import ask
+from console.api.door import look
 from console.audit.models import AuditEvent
 from console.clusters.models import Topic
 from console.palette.queries import find
@@ -253,4 +253,4 @@ def test_programs_are_given_what_lists_are_delivered_with(browser, viewer):
     Topic.objects.bulk_create(Topic(name=f"orders-{number}") for number in range(60))
     arrange(browser, ["size"], rows="25")
     browser.get("/topics/?sort=-size", **LIST)
-    assert len(ask(viewer, "/topics/").shown["page"].object_list) == TABLES["topics"].rows
+    assert len(look(viewer, "/topics/").shown["page"].object_list) == TABLES["topics"].rows
