@@ -6,6 +6,7 @@ from operator import or_
 from django.db.models import Q
 
 from console.access import glob_lookup  # noqa: F401  (registers the lookup)
+from console.access.internal_names import InternalTopics
 from console.access.reach import Reach, Resource
 from console.access.roles import Right
 
@@ -16,7 +17,14 @@ def within(reach: Reach, resource: Resource, field: str, right: Right = Right.VI
         return Q()
     chosen = Q() if reach.holds_by_role(resource, right) else _any(field, reach.given(resource, right))
     taken_away = reach.taken_away(resource)
+    if resource is Resource.TOPIC and right is Right.RECORDS:
+        chosen &= ~named_in(reach.internal, field)
     return chosen & ~_any(field, taken_away) if taken_away else chosen
+
+
+def named_in(internal: InternalTopics, field: str) -> Q:
+    """Rows whose `field` names an internal topic."""
+    return _any(field, internal.patterns) | Q(**{f"{field}__in": sorted(internal.read_names())})
 
 
 def _any(field: str, patterns: tuple[str, ...]) -> Q:

@@ -4,11 +4,11 @@ As with Kafka's ACLs a rule that takes away wins over all that give, whatever th
 role or a matching rule gives counts. Rules do not bind administrators: they could change them.
 """
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 
+from console.access.internal_names import BY_CONVENTION, InternalTopics
+from console.access.patterns import matches as matches  # part of what this module offers
 from console.access.roles import ROLES, Right
 
 PATTERN_LENGTH_MAX = 249
@@ -50,10 +50,12 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Everything one person may do. `role` holds the rights of the person's roles."""
+    """Everything one person may do. `role` holds the rights of the person's roles; records of `internal` topics are for
+    administrators, whatever rules say."""
 
     role: frozenset[Right]
     rules: tuple[Rule, ...] = ()
+    internal: InternalTopics = BY_CONVENTION
 
     @property
     def is_unbound(self) -> bool:
@@ -61,7 +63,7 @@ class Reach:
 
     def with_role_of(self, level: str) -> "Reach":
         """Where another role counts than elsewhere, with the same rules; `nothing` leaves nothing of these either."""
-        return NOWHERE if level == Level.NOTHING else Reach(ROLES[level], self.rules)
+        return NOWHERE if level == Level.NOTHING else Reach(ROLES[level], self.rules, self.internal)
 
     def rights_on(self, resource: Resource, name: str) -> frozenset[Right]:
         if self.is_unbound:
@@ -69,7 +71,15 @@ class Reach:
         matching = [each for each in self._rules_of(resource) if matches(each.pattern, name)]
         if any(each.level is Level.NOTHING for each in matching):
             return frozenset()
-        return self._base(resource).union(*(each.level.rights for each in matching))
+        rights = self._base(resource).union(*(each.level.rights for each in matching))
+        is_internal = resource is Resource.TOPIC and Right.RECORDS in rights and name in self.internal
+        return rights - {Right.RECORDS} if is_internal else rights
+
+    def may_change_topic(self, name: str) -> bool:
+        """Whether its settings, partitions and records may be changed, and the topic deleted. Moving its replicas needs
+        no more than OPERATE."""
+        rights = self.rights_on(Resource.TOPIC, name)
+        return Right.OPERATE in rights and (self.is_unbound or name not in self.internal)
 
     def rights_somewhere(self, resource: Resource) -> frozenset[Right]:
         """Held on at least some name there may be."""
@@ -116,13 +126,3 @@ class Reach:
 #: For what is drawn for nobody in particular: pushes to those whose reach is not limited, metrics.
 EVERYTHING = Reach(frozenset(Right))
 NOWHERE = Reach(frozenset())
-
-
-def matches(pattern: str, name: str) -> bool:
-    return _compiled(pattern).fullmatch(name) is not None
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    parts = {"*": ".*", "?": "."}
-    return re.compile("".join(parts.get(letter) or re.escape(letter) for letter in pattern), re.DOTALL)

@@ -1,6 +1,7 @@
 """What the person in front of us may do. A role is a Django group; a superuser holds every right, others none."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TypeAlias
 
 from django.conf import settings
@@ -8,6 +9,8 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 
+from console.access.internal_names import ONLY_ADMINISTRATORS, InternalTopics
+from console.access.internal_topics import internal_topics
 from console.access.models import ClusterRole, NameRule
 from console.access.reach import NOWHERE, Level, Reach, Resource, Rule, matches
 from console.access.roles import ROLES
@@ -49,7 +52,8 @@ def reach_in(user: Person, cluster: str) -> Reach:
     if cached is None:
         cached = user._console_reach = _everywhere(user), _by_cluster(user)
     reach, roles = cached
-    return reach if reach.is_unbound or cluster not in roles else reach.with_role_of(roles[cluster])
+    reach = reach if reach.is_unbound or cluster not in roles else reach.with_role_of(roles[cluster])
+    return reach if reach.is_unbound else replace(reach, internal=internal_topics(cluster))
 
 
 def keep_to(user: Person, clusters: Collection[str]) -> None:
@@ -128,11 +132,21 @@ def require_on(user: Person, resource: Resource, name: str, right: Right) -> Non
 
 def refusal_of(user: Person, right: Right) -> str:
     """The sentence for somebody who lacks `right`: of the role, or of its reach."""
+    if right is Right.RECORDS and _is_kept_by_being_internal(user):
+        return ONLY_ADMINISTRATORS
     if right is Right.RECORDS and Right.VIEW in rights_here(user):
         return f"{REFUSALS[right]} {_to_ask_for(user, right)}"
     if right in reach_of(user).rights_anywhere:
         return f"Your rights do not reach this: you may not {right} it. {_to_ask_for(user, right)}"
     return REFUSALS[right]
+
+
+def _is_kept_by_being_internal(user: Person) -> bool:
+    """Whether the topic that was asked for last would be read, were it not internal."""
+    reach, (resource, name) = reach_of(user), place_of(user)
+    if resource is not Resource.TOPIC or name is None or name not in reach.internal:
+        return False
+    return Right.RECORDS in replace(reach, internal=InternalTopics(patterns=())).rights_on(resource, name)
 
 
 def _to_ask_for(user: Person, right: Right) -> str:

@@ -8,10 +8,14 @@ class ConnectorsConfig(AppConfig):
     name = "console.connectors"
 
     def ready(self) -> None:
+        from console.access.internal_topics import NAMED_BY
         from console.connectors.inmates import connectors_of_workers
-        from console.connectors.topic_users import connectors_of
+        from console.connectors.topic_users import connectors_of, origins_of_dead_letters, own_offset_topics
         from console.processes.dependents import INMATES
         from console.processes.topic_users import USERS
+        from console.records.origins import ORIGINS
 
         INMATES["connect"] = connectors_of_workers
         USERS["connectors"] = connectors_of
+        ORIGINS["connectors"] = origins_of_dead_letters
+        NAMED_BY["connectors"] = own_offset_topics

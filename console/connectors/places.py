@@ -69,6 +69,8 @@ def error_in(trace: str) -> tuple[str, str]:
 
 _TOPIC_KEYS = ("topics", "topic", "kafka.topic")
 DEAD_LETTERS = "errors.deadletterqueue.topic.name"
+#: Of the topic that a source writes, or a sink its dead letters.
+WRITTEN_KEYS = ("topic", "kafka.topic", DEAD_LETTERS)
 _TOPIC_NAME = re.compile(r"[\w.-]{1,249}", re.ASCII)
 
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from shlex import quote as shell_quote
 from urllib.parse import quote
 
+from console.access.internal_names import BY_CONVENTION
 from console.connectors.answers import ConnectorView, OffsetView, compact
 from console.connectors.masking import MASK, masked_value
+from console.connectors.places import WRITTEN_KEYS
 from console.plans.plan import Line, Plan
 
 OBJECT_TYPE = "connector"
@@ -147,10 +149,18 @@ def configuration_plan(change: Change, address: str, group: str = "") -> Plan:
         return _deletion(plan, group, address)
     body = {key: masked_value(key, value, change.declared) for key, value in sorted(new.items())}
     command = _command("PUT", address, change.name, "/config", body)
+    plan = replace(plan, obstacle=_internal_topic(new), command=command)
     if change.old is None:
-        return replace(plan, touches=("Connect starts it at once.",), undo="delete it.", command=command)
+        return replace(plan, touches=("Connect starts it at once.",), undo="delete it.")
     anew = "Connect makes the connector and its tasks anew with this; they go on from the offsets they have."
-    return replace(plan, action=CONFIGURE, touches=(anew,), undo=_undo_of(plan.lines), command=command)
+    return replace(plan, action=CONFIGURE, touches=(anew,), undo=_undo_of(plan.lines))
+
+
+def _internal_topic(config: Mapping[str, str]) -> str:
+    """Why a connector may not write where it should; empty: it may."""
+    written = (config.get(key, "").strip() for key in WRITTEN_KEYS)
+    internal = next((topic for topic in written if topic in BY_CONVENTION), "")
+    return f"{internal} is an internal topic, which its service alone writes: name another topic." if internal else ""
 
 
 def _deletion(plan: Plan, group: str, address: str) -> Plan:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from django.contrib.auth.models import User
 
+from console.access.internal_names import ONLY_ADMINISTRATORS
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, has_right, reach_of
 from console.clusters.models import Broker, Topic
@@ -42,7 +43,7 @@ Found = Iterator[Part | Unplanned]
 def topic_parts(person: User, declared: DeclaredTopic, now: Now, *, prunes: bool) -> Found:
     """`prunes`: settings of its own that are not declared go, too. Raises GatewayError."""
     rights, view = reach_of(person).rights_on(Resource.TOPIC, declared.name), now.topics.get(declared.name)
-    refusal = "" if Right.OPERATE in rights else _NOT_YOURS
+    refusal = _refusal(person, declared.name)
     words = f"topic {declared.name}"
     if Right.VIEW not in rights:
         yield Unplanned(words, _BEYOND)
@@ -61,13 +62,21 @@ def topic_parts(person: User, declared: DeclaredTopic, now: Now, *, prunes: bool
         yield from _changes(person, declared, view, now, refusal, prunes)
 
 
+def _refusal(person: User, name: str) -> str:
+    """Why `person` may not change the topic; empty: it may be changed."""
+    reach = reach_of(person)
+    if Right.OPERATE not in reach.rights_on(Resource.TOPIC, name):
+        return _NOT_YOURS
+    return "" if reach.may_change_topic(name) else ONLY_ADMINISTRATORS
+
+
 def pruned_topics(person: User, declaration: Declaration, now: Now, *, is_later: bool) -> Found:
     """Those of the scope that are not declared. One hidden from this person is not there. Raises GatewayError."""
     names, reach = {each.name for each in declaration.topics}, reach_of(person)
     for name, view in now.topics.items():
         rights = reach.rights_on(Resource.TOPIC, name)
         is_meant = name not in names and declaration.within("topics", name) and not is_kafkas_own(name, view)
-        refusal = "" if Right.OPERATE in rights else _NOT_YOURS
+        refusal = _refusal(person, name)
         if is_meant and Right.VIEW in rights and is_later:
             yield from _later(person, name, now, refusal)
         elif is_meant and Right.VIEW in rights:

@@ -7,7 +7,9 @@ class MirrorsConfig(AppConfig):
     name = "console.mirrors"
 
     def ready(self) -> None:
-        from console.mirrors.topic_users import mirrors_of
+        from console.mirrors.topic_users import mirrors_of, origins_of_copies
         from console.processes.topic_users import USERS
+        from console.records.origins import ORIGINS
 
         USERS["mirrors"] = mirrors_of
+        ORIGINS["mirrors"] = origins_of_copies

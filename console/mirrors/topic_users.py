@@ -10,6 +10,11 @@ from console.mirrors.models import MirroredTopic
 from console.processes.topic_users import TopicUser
 
 
+def origins_of_copies(topic: str) -> list[str]:
+    """The topics, of whichever cluster, that are copied to a topic of this name."""
+    return list(MirroredTopic.objects.filter(target=topic).values_list("topic", flat=True).distinct())
+
+
 def mirrors_of(topics: Collection[str]) -> Iterator[TopicUser]:
     """A row is of a copy: here, or in another cluster that is looked at. A mirror runs that has told of it lately."""
     heard_ms = now_ms() - SILENT_AFTER_MS

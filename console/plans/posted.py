@@ -23,8 +23,8 @@ CONFIRMATION_FIELDS = _OWN | {"reason_to_change"}
 
 
 class Mode(StrEnum):
-    """`LOOK`: only the plan is wanted, and `carry_out` refuses every plan. `APPROVED`: what a second person has confirmed
-    is carried out."""
+    """`LOOK`: only the plan is wanted, and `carry_out` refuses every plan. `APPROVED`: what a second person has
+    confirmed is carried out."""
 
     ASK = "ask"
     LOOK = "look"

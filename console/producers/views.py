@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access.rights import Right, sees_all_names
-from console.clusters.access import access_topic
+from console.clusters.access import access_changing, access_topic
 from console.common.csv_table import csv_response, wants_csv
 from console.common.current_cluster import here
 from console.gateway.connect import cluster_gateway
@@ -39,7 +39,7 @@ def producers(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def abort(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
     """Of the transaction that began at `offset` of `partition`, as its partition and the coordinators say now."""
-    topic = access_topic(request.user, name, Right.OPERATE)
+    topic = access_changing(request.user, name)
     context: dict[str, object] = {"topic": topic, "partition": partition, "offset": offset, "address": request.path}
     with refusable() as answer:
         found = writers_of(cluster_gateway(), topic, [partition]).one(partition, offset)

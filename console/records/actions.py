@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from console.audit.record import record_event
 from console.audit.tally import count_event
+from console.clusters.access import refusal_to_write
 from console.clusters.models import Topic
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError, RefusedError
@@ -37,7 +38,7 @@ def do_produce(
     }
     ask_rules(actor, produce_plan(topic, partition, after, print_of(key, value, headers)))
     try:
-        place = cluster_gateway().produce_record(topic.name, partition, key, value, headers)
+        place = _append(topic, partition, key, value, headers)
     except GatewayError as error:
         result = "refused" if isinstance(error, RefusedError) else "failed"
         record_event(actor, ACTION, "topic", topic.name, after=after, result=result, detail=str(error))
@@ -49,20 +50,30 @@ def do_produce(
 def do_append(
     actor,
     plan: Plan,
+    topic: Topic,
     partition: int | None,
     key: bytes | None,
     value: bytes | None,
     headers: Headers,
     confirmation: Confirmation,
 ) -> tuple[int, int]:
-    """As planned; its partition and offset. Raises NotConfirmedError, GatewayError."""
+    """As planned, to `topic`; its partition and offset. Raises NotConfirmedError, GatewayError."""
     places: list[tuple[int, int]] = []
 
     def append() -> None:
-        places.append(cluster_gateway().produce_record(plan.object_name, partition, key, value, headers))
+        places.append(_append(topic, partition, key, value, headers))
 
     carry_out(actor, plan, confirmation, append)
     return places[0]
+
+
+def _append(
+    topic: Topic, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers
+) -> tuple[int, int]:
+    """The only way by which the console appends a record; views refuse before, with the person's rights."""
+    if refusal := refusal_to_write(topic):
+        raise RefusedError("INTERNAL_TOPIC", refusal)
+    return cluster_gateway().produce_record(topic.name, partition, key, value, headers)
 
 
 def count_reading(person, topic: Topic, partitions: Collection[int]) -> None:

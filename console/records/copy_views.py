@@ -5,9 +5,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from console.access.reach import Resource
 from console.access.rights import Right, reach_of
-from console.clusters.access import access_records, topics_within
+from console.clusters.access import access_records, access_topic, access_writing, writable_topics
 from console.clusters.models import Topic
 from console.gateway.errors import RefusedError
 from console.gateway.record_views import RecordView
@@ -27,30 +26,28 @@ _METHODS = ["GET", "HEAD", "POST"]
 def copy(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
     """Once more into its topic, or into another that the person operates."""
     topic, context = _begun(request, name, partition, offset)
-    names = topics_within(reach_of(request.user), Right.OPERATE).filter(is_internal=False)
+    names = writable_topics(reach_of(request.user))
     form = context["form"] = CopyForm(names, request.POST or None, initial={"to": topic.name})
     if request.method != "POST" or not form.is_valid():
         return render(request, "records/copy.html", context, status=422 if form.errors else 200)
-    target = access_records(request.user, form.cleaned_data["to"], Right.OPERATE)
-    where = Target(target.name, form.cleaned_data["to_partition"], target.is_compacted)
-    if where.partition is not None and where.partition >= target.partition_count:
-        form.add_error("to_partition", f"{target.name} has {target.partition_count} partitions.")
+    into, to_partition = access_writing(request.user, form.cleaned_data["to"]), form.cleaned_data["to_partition"]
+    if to_partition is not None and to_partition >= into.partition_count:
+        form.add_error("to_partition", f"{into.name} has {into.partition_count} partitions.")
         return render(request, "records/copy.html", context, status=422)
-    return _planned(request, topic, (partition, offset), where, context)
+    return _planned(request, topic, (partition, offset), (into, to_partition), context)
 
 
 @require_http_methods(_METHODS)
 def tombstone(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
     """Into the partition the record is in."""
+    access_writing(request.user, name)
     topic, context = _begun(request, name, partition, offset)
-    target = Target(topic.name, partition, topic.is_compacted)
-    return _planned(request, topic, (partition, offset), target, context, is_tombstone=True)
+    return _planned(request, topic, (partition, offset), (topic, partition), context, is_tombstone=True)
 
 
 def _begun(request: HttpRequest, name: str, partition: int, offset: int) -> tuple[Topic, dict[str, object]]:
-    topic = access_records(request.user, name, Right.OPERATE)
-    if Right.RECORDS not in reach_of(request.user).rights_on(Resource.TOPIC, name):
-        access_records(request.user, name)
+    access_topic(request.user, name, Right.OPERATE)
+    topic = access_records(request.user, name)
     return topic, {"topic": topic, "partition": partition, "offset": offset, "address": request.path}
 
 
@@ -58,12 +55,14 @@ def _planned(
     request: HttpRequest,
     topic: Topic,
     place: tuple[int, int],
-    target: Target,
+    to: tuple[Topic, int | None],
     context: dict[str, object],
     *,
     is_tombstone: bool = False,
 ) -> HttpResponse:
     context["is_tombstone"] = is_tombstone
+    into, to_partition = to
+    target = Target(into.name, to_partition, into.is_compacted)
     with refusable() as answer:
         record = _record(request, topic, *place)
         plan = context["plan"] = copy_plan(topic.name, record, target, is_tombstone=is_tombstone)
@@ -72,7 +71,7 @@ def _planned(
         if is_confirmed(request):
             value, headers = (None, ()) if is_tombstone else (record.value, record.headers)
             confirmation = Confirmation.parse(request.POST)
-            done = do_append(request.user, plan, target.partition, record.key, value, headers, confirmation)
+            done = do_append(request.user, plan, into, to_partition, record.key, value, headers, confirmation)
             messages.success(request, f"Appended to partition {done[0]} of {target.topic} at offset {done[1]}.")
             return redirect("topic-record", target.topic, *done)
     return render(request, "records/copy.html", context | {"error": answer.error}, status=answer.status)

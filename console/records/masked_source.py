@@ -1,6 +1,6 @@
 """Records as a person may see them: a gateway's, without what the rules of `masking.toml` hide from that person."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -14,19 +14,22 @@ from console.gateway.errors import RefusedError
 from console.gateway.record_views import BatchView, OffsetSpan, RecordStream, RecordView
 from console.records.masking import Masker, MaskingError, Path, Rule, hidden_paths, parse_masking
 from console.records.metered_source import metered
+from console.records.origins import names_of
 from console.records.reading import RecordSource
 from console.records.scan import note_of, waits_of
 
 
 def hidden_from(person: User, topic: str) -> tuple[Path, ...]:
     """Raises RefusedError while the rules cannot be read: then nobody reads records."""
-    return hidden_paths(_rules(), topic, reach_of(person).rights_on(Resource.TOPIC, topic))
+    return _hidden(_rules(), reach_of(person), names_of(topic))
 
 
 def source_for(person: User, topic: Topic) -> RecordSource:
-    """Where the records of `topic` are read from for this person, within the budget. Raises RefusedError."""
-    source, paths = metered(cluster_gateway(), person.pk), hidden_from(person, topic.name)
-    return MaskedSource(source, Masker(topic.name, paths)) if paths else source
+    """Where the records of `topic` are read from for this person, within the budget. Raises RefusedError.
+
+    Rules that change while it is read hold for what is read from then on.
+    """
+    return MaskedSource(metered(cluster_gateway(), person.pk), Masking(topic.name, reach_of(person)))
 
 
 def hides_of(reach: Reach, topics: Collection[str]) -> bool:
@@ -37,8 +40,16 @@ def hides_of(reach: Reach, topics: Collection[str]) -> bool:
     except RefusedError:
         return True
     if topics:
-        return any(hidden_paths(rules, each, reach.rights_on(Resource.TOPIC, each)) for each in topics)
+        return any(_hidden(rules, reach, names_of(each)) for each in topics)
     return any(each.seen_by is None or not reach.holds_by_role(Resource.TOPIC, each.seen_by) for each in rules)
+
+
+def _hidden(rules: Sequence[Rule], reach: Reach, names: Sequence[str]) -> tuple[Path, ...]:
+    """`names`: of the topic, and of those its records come from; rules of each count, for who lacks the right on it or
+    on the topic."""
+    rights = reach.rights_on(Resource.TOPIC, names[0])
+    found = (hidden_paths(rules, each, rights & reach.rights_on(Resource.TOPIC, each)) for each in names)
+    return tuple({path.text: path for paths in found for path in paths}.values())
 
 
 def _rules() -> tuple[Rule, ...]:
@@ -51,9 +62,37 @@ def _rules() -> tuple[Rule, ...]:
         ) from None
 
 
+class Masking:
+    """What is hidden of one topic from one person, by the rules as they are now. For one reading at a time."""
+
+    def __init__(self, topic: str, reach: Reach):
+        self._topic, self._reach, self._names = topic, reach, names_of(topic)
+        self._read_of: object = None
+        self._masker: Masker | None = None
+        self.now()
+
+    def now(self) -> Masker | None:
+        """None: nothing is hidden. Raises RefusedError while the rules cannot be read."""
+        state = _state_of_rules()
+        if state != self._read_of or state == ():
+            paths = _hidden(_rules(), self._reach, self._names)
+            self._masker = Masker(self._topic, paths) if paths else None
+            self._read_of = state
+        return self._masker
+
+
+def _state_of_rules() -> tuple[int, ...]:
+    """What differs once the file is another, or says something else; empty: that cannot be known, or there is none."""
+    try:
+        found = settings.MASKING_FILE.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
+
+
 class MaskedSource:
-    def __init__(self, source: RecordSource, masker: Masker):
-        self._source, self._masker = source, masker
+    def __init__(self, source: RecordSource, masking: Masking):
+        self._source, self._masking = source, masking
 
     def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
         return self._source.record_spans(topic, committed_only)
@@ -62,15 +101,15 @@ class MaskedSource:
         return self._source.offsets_at(topic, at_ms, partitions)
 
     def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
-        return _MaskedStream(self._source.open_records(topic, starts, committed_only), self._masker)
+        return _MaskedStream(self._source.open_records(topic, starts, committed_only), self._masking)
 
     def batches_at(self, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
         return self._source.batches_at(topic, starts)
 
 
 class _MaskedStream:
-    def __init__(self, stream: RecordStream, masker: Masker):
-        self._stream, self._masker = stream, masker
+    def __init__(self, stream: RecordStream, masking: Masking):
+        self._stream, self._masking = stream, masking
 
     @property
     def positions(self) -> Mapping[int, int]:
@@ -85,7 +124,9 @@ class _MaskedStream:
         return note_of(self._stream)
 
     def read(self, timeout_seconds: float, records_max: int) -> list[RecordView]:
-        return [self._masker.masked(each) for each in self._stream.read(timeout_seconds, records_max)]
+        found = self._stream.read(timeout_seconds, records_max)
+        masker = self._masking.now()
+        return found if masker is None else [masker.masked(each) for each in found]
 
     def drop(self, partition: int) -> None:
         self._stream.drop(partition)

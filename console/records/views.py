@@ -11,8 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.rights import Right
-from console.clusters.access import access_records
+from console.clusters.access import access_records, access_writing, refusal_to_write
 from console.clusters.models import Topic
 from console.common.clock import now_ms
 from console.common.csv_table import csv_response, wants_csv
@@ -106,7 +105,7 @@ def histogram(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_POST
 def produce(request: HttpRequest, name: str) -> HttpResponse:
-    topic = access_records(request.user, name, Right.OPERATE)
+    topic = access_writing(request.user, name)
     form = ProduceForm(topic, request.POST)
     if form.is_valid():
         values = {field: form.cleaned_data[field] for field in ("partition", "key", "value", "headers")}
@@ -141,6 +140,7 @@ def _list_page(
         "offered": [each for each in offered_columns(shown) if each not in picked],
         "error": error,
         "form": form,
+        "not_written": refusal_to_write(topic),
         "places": PLACES,
         "views": SHOWN_AS,
         "searched": SEARCHED,

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of
-from console.clusters.access import access_topic
+from console.clusters.access import access_changing
 from console.clusters.models import Topic
 from console.common.current_cluster import here
 from console.gateway.connect import cluster_gateway
@@ -35,7 +35,7 @@ CUTS_SHOWN = 200
 @require_http_methods(["GET", "HEAD", "POST"])
 def purge(request: HttpRequest, name: str) -> HttpResponse:
     """`before`, as partition:offset and as often as wanted, is what a plan that was shown is confirmed by."""
-    topic = access_topic(request.user, name, Right.OPERATE)
+    topic = access_changing(request.user, name)
     form = PurgeForm(topic.partition_count, request.GET if "to" in request.GET else None)
     context: dict[str, Any] = {"topic": topic, "form": form, "address": request.path}
     with refusable() as answer:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access.rights import Right, reach_of
-from console.clusters.access import access_topic
+from console.clusters.access import access_changing, access_topic
 from console.clusters.models import Topic
 from console.gateway.errors import GatewayError
 from console.plans.plan import Confirmation
@@ -35,7 +35,7 @@ def retention(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def configure(request: HttpRequest, name: str) -> HttpResponse:
     """Apply a plan that was shown; what does not hold any more shows the plan for how it is now."""
-    topic = access_topic(request.user, name, Right.OPERATE)
+    topic = access_changing(request.user, name)
     form = RetentionForm(request.POST)
     if not form.is_valid():
         return _page(request, topic, RetentionForm(request.POST), {}, "The plan could not be read.", 422)

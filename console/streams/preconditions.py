@@ -2,6 +2,7 @@
 
 from django.conf import settings
 
+from console.access.internal_topics import internal_topics
 from console.clusters.models import Topic
 from console.gateway.stream_jobs import JobView, checkpoint_of
 from console.processes.models import ManagedProcess
@@ -34,4 +35,5 @@ def preconditions_of(submission: Submission) -> Preconditions:
         jobs_max=settings.STREAM_JOBS_MAX,
         jobs=len(streams),
         has_checkpoint=checkpoint_of(settings.DATA_DIR / "streams" / submission.name) is not None,
+        internal=internal_topics(),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from console.access.internal_names import BY_CONVENTION, InternalTopics
 from console.plans.plan import Line, Plan
 
 ACTION = "add stream job"
@@ -35,6 +36,7 @@ class Preconditions:
     jobs_max: int
     jobs: int
     has_checkpoint: bool
+    internal: InternalTopics = BY_CONVENTION
 
 
 def submission_plan(submission: Submission, around: Preconditions) -> Plan:
@@ -74,8 +76,8 @@ def _obstacles(submission: Submission, around: Preconditions) -> list[str]:
     for topic in submission.writes:
         if topic in submission.reads:
             found.append(f"It would read what it writes, without end: {topic}.")
-        if topic.startswith("__"):
-            found.append(f"{topic} belongs to the cluster itself.")
+        if topic in around.internal:
+            found.append(f"{topic} is an internal topic, which its service alone writes.")
     if len(set(submission.writes)) < len(submission.writes):
         found.append(f"Two of its outputs are the same topic: {submission.writes[0]}.")
     return found

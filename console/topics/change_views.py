@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require_somewhere
-from console.clusters.access import access_topic, topics_within
+from console.clusters.access import access_changing, topics_within
 from console.clusters.models import Broker, Topic
 from console.common.current_cluster import here
 from console.common.figures import minute
@@ -88,7 +88,7 @@ def _asked_for(request: HttpRequest) -> dict[str, str]:
 def topic_delete(request: HttpRequest, name: str) -> HttpResponse:
     """With `when` later after a day of grace. With `undo`, the number of a creation that is kept: taken back while the
     topic is still empty."""
-    topic = access_topic(request.user, name, Right.OPERATE)
+    topic = access_changing(request.user, name)
     asked = request.POST if request.method == "POST" else request.GET
     undo, when = asked.get("undo") or request.GET.get("undo", ""), asked.get("when", "")
     if undo:
@@ -121,7 +121,7 @@ def _delete_later(request: HttpRequest, topic: Topic) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def topic_add_partitions(request: HttpRequest, name: str) -> HttpResponse:
     """The form, then the plan it makes, then the change: a post with the plan's digest confirms it."""
-    topic = access_topic(request.user, name, Right.OPERATE)
+    topic = access_changing(request.user, name)
     form = AddPartitionsForm(
         request.POST or None, initial={"partition_count": topic.partition_count + 1} | _asked_for(request)
     )

@@ -11,9 +11,9 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from console.access.reach import EVERYTHING, Resource
+from console.access.reach import EVERYTHING
 from console.access.read_only import why_read_only
-from console.access.rights import Right, reach_of
+from console.access.rights import reach_of
 from console.audit.record import record_event
 from console.clusters.models import Topic
 from console.common.clock import now_ms
@@ -89,7 +89,7 @@ def _obstacles(row: PlannedDeletion, then: Now, now: datetime) -> Iterator[str]:
     actor = row.actor
     if actor is None or not actor.is_active:
         yield f"{row.actor_name} has no account any more that could have it done."
-    elif Right.OPERATE not in reach_of(actor).rights_on(Resource.TOPIC, row.topic):
+    elif not reach_of(actor).may_change_topic(row.topic):
         yield f"{row.actor_name} may not delete it any more."
     if read_only := why_read_only():
         yield read_only

@@ -4,6 +4,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.core.validators import RegexValidator
 
+from console.access.internal_names import ONLY_ADMINISTRATORS
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of
 from console.clusters.models import Topic
@@ -34,6 +35,8 @@ class CreateTopicForm(forms.Form):
         name = self.cleaned_data["name"]
         if Right.OPERATE not in self._reach.rights_on(Resource.TOPIC, name):
             raise forms.ValidationError("Your rights do not reach a topic of this name.")
+        if not self._reach.may_change_topic(name):
+            raise forms.ValidationError(f"{ONLY_ADMINISTRATORS} To make one is for administrators, too.")
         pattern = f"^{''.join('[._]' if letter in '._' else letter for letter in name)}$"
         twin = Topic.objects.filter(name__regex=pattern).first()
         if twin is None:

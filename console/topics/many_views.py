@@ -10,8 +10,8 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from console.access.reach import Reach, Resource
-from console.access.rights import Right, reach_of, require_on, require_somewhere
-from console.clusters.access import topics_within
+from console.access.rights import Right, reach_of, require_somewhere
+from console.clusters.access import changeable_topics, require_changing
 from console.clusters.models import Topic
 from console.common.current_cluster import here
 from console.common.figures import minute
@@ -40,7 +40,7 @@ def many(request: HttpRequest) -> HttpResponse:
     asked = request.POST if request.method == "POST" else request.GET
     names, reach = asked.getlist("topic"), reach_of(request.user)
     for name in names:
-        require_on(request.user, Resource.TOPIC, name, Right.OPERATE)
+        require_changing(request.user, name)
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     context: dict[str, Any] = _offered(request, reach) | {"do": asked.get("do", ""), "chosen": set(names)}
     context |= {"setting": asked.get("setting", "")[:249], "value": asked.get("value", "")[:VALUE_LENGTH_MAX]}
@@ -61,7 +61,7 @@ def many(request: HttpRequest) -> HttpResponse:
 def _offered(request: HttpRequest, reach: Reach) -> dict[str, Any]:
     """What can be ticked: as the list of topics is searched, but only what the person operates."""
     query = TopicListQuery.parse(request.GET)
-    found = chosen_topics(query, reach).filter(pk__in=topics_within(reach, Right.OPERATE).order_by().values("pk"))
+    found = chosen_topics(query, reach).filter(pk__in=changeable_topics(reach).order_by().values("pk"))
     return {"query": query, "topics": found[:TOPICS_MAX], "count": found.count(), "most": TOPICS_MAX}
 
 
@@ -69,9 +69,9 @@ def _plan(context: dict[str, Any], undo: str, names: list[str], reach: Reach) ->
     """Raises GatewayError, Http404."""
     if undo:
         setting, values = _kept(context["setting"], undo)
-        within = topics_within(reach, Right.OPERATE).filter(name__in=values)
+        within = changeable_topics(reach).filter(name__in=values)
         return _setting_plan(setting, {each: values[each.name] for each in within})
-    topics = list(topics_within(reach, Right.OPERATE).filter(name__in=names[:TOPICS_MAX]))
+    topics = list(changeable_topics(reach).filter(name__in=names[:TOPICS_MAX]))
     if missing := sorted(set(names) - {each.name for each in topics}):
         raise RefusedError(
             "UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {missing[0][:100]}, or too many are chosen."

@@ -11,7 +11,7 @@ from django.utils.text import get_text_list
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access.rights import Right
-from console.clusters.access import access_topic
+from console.clusters.access import access_changing, access_topic
 from console.clusters.models import Topic
 from console.common.csv_table import csv_response, wants_csv
 from console.common.current_cluster import here
@@ -43,7 +43,7 @@ def topic_settings(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def change(request: HttpRequest, name: str) -> HttpResponse:
     """Apply a plan that was shown; what does not hold any more shows the plan for how it is now."""
-    topic = access_topic(request.user, name, Right.OPERATE)
+    topic = access_changing(request.user, name)
     edits = read_edits(request.POST)
     if _are_refused(edits):
         return _page(request, topic, edits, status=422)

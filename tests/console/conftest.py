@@ -8,6 +8,7 @@ from django.test import Client
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from broker.common.clock import ManualClock
+from console.access import internal_topics
 from console.access.models import NameRule
 from console.celery import app
 from console.collector.collector import Collector
@@ -47,6 +48,7 @@ def _static_files_once():
 def _on_its_own(settings, tmp_path, monkeypatch):
     """No Redis, no file outside the test's directory, nothing read so far, and passwords that cost nothing to hash."""
     monkeypatch.setattr(LEDGER, "_own", "")
+    internal_topics.forget()
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     settings.REQUEST_LOG_FILE = tmp_path / "console-access.log"
     settings.SCHEMA_REGISTRY = None

@@ -5,12 +5,16 @@ import json
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
 
 from console.access.roles import Right
 from console.clusters.models import Topic
+from console.connectors.models import Connector
 from console.gateway.record_views import RecordView
+from console.mirrors.models import MirroredTopic
+from console.processes.models import ManagedProcess
 from console.records.masking import MASK, Masker, MaskingError, hidden_paths, parse_masking
 
 SECRET = "4111-1111"
@@ -226,3 +230,41 @@ def test_while_the_rules_cannot_be_used_nobody_reads(payments, administrator, cl
     assert "No record is shown, because the rules of masking.toml cannot be used" in page
     assert SECRET not in page
     assert client.get("/topics/payments/+records/0/0/?part=value").status_code == 503
+
+
+# -- under another name
+
+
+@pytest.fixture
+def elsewhere(payments, cluster, collect, tmp_path) -> tuple[str, ...]:
+    """Topics that hold the records of `payments` as they are: a copy, a copy of it, and dead letters."""
+    names = ("west.payments", "east.west.payments", "failed-in-sink", "failed-in-job")
+    for name in names:
+        cluster.create_topic(name, 1, 1)
+        cluster.produce_record(name, 0, b"k", json.dumps({"card": SECRET}).encode(), ())
+    collect()
+    MirroredTopic.objects.create(flow="west->here", topic="payments", target="west.payments")
+    MirroredTopic.objects.create(flow="east->here", topic="west.payments", target="east.west.payments")
+    Connector.objects.create(name="sink", kind="sink", topics=["payments"], dead_letters="failed-in-sink")
+    properties = {"job": "dedupe", "input.topic": "payments", "dead.letter.topic": "failed-in-job"}
+    ManagedProcess.objects.create(
+        name="job", kind="stream", spec={"properties": properties, "directory": str(tmp_path)}
+    )
+    return names
+
+
+def test_dead_letters_and_copies_hide_what_their_origin_hides(elsewhere, reader, administrator, client_of):
+    for name in elsewhere:
+        address = f"/topics/{name}/+records/0/0/?part=value"
+        assert SECRET.encode() not in body(client_of(reader).get(address)), name
+        assert SECRET.encode() in body(client_of(administrator).get(address)), name
+
+
+def test_who_sees_all_of_a_copy_alone_does_not_see_what_its_origin_hides(elsewhere, reader, give_rule, client_of):
+    rules = RULES.replace("mask =", 'seen_by = "operator"\nmask =')
+    settings.MASKING_FILE.write_text(rules)
+    give_rule(reader, "operator", "topic", "west.*")
+    address = "/topics/west.payments/+records/0/0/?part=value"
+    assert SECRET.encode() not in body(client_of(reader).get(address))
+    give_rule(reader, "operator", "topic", "payments")
+    assert SECRET.encode() in body(client_of(reader).get(address))

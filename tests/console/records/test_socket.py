@@ -280,3 +280,30 @@ async def test_what_is_hidden_is_hidden_from_searches_and_the_tail(topic, reader
     else:
         messages = await until_over(websocket)
         assert "<tr" not in "".join(each["rows"] for each in messages)
+
+
+async def test_rules_that_get_stricter_hold_for_a_tail_that_runs(topic, reader, page, cluster, settings):
+    websocket = await begun(page(reader, "tail"))
+    cluster.produce_record("orders", 1, b"k", b"value-before")
+    assert "value-before" in (await next_of(websocket))["rows"]
+    settings.MASKING_FILE.write_text('[[rules]]\ntopics = "orders"\nmask = ["value", "key"]\n')
+    settings.MASKING_FILE.chmod(0o600)
+    cluster.produce_record("orders", 1, b"k", b"value-behind")
+    rows = (await next_of(websocket))["rows"]
+    assert "\u2022\u2022\u2022" in rows
+    assert "value-behind" not in rows
+    settings.MASKING_FILE.write_text("nonsense")
+    cluster.produce_record("orders", 1, b"k", b"value-at-last")
+    told = await next_of(websocket)
+    assert "value-at-last" not in told.get("rows", "")
+    assert "rules of masking.toml cannot be used" in told["error"]
+    await websocket.disconnect()
+
+
+async def test_a_tail_of_an_internal_topic_is_for_administrators(cluster, reader, administrator, page):
+    cluster.create_topic("connect-status", 1, 1)
+    await sync_to_async(Topic.objects.create)(name="connect-status", partition_count=1)
+    websocket = page(reader, "tail", topic="connect-status")
+    await websocket.connect()
+    assert await websocket.receive_close() == CLOSE_FORBIDDEN
+    await (await begun(page(administrator, "tail", topic="connect-status"))).disconnect()

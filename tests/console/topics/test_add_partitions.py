@@ -77,8 +77,9 @@ def test_what_cannot_be_right_is_said_beside_the_field(wanted, operator, client_
     assert b'role="alert"' in response.content
 
 
-def test_kafkas_own_topics_keep_their_number(operator, client_of):
-    client, address = client_of(operator), "/topics/__consumer_offsets/+partitions/"
+def test_kafkas_own_topics_keep_their_number(operator, administrator, client_of):
+    client, address = client_of(administrator), "/topics/__consumer_offsets/+partitions/"
+    assert client_of(operator).post(address, {"partition_count": "6"}).status_code == 403
     response = client.post(address, {"partition_count": "6"})
 
     assert b"it must not change" in response.content

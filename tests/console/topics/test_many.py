@@ -79,8 +79,9 @@ def test_a_group_that_began_to_read_meanwhile_is_another_plan(cluster, collect, 
     assert len(names(cluster)) == 6
 
 
-def test_kafkas_own_are_not_deleted_among_others(cluster, operator, client_of):
-    response = confirmed(client_of(operator), {"topic": ["clicks-a", "__own"], "do": "delete"})
+def test_kafkas_own_are_not_deleted_among_others(cluster, operator, administrator, client_of):
+    assert client_of(operator).get(PAGE, {"topic": ["clicks-a", "__own"], "do": "delete"}).status_code == 403
+    response = confirmed(client_of(administrator), {"topic": ["clicks-a", "__own"], "do": "delete"})
     assert (response.status_code, len(names(cluster))) == (409, 6)
     assert b"Leave them out." in response.content
 
