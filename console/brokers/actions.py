@@ -2,6 +2,8 @@
 
 from django.contrib.auth.models import User
 
+from console.access.rights import Right, require
+from console.brokers.doors import opens_a_door
 from console.brokers.plan import ALL
 from console.gateway.connect import cluster_gateway
 from console.plans.apply import Refusals, carry_out
@@ -12,7 +14,9 @@ from console.plans.setting import DEFAULT
 
 
 def do_change_setting(actor: User, plan: Plan, confirmation: Confirmation) -> None:
-    """Raises NotConfirmedError, GatewayError; whatever happens is in the audit."""
+    """Raises NotConfirmedError, GatewayError, and PermissionDenied where only an administrator may; it is in the audit."""
+    if any(opens_a_door(line.name) for line in plan.lines):
+        require(actor, Right.ADMINISTER)
     wanted = {line.name: None if line.new == DEFAULT else line.new for line in plan.lines}
     broker_id = None if plan.object_name == ALL else int(plan.object_name)
     carry_out(actor, plan, confirmation, lambda: cluster_gateway().brokers.change_settings(broker_id, wanted))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from console.brokers.doors import losses_of, parse_protocols
 from console.gateway.broker_views import BrokerSetting
 from console.plans.setting import Target
 
@@ -27,9 +28,9 @@ _CAUTIONS = {
 
 
 def setting_target(
-    broker_id: int | None, setting: BrokerSetting, everywhere: Mapping[int, Iterable[BrokerSetting]]
+    broker_id: int | None, setting: BrokerSetting, everywhere: Mapping[int, Iterable[BrokerSetting]], value: str = ""
 ) -> Target:
-    """One broker, or all (None). `everywhere` is what each broker that answered says."""
+    """One broker, or all (None), whose setting is to have `value`. `everywhere` is what each that answered says."""
     name = ALL if broker_id is None else str(broker_id)
     words = "all brokers" if broker_id is None else f"broker {broker_id}"
     options: dict[str, object] = {"entity-type": ["brokers"], "entity-default": broker_id is None}
@@ -37,7 +38,8 @@ def setting_target(
         options["entity-name"] = [broker_id]
     touches = [_who_follows(broker_id, setting.name, everywhere)]
     touches += [_CAUTIONS[setting.name]] if setting.name in _CAUTIONS else []
-    return Target("broker", name, words, options, tuple(touches), _losses(setting), _obstacle(setting))
+    losses = (*_losses(setting), *losses_of(setting.name, value, _protocols(broker_id, everywhere)))
+    return Target("broker", name, words, options, tuple(touches), losses, _obstacle(setting))
 
 
 def own_value(broker_id: int | None, setting: BrokerSetting) -> str | None:
@@ -56,6 +58,13 @@ def _who_follows(broker_id: int | None, name: str, everywhere: Mapping[int, Iter
         return f"{sentence}."
     named = ", ".join(map(str, with_own))
     return f"{sentence}; but not broker {named}, which has a value of its own."
+
+
+def _protocols(broker_id: int | None, everywhere: Mapping[int, Iterable[BrokerSetting]]) -> dict[str, str]:
+    """Of the broker's listeners; of all, what any of them says."""
+    asked = [found for each, found in everywhere.items() if broker_id in (None, each)]
+    maps = [s.value for found in asked for s in found if s.name == "listener.security.protocol.map" and s.value]
+    return {name: protocol for text in maps for name, protocol in parse_protocols(text).items()}
 
 
 def _losses(setting: BrokerSetting) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access.reach import Resource
-from console.access.rights import NOT_ALL_TOPICS, Right, reach_of, require_all_topics
+from console.access.rights import NOT_ALL_TOPICS, REFUSALS, Right, has_right, reach_of, require_all_topics
 from console.brokers.actions import do_change_setting
+from console.brokers.doors import opens_a_door
 from console.brokers.drift import SettingRow, setting_rows
 from console.brokers.export import SETTING_TITLES, setting_cells
 from console.brokers.files import file_values
@@ -30,6 +31,7 @@ from console.plans.setting import DEFAULT, Change, change_plan, plain_value
 from console.plans.views import refusable
 
 VALUE_LENGTH_MAX = 2_000
+DOOR = "The setting decides who gets in to the broker."
 SHOWN = {
     "": "all",
     "changed": "set in the file or live",
@@ -58,6 +60,11 @@ class SettingsQuery:
             value=plain_value(parameters.get("setting", ""), parameters.get("value", "").strip()[:VALUE_LENGTH_MAX]),
             is_for_all=parameters.get("scope") == ALL,
         )
+
+    @property
+    def right(self) -> Right:
+        """Needed to have it changed."""
+        return Right.ADMINISTER if opens_a_door(self.setting) else Right.OPERATE
 
     @property
     def refusal(self) -> str:
@@ -92,10 +99,11 @@ def broker_settings(request: HttpRequest, broker_id: int) -> HttpResponse:
 def change(request: HttpRequest, broker_id: int) -> HttpResponse:
     """Apply a plan that was shown; what does not hold any more shows the plan for how it is now.
 
-    What deletes records does so in whatever topics there are, so it needs the right to operate all of them.
+    What deletes records does so in whatever topics there are, so it needs the right to operate all of them; what opens
+    a door to the broker is for administrators.
     """
-    broker = access_broker(request.user, broker_id, Right.OPERATE)
     query = SettingsQuery.parse(request.POST)
+    broker = access_broker(request.user, broker_id, query.right)
     if query.refusal:
         return _page(request, broker, query, status=422)
     with refusable() as answer:
@@ -168,6 +176,8 @@ def _chosen(broker: Broker, query: SettingsQuery, found) -> BrokerSetting | None
 def _shown_plan(request: HttpRequest, broker: Broker, query: SettingsQuery, found) -> Plan | None:
     """It says so if the person may not have it carried out."""
     plan = _plan(broker, query, found)
+    if plan is not None and query.right is Right.ADMINISTER and not has_right(request.user, Right.ADMINISTER):
+        return replace(plan, obstacle=plan.obstacle or f"{DOOR} {REFUSALS[Right.ADMINISTER]}")
     if plan is None or not plan.losses or not reach_of(request.user).is_limited(Resource.TOPIC, Right.OPERATE):
         return plan
     return replace(plan, obstacle=plan.obstacle or NOT_ALL_TOPICS)
@@ -178,6 +188,6 @@ def _plan(broker: Broker, query: SettingsQuery, found) -> Plan | None:
     if setting is None:
         return None
     broker_id = None if query.is_for_all else broker.broker_id
-    target = setting_target(broker_id, setting, found)
+    target = setting_target(broker_id, setting, found, query.value)
     wanted = Change(setting, own_value(broker_id, setting), query.value)
     return change_plan(target, [wanted], here.BOOTSTRAP_SERVERS)
