@@ -1,7 +1,7 @@
 """Reading the audit: what the page's filters choose, and whether the chain holds."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db.models import Q, QuerySet
@@ -9,8 +9,8 @@ from django.http import QueryDict
 
 from console.audit.chain import Break, End, Verdict, verify
 from console.audit.models import AuditEnd, AuditEvent
-from console.audit.record import THE_END, chain_key
-from console.audit.sealed_end import ForgedEndError, read_end
+from console.audit.record import THE_END, chain_key, has_chain_key
+from console.audit.sealed_end import ForgedEndError, missing_end, read_end
 from console.common.clock import moment_of
 
 RESULTS = ("done", "refused", "failed")
@@ -81,12 +81,20 @@ def event_rows(events: Iterable[AuditEvent]) -> Iterator[tuple[object, ...]]:
 
 
 def verify_chain() -> Verdict:
-    """Follow the whole chain, oldest row first, to the end that the database names and the one that is sealed."""
+    """Follow the whole chain, oldest row first, to the end that the database names and the one that is sealed.
+
+    The first row makes the key, and its commit the file of the sealed end: with the one there, the other has to be.
+    """
+    end = AuditEnd.objects.filter(pk=THE_END).first() or AuditEnd()
+    if not has_chain_key() and not end.count and not AuditEvent.objects.exists():
+        return Verdict(0, "")
     try:
         sealed = read_end(chain_key())
     except ForgedEndError as error:
         return Verdict(0, "", Break(None, str(error)))
-    end = AuditEnd.objects.filter(pk=THE_END).first() or AuditEnd()
     events = AuditEvent.objects.order_by("id").iterator(chunk_size=1_000)
-    ends = [End(end.seal, end.count), *([sealed] if sealed else [])]
-    return verify((event.link for event in events), chain_key(), *ends)
+    ends = [End(end.seal, end.count), *([sealed.end] if sealed else [])]
+    verdict = verify((event.link for event in events), chain_key(), *ends)
+    if verdict.broken or (sealed is not None and not sealed.begun_behind):
+        return verdict
+    return replace(verdict, broken=Break(None, missing_end(sealed)))

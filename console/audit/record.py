@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from datetime import timedelta
 from functools import cache
 
 from django.conf import settings
@@ -22,6 +23,8 @@ from console.common.secret_files import load_or_create_secret
 DETAIL_LENGTH_MAX = 2_000
 #: The one row of AuditEnd.
 THE_END = 1
+_FIRST_MINUTE = timedelta(minutes=1)
+_KEY_FILE = "audit-chain-key"
 
 
 def record_event(
@@ -89,13 +92,23 @@ def _append(link: Link) -> AuditEvent:
 def _keep_end(end: End, link: Link) -> None:
     """After the commit: what is rolled back was never the end."""
     testify(end, link.at.isoformat())
-    move_end(end, chain_key(), link.previous_seal, lambda seal: AuditEvent.objects.filter(seal=seal).exists())
+    move_end(end, chain_key(), link.previous_seal, lambda seal: AuditEvent.objects.filter(seal=seal).exists(), _is_new)
+
+
+def _is_new() -> bool:
+    first = AuditEvent.objects.order_by("id").values_list("at", flat=True).first()
+    return first is None or timezone.now() - first < _FIRST_MINUTE
+
+
+def has_chain_key() -> bool:
+    """Whether a row was ever sealed here."""
+    return (settings.SECRETS_DIR / _KEY_FILE).exists()
 
 
 @cache
 def chain_key() -> bytes:
     """Made on first use. Without this file the rows stay readable, but nothing proves them any more."""
-    return load_or_create_secret(settings.SECRETS_DIR / "audit-chain-key").encode()
+    return load_or_create_secret(settings.SECRETS_DIR / _KEY_FILE).encode()
 
 
 def _as_stored(values: Mapping[str, object] | None) -> dict[str, object] | None:

@@ -14,7 +14,7 @@ from console.plans.setting import DEFAULT
 
 
 def do_change_setting(actor: User, plan: Plan, confirmation: Confirmation) -> None:
-    """Raises NotConfirmedError, GatewayError, and PermissionDenied where only an administrator may; it is in the audit."""
+    """Raises NotConfirmedError, GatewayError, and PermissionDenied where only an administrator may. It is audited."""
     if any(opens_a_door(line.name) for line in plan.lines):
         require(actor, Right.ADMINISTER)
     wanted = {line.name: None if line.new == DEFAULT else line.new for line in plan.lines}

@@ -24,6 +24,7 @@ def test_an_account_that_is_called_as_the_system_is_told_from_it(db):
         assert record_event(impostor, "restart", "process", "x").actor_name == f"{name} (account {impostor.pk})"
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_account_stays_known_by_its_number(operator):
     number = operator.pk
     record_event(operator, "create topic", "topic", "orders")

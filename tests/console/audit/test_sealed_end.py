@@ -1,6 +1,7 @@
 """The end outside the database: whoever can only write that cannot cut rows off unseen."""
 
 import json
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -135,3 +136,36 @@ def test_each_seal_is_a_line_of_the_log(monkeypatch):
 
     (line,) = map(json.loads, lines)
     assert (line["event"], line["count"], line["seal"]) == ("audit seal", 1, event.seal)
+
+
+@pytest.mark.parametrize("left", [5, 2, 0])
+def test_a_file_that_is_taken_away_with_rows_or_without_is_told_for_good(events, end_file, left, monkeypatch):
+    end_file.unlink()
+    if left:
+        cut_off(events, left)
+    else:
+        execute("DELETE FROM audit_auditevent")
+        execute("DELETE FROM audit_auditend")
+    monkeypatch.setattr(record, "_FIRST_MINUTE", timedelta())
+    assert "the sealed end of the audit" in verify_chain().broken.sentence
+    with pytest.raises(SystemExit, match="1"):
+        call_command("verify_audit", stdout=StringIO())
+    for n in range(2):
+        record_event(None, "create topic", "topic", f"later-{n}")
+    if left:
+        assert "was missing for a time" in verify_chain().broken.sentence
+        assert events[left - 1].seal in verify_chain().broken.sentence
+
+
+def test_where_no_row_was_ever_sealed_nothing_is_missing_and_no_key_is_made(db, settings, tmp_path):
+    settings.SECRETS_DIR = tmp_path
+    assert verify_chain().broken is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_the_first_two_rows_the_second_may_be_the_first_to_come_to_the_file(end_file, monkeypatch):
+    with monkeypatch.context() as dying:
+        dying.setattr(record, "_keep_end", lambda *_: None)
+        record_event(None, "stop", "process", "broker-1")
+    record_event(None, "start", "process", "broker-1")
+    assert verify_chain().broken is None

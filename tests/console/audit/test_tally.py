@@ -18,6 +18,7 @@ def count(actor, name: str = "orders", now: datetime = NOW, **more) -> None:
     count_event(actor, "read records", "topic", name, now=now, **more)
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_minute_becomes_one_row_when_it_is_over(reader):
     for partition in (3, 1, 7):
         count(reader, partitions=(partition, partition), result="done")
