@@ -13,7 +13,7 @@ from console.common.added_clusters import read_added
 from console.common.clusters_file import ClustersFile
 from console.common.current_cluster import MAIN
 from console.common.databases import alias_of, database_of
-from console.common.given import read_megabytes, read_port, read_switch
+from console.common.given import read_days, read_megabytes, read_port, read_switch
 from console.common.redis_urls import celery_url, default_socket_path
 from console.common.secret_files import load_or_create_secret
 from console.connectors.configuration import read_connect
@@ -129,6 +129,8 @@ ALERTS_FILE = (
 )
 #: The provider of single sign-on, BARNABAS_OIDC_…; None: people log in with passwords of our own.
 SINGLE_SIGN_ON = read_single_sign_on(os.environ)
+#: For so many days from its owner's last login by single sign-on or the directory a token opens something.
+TOKEN_SIGN_ON_DAYS = read_days(env("BARNABAS_TOKEN_SIGN_ON_DAYS", default="7"), "BARNABAS_TOKEN_SIGN_ON_DAYS")
 #: A directory that people log in with, BARNABAS_LDAP_…; None: there is none.
 DIRECTORY = read_directory(os.environ)
 #: Further clusters, and what the first is called; of mode 600. Without it there is one.
@@ -387,6 +389,7 @@ LOGGING = {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "bare": {"format": "%(message)s"},
     },
+    "filters": {"refusals": {"()": "console.web.refused_requests.RefusalsInOneLine"}},
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
         "stdout": {"class": "logging.StreamHandler", "formatter": "bare", "stream": "ext://sys.stdout"},
@@ -395,6 +398,7 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "WARNING", "propagate": True},
         "django.channels.server": {"level": "WARNING"},
+        "django.request": {"filters": ["refusals"]},
         "httpx2": {"level": "WARNING"},
         "httpcore2": {"level": "WARNING"},
         # A terminal keeps nothing, so it is no witness.

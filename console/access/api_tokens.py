@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
 from console.access.models import ApiToken
 from console.access.rights import keep_to
@@ -39,12 +41,11 @@ def make_token(
 
 
 def token_of(secret: str, now: datetime) -> ApiToken | None:
-    """None if there is no such token, or it or its person's account is over, or a password has to be changed first.
-
-    Its person has no rights in clusters that the token does not open.
+    """None if there is no such token, if it or its person's account is over, as `end_of` says, or if a password has to
+    be changed first. Its person has no rights in clusters that the token does not open.
     """
-    found = ApiToken.objects.select_related("user").filter(digest=_digest(secret)).first()
-    if found is None or found.ends_at <= now or not found.user.is_active or hasattr(found.user, "password_to_change"):
+    found = _tokens().filter(digest=_digest(secret)).first()
+    if found is None or not _opens(found, now) or hasattr(found.user, "password_to_change"):
         return None
     if found.used_at is None or now - found.used_at >= _NOTED_EVERY:
         ApiToken.objects.filter(pk=found.pk).update(used_at=now)
@@ -54,7 +55,32 @@ def token_of(secret: str, now: datetime) -> ApiToken | None:
 
 def is_open(token: ApiToken, now: datetime) -> bool:
     """Whether it still is: tokens and accounts end while something is under way."""
-    return ApiToken.objects.filter(pk=token.pk, ends_at__gt=now, user__is_active=True).exists()
+    found = _tokens().filter(pk=token.pk).first()
+    return found is not None and _opens(found, now)
+
+
+def end_of(token: ApiToken) -> datetime | None:
+    """When `token` ends, or pauses until its owner signs on again. None: it opens nothing as the settings are.
+
+    The token of an account that single sign-on or a directory proves works for TOKEN_SIGN_ON_DAYS from the last proof
+    on, so that it does not outlive its owner's place there. Where passwords are for breaking the glass, accounts of our
+    own have tokens only if they have passwords.
+    """
+    identity = getattr(token.user, "identity", None)
+    if identity is None:
+        is_barred = settings.SINGLE_SIGN_ON is not None and settings.SINGLE_SIGN_ON.only_break_glass
+        return None if is_barred and not token.user.is_superuser else token.ends_at
+    proved_at: datetime | None = identity.proved_at
+    return None if proved_at is None else min(token.ends_at, proved_at + timedelta(days=settings.TOKEN_SIGN_ON_DAYS))
+
+
+def _opens(token: ApiToken, now: datetime) -> bool:
+    end = end_of(token)
+    return end is not None and end > now and token.user.is_active
+
+
+def _tokens() -> QuerySet[ApiToken]:
+    return ApiToken.objects.select_related("user__identity")
 
 
 def end_tokens(user: User) -> None:

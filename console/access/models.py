@@ -94,6 +94,8 @@ class Identity(models.Model):
     shown_name = models.CharField(max_length=USERNAME_LENGTH_MAX)
     #: Those of the person's groups, at the last login, of which the rules speak.
     groups = models.JSONField(default=list)
+    #: When the provider or the directory last said who this is: the person's tokens work for a time from then on.
+    proved_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["issuer", "subject"], name="one_account_of_identity")]

@@ -17,7 +17,7 @@ from ninja.errors import HttpError, ValidationError
 from ninja.security import HttpBearer
 from pydantic import Field
 
-from console.access.api_tokens import SCOPES
+from console.access.api_tokens import SCOPES, end_of
 from console.access.rights import rights_of
 from console.api import door, plans, tables
 from console.api.access import NoToken, admitted
@@ -136,7 +136,7 @@ def token(request: HttpRequest) -> dict[str, Any]:
     held = request.auth
     rights = sorted(map(str, rights_of(held.user)))
     names = {"user": held.user.get_username(), "token": held.name}
-    return names | {"rights": rights, "scopes": held.scopes, "ends_at": held.ends_at}
+    return names | {"rights": rights, "scopes": held.scopes, "ends_at": end_of(held)}
 
 
 class DeclarationView(Schema):

@@ -1,5 +1,9 @@
 """One's own tokens: a list, a new one whose secret is shown once, and the end of one, which counts at once."""
 
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -9,13 +13,35 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.api_tokens import SCOPES, make_token
+from console.access.api_tokens import SCOPES, end_of, make_token
+from console.access.identities import identity_of
 from console.access.models import ApiToken
 from console.access.rights import Right, require
 from console.api.forms import TokenForm
 from console.audit.record import record_event
 
 OBJECT_TYPE = "token"
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """`ends_at`: as `end_of` says."""
+
+    token: ApiToken
+    ends_at: datetime | None
+
+    @property
+    def is_over(self) -> bool:
+        return self.token.ends_at <= timezone.now()
+
+    @property
+    def waits_for_login(self) -> bool:
+        """It works again once its owner has signed on."""
+        return not self.is_over and (self.ends_at is None or self.ends_at <= timezone.now())
+
+    @property
+    def is_short(self) -> bool:
+        return self.ends_at is not None and self.ends_at < self.token.ends_at
 
 
 @require_safe
@@ -60,6 +86,8 @@ def _clusters(token: ApiToken) -> dict[str, object]:
 def _page(
     request: HttpRequest, form: TokenForm, secret: str = "", made: ApiToken | None = None, status: int = 200
 ) -> HttpResponse:
-    found = [(each, each.ends_at <= timezone.now()) for each in ApiToken.objects.filter(user=request.user)]
-    context = {"tokens": found, "form": form, "secret": secret, "made": made, "scopes": SCOPES.items()}
+    own = ApiToken.objects.filter(user=request.user).select_related("user")
+    context = {"tokens": [_Shown(each, end_of(each)) for each in own], "form": form, "secret": secret, "made": made}
+    context |= {"scopes": SCOPES.items(), "identity": identity_of(request.user)}
+    context["sign_on_days"] = settings.TOKEN_SIGN_ON_DAYS
     return render(request, "api/tokens.html", context, status=status)

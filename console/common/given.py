@@ -24,3 +24,9 @@ def read_megabytes(text: str, name: str) -> int:
     if not 0 <= found < 1e6:
         sys.exit(f"{name}={text} must be a number of MB, 0 for no limit.")
     return round(found * 1_000_000)
+
+
+def read_days(text: str, name: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:4]) <= 365 or len(text) > 3:
+        sys.exit(f"{name}={text} must be a number of days from 1 to 365.")
+    return int(text)

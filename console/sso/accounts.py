@@ -4,6 +4,7 @@ from typing import Protocol
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from console.access.models import Identity
 from console.audit.record import record_event
@@ -52,6 +53,7 @@ def admit(person: Person, grant: Grant | None, configuration: Source) -> User:
             list(grant.groups),
             configuration.name,
         )
+        identity.proved_at = timezone.now()
         identity.save()
         kept = standing_of(identity.user).clusters
         _give(identity.user, Standing(grant.role, True, grant.rules, kept), f"By the groups of {configuration.name}.")

@@ -1,12 +1,16 @@
 """Tokens: made and ended by their person, worth nothing to who reads the database, over when they are said to be."""
 
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 from django.test import Client
 from django.utils import timezone
 
-from console.access.api_tokens import TOKENS_MAX, make_token, token_of
-from console.access.models import ApiToken, PasswordToChange
+from console.access.api_tokens import TOKENS_MAX, is_open, make_token, token_of
+from console.access.models import ApiToken, Identity, PasswordToChange
 from console.audit.models import AuditEvent, Tally
+from console.sso.configuration import SingleSignOn
 from console.users.actions import do_change_own_password, end_logins
 
 
@@ -111,3 +115,60 @@ def test_a_token_of_nonsense_is_not_made(viewer, client_of, said):
 def test_wrong_tokens_are_counted_in_the_audit(viewer, client):
     client.get("/api/v1/topics", headers={"Authorization": "Bearer barnabas_guess"})
     assert Tally.objects.filter(action="fail to use a token").exists()
+
+
+# -- of accounts that a provider proves
+
+
+@pytest.fixture
+def linked(operator, settings):
+    """Proves the operator at a provider, so many days ago."""
+    settings.TOKEN_SIGN_ON_DAYS = 7
+    identity = Identity.objects.create(user=operator, issuer="https://idp.example", subject="42", provider="sso")
+
+    def prove(days: float | None) -> None:
+        proved_at = None if days is None else timezone.now() - timedelta(days=days)
+        Identity.objects.filter(pk=identity.pk).update(proved_at=proved_at)
+
+    return prove
+
+
+@pytest.mark.parametrize(("days", "status"), [(0, 200), (6.9, 200), (7.1, 401), (None, 401)])
+def test_a_token_works_for_a_week_after_its_owner_signed_on(program, operator, linked, days, status):
+    asked = program(operator, days=90)
+    linked(days)
+    assert asked.get("token").status_code == status
+    assert is_open(asked.token, timezone.now()) is (status == 200)
+    if status == 401:
+        linked(0)
+        assert asked.get("token").status_code == 200, "the next login is the proof"
+
+
+def test_it_ends_by_its_own_time_all_the_same(program, operator, linked):
+    linked(0)
+    asked = program(operator, days=1)
+    asked.end_later(seconds=1)
+    assert asked.get("token").status_code == 401
+
+
+def test_the_list_says_what_a_token_waits_for(program, operator, linked, client_of):
+    program(operator, days=90)
+    linked(1)
+    assert "unless you sign on before" in client_of(operator).get("/tokens/").content.decode()
+    linked(8)
+    assert "until you sign on again" in client_of(operator).get("/tokens/").content.decode()
+    assert program(operator).get("token").status_code == 401
+
+
+def test_where_passwords_break_the_glass_tokens_do_no_more(
+    program, operator, administrator, linked, settings, client_of
+):
+    """Of accounts of our own superusers alone come in; who comes by the provider is proved by it."""
+    settings.SINGLE_SIGN_ON = SingleSignOn("https://idp.example", "console", Path("rules"), only_break_glass=True)
+    linked(0)
+    assert program(operator).get("token").status_code == 200
+    asked = program(administrator)
+    assert asked.get("token").status_code == 401
+    assert "paused" in client_of(administrator).get("/tokens/").content.decode()
+    type(administrator).objects.filter(pk=administrator.pk).update(is_superuser=True)
+    assert asked.get("token").status_code == 200

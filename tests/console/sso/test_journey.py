@@ -175,6 +175,7 @@ def test_another_site_does_not_log_the_browser_in(provider):
     assert (answer.status_code, answer.url) == (302, "/login/")
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_audit_names_both_identities_and_its_chain_holds(there_and_back, provider, client_of, administrator):
     client = Client()
     there_and_back(client)
@@ -229,3 +230,13 @@ def test_no_token_and_no_secret_is_kept_or_told(there_and_back, provider, caplog
         for secret in (SECRET, token["access_token"], token["id_token"], *codes):
             assert secret not in told
             assert secret not in ours
+
+
+def test_each_login_proves_the_account_anew(single_sign_on, there_and_back):
+    there_and_back()
+    identity = Identity.objects.get()
+    first = identity.proved_at
+    assert first is not None
+    there_and_back()
+    identity.refresh_from_db()
+    assert identity.proved_at > first
