@@ -125,18 +125,25 @@ def test_a_page_that_is_sent_the_parameters_of_all_others_changes_what_its_role_
     assert wrong == {}
 
 
+#: Sent together they may keep each other from being read: a form that is wrong in one field is not taken.
+PARTS = 12
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("person", ["reader", "limited", "operator"])
-def test_a_page_that_is_sent_one_parameter_of_others_changes_what_its_role_may(person, request, client_of, connect):
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("person", ["reader", "limited"])
+def test_a_page_that_is_sent_some_parameters_of_others_changes_what_its_role_may(person, request, client_of, connect):
     client, wrong = client_of(request.getfixturevalue(person)), {}
     client.raise_request_exception = False
-    for name, value in pool(hidden=True).items():
-        for method in ("get", "post"):
+    everything_there_is = sorted(pool(hidden=True).items())
+    for number in range(PARTS):
+        some = dict(everything_there_is[number::PARTS])
 
-            def sent(route: str, name: str = name, value: str = value) -> dict[str, object]:
-                return {**BY_ROUTE.get(route, {}), "digest": "-", name: value}
+        def sent(route: str, some: dict[str, str] = some) -> dict[str, object]:
+            return {**BY_ROUTE.get(route, {}), **some, "digest": "-"}
 
-            wrong |= {f"{name}: {k}": v for k, v in sent_to_pages(client, connect, person, method, sent).items()}
+        found = sent_to_pages(client, connect, person, "post", sent, sorted(CHANGES))
+        wrong |= {f"{number}: {address}": changes for address, changes in found.items()}
     assert wrong == {}
 
 
