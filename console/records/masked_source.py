@@ -6,7 +6,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 
 from console.access.reach import Reach, Resource
-from console.access.rights import reach_of
+from console.access.rights import Right, reach_of
 from console.clusters.models import Topic
 from console.common.owned_files import FileError, read_private_text
 from console.gateway.connect import cluster_gateway
@@ -21,7 +21,7 @@ from console.records.scan import note_of, waits_of
 
 def hidden_from(person: User, topic: str) -> tuple[Path, ...]:
     """Raises RefusedError while the rules cannot be read: then nobody reads records."""
-    return _hidden(_rules(), reach_of(person), names_of(topic))
+    return _hidden(_rules(), _held(reach_of(person), topic))
 
 
 def source_for(person: User, topic: Topic) -> RecordSource:
@@ -40,15 +40,22 @@ def hides_of(reach: Reach, topics: Collection[str]) -> bool:
     except RefusedError:
         return True
     if topics:
-        return any(_hidden(rules, reach, names_of(each)) for each in topics)
+        return any(_hidden(rules, _held(reach, each)) for each in topics)
     return any(each.seen_by is None or not reach.holds_by_role(Resource.TOPIC, each.seen_by) for each in rules)
 
 
-def _hidden(rules: Sequence[Rule], reach: Reach, names: Sequence[str]) -> tuple[Path, ...]:
-    """`names`: of the topic, and of those its records come from; rules of each count, for who lacks the right on it or
-    on the topic."""
-    rights = reach.rights_on(Resource.TOPIC, names[0])
-    found = (hidden_paths(rules, each, rights & reach.rights_on(Resource.TOPIC, each)) for each in names)
+#: The names under which rules are looked for, and the rights that count for each.
+_Held = tuple[tuple[str, frozenset[Right]], ...]
+
+
+def _held(reach: Reach, topic: str) -> _Held:
+    """Of `topic`, and of those its records come from: for these who lacks a right on either lacks it."""
+    rights = reach.rights_on(Resource.TOPIC, topic)
+    return tuple((name, rights & reach.rights_on(Resource.TOPIC, name)) for name in names_of(topic))
+
+
+def _hidden(rules: Sequence[Rule], held: _Held) -> tuple[Path, ...]:
+    found = (hidden_paths(rules, name, rights) for name, rights in held)
     return tuple({path.text: path for paths in found for path in paths}.values())
 
 
@@ -63,10 +70,14 @@ def _rules() -> tuple[Rule, ...]:
 
 
 class Masking:
-    """What is hidden of one topic from one person, by the rules as they are now. For one reading at a time."""
+    """What is hidden of one topic from one person, by the rules as they are now. For one reading at a time.
+
+    Rights and origins are those of the beginning: a thread that reads records asks the database for nothing, and a
+    person's socket ends when the rights change.
+    """
 
     def __init__(self, topic: str, reach: Reach):
-        self._topic, self._reach, self._names = topic, reach, names_of(topic)
+        self._topic, self._held = topic, _held(reach, topic)
         self._read_of: object = None
         self._masker: Masker | None = None
         self.now()
@@ -75,7 +86,7 @@ class Masking:
         """None: nothing is hidden. Raises RefusedError while the rules cannot be read."""
         state = _state_of_rules()
         if state != self._read_of or state == ():
-            paths = _hidden(_rules(), self._reach, self._names)
+            paths = _hidden(_rules(), self._held)
             self._masker = Masker(self._topic, paths) if paths else None
             self._read_of = state
         return self._masker

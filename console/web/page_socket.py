@@ -83,7 +83,7 @@ def may_show(page: str, reach: Reach) -> bool:
     kind, _, name = page.partition(":")
     if kind in ("credentials", "quotas", "acls", "alerts", "healing"):
         return reach.sees_all_names
-    return kind != "topic" or Right.VIEW in reach.rights_on(Resource.TOPIC, name)
+    return kind != "topic" or reach.sees(Resource.TOPIC, name)
 
 
 class PageConsumer(PersonSocket):

@@ -4,6 +4,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
+from console.access import internal_topics
 from console.clusters.models import Topic
 from console.live import groups
 from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_RIGHTS_CHANGED
@@ -124,3 +125,13 @@ async def test_sockets_of_others_and_those_still_in_order_go_on(viewer, operator
     for each in pages:
         assert await each.receive_text() == "<p>well</p>"
         await each.disconnect()
+
+
+async def test_the_page_of_a_topic_is_opened_without_a_question_to_the_database(reader):
+    """It is asked for on the loop, which may not wait for one: names of configurations are read when records are."""
+    await sync_to_async(Topic.objects.create)(name="orders")
+    await sync_to_async(internal_topics.forget)()
+    websocket = await open_page(reader, "topic:orders")
+    await push(groups.HEARTBEAT, "<span id='heartbeat'></span>")
+    assert "heartbeat" in await websocket.receive_text()
+    await websocket.disconnect()
