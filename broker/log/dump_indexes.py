@@ -136,7 +136,7 @@ def transaction_rows(path: Path) -> Iterator[Row]:
 def snapshot_rows(path: Path) -> Iterator[Row] | None:
     """None for a snapshot that is damaged: its CRC does not match. Raises OSError."""
     snapshot = decode_snapshot(path.read_bytes())
-    return None if snapshot is None else (_producer(entry) for entry, _ in snapshot)
+    return None if snapshot is None else (_producer(entry) for entry, _ in snapshot.producers)
 
 
 def _producer(entry: ProducerSnapshotEntry) -> Row:

@@ -113,7 +113,7 @@ class Durability:
     def store_clean_state(self, producers: ProducerStateManager) -> None:
         """See `Log.store_clean_state`."""
         active = self._segments.active
-        if _ending(active) != self._stored_at:
+        if _ending(active) != self._stored_at or not producers.is_noted:
             active.store_indexes()
             producers.store(active, active.next_offset)
 

@@ -44,6 +44,8 @@ class LoadedLog(NamedTuple):
     is_as_left: bool
     #: Its end was damaged and is gone: batches, perhaps, that others were told it holds.
     was_cut: bool
+    #: Sealed segments had no offset index: their other indexes may be gone as well.
+    has_lost_indexes: bool
 
 
 def load_log(
@@ -58,7 +60,7 @@ def load_log(
     """`lost_page_cache`: the machine was restarted since the log was written. Raises OSError."""
     finish_swaps(directory)
     base_offsets = _base_offsets(directory)
-    _remove_leftovers(directory, set(base_offsets))
+    has_lost_indexes = not _remove_leftovers(directory, set(base_offsets)).issuperset(base_offsets[:-1])
     epochs = load_leader_epochs(directory)
     stored = epochs.entries if epochs is not None else None
     segments = _segments(directory, config, base_offsets)
@@ -78,7 +80,7 @@ def load_log(
     if epochs.entries != (stored or ()):
         store_leader_epochs(directory, epochs)
         is_as_left = False
-    return LoadedLog(segments, epochs, is_as_left, was_cut)
+    return LoadedLog(segments, epochs, is_as_left, was_cut, has_lost_indexes)
 
 
 def _base_offsets(directory: Path) -> list[int]:
@@ -87,14 +89,23 @@ def _base_offsets(directory: Path) -> list[int]:
     )
 
 
-def _remove_leftovers(directory: Path, base_offsets: set[int]) -> None:
-    """Files of a step that a stop interrupted: half-written temporaries, indexes without a segment."""
+def _remove_leftovers(directory: Path, base_offsets: set[int]) -> set[int]:
+    """Remove the files of a step that a stop interrupted: half-written temporaries, indexes without a segment.
+
+    Return the base offsets of segments that have an offset index.
+    """
     for path in directory.glob("*" + TEMPORARY_SUFFIX):
         path.unlink()
+    indexed = set()
     for suffix in (INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX):
         for path in directory.glob("*" + suffix):
-            if path.stem.isdigit() and int(path.stem) not in base_offsets:
+            if not path.stem.isdigit():
+                continue
+            if int(path.stem) not in base_offsets:
                 path.unlink()
+            elif suffix == INDEX_SUFFIX:
+                indexed.add(int(path.stem))
+    return indexed
 
 
 def _segments(directory: Path, config: LogConfig, base_offsets: list[int]) -> list[Segment]:

@@ -98,7 +98,7 @@ class Log(LogParts):
             directory,
             config,
             loaded,
-            ProducerStateManager(directory, loaded.segments, end),
+            ProducerStateManager(directory, loaded.segments, end, has_lost_indexes=loaded.has_lost_indexes),
             recovery_point=end if is_clean else max(first, min(recovery_point, end)),
             log_start_offset=max(first, log_start_offset),
             opened=OpenSegments() if opened is None else opened,
@@ -448,6 +448,7 @@ class Log(LogParts):
         try:
             with self._cuts.renaming():
                 self._segments.replace(old, new)
+            self._producers.note_replaced(old, new)
             if new:
                 fsync_directory(self.directory)
         except OSError as error:

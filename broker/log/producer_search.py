@@ -27,7 +27,7 @@ def forget_cut_batches(state: ProducerState, directory: Path, segments: Sequence
     wanted = state.forget_from(end_offset)
     if not wanted:
         return
-    snapshot, from_offset = newest_snapshot(directory, segments)
+    snapshot, from_offset, _ = newest_snapshot(directory, segments)
     try:
         _search(state, wanted, _pieces_backwards(segments, from_offset))
     except ApiError as damage:

@@ -7,10 +7,12 @@ read instead.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.log.files import TEMPORARY_SUFFIX
+from broker.log.producer_snapshot_format import NotedAborts, decode_snapshot
 from broker.log.producer_state import ProducerState
 from broker.log.segment import Segment
 from broker.log.transaction_index import AbortedTransaction, TransactionIndex
@@ -24,29 +26,70 @@ _SNAPSHOTS_KEPT = 2
 _log = logger(__name__)
 
 
+class StoredProducers(NamedTuple):
+    """The producers as of `offset`, and what the transaction index held then; None if that was not noted."""
+
+    state: ProducerState
+    offset: int
+    aborts: tuple[NotedAborts, ...] | None
+
+
+class LoadedProducers(NamedTuple):
+    """`is_noted`: the newest snapshot notes what the transaction index holds up to it."""
+
+    state: ProducerState
+    is_noted: bool
+
+
+def open_producers(
+    directory: Path,
+    segments: Sequence[Segment],
+    log_end_offset: int,
+    index: TransactionIndex,
+    *,
+    has_lost_indexes: bool,
+) -> LoadedProducers:
+    """As `load_producers`, at a start: files of the transaction index may be missing or damaged since the stop.
+
+    The index below the newest snapshot was on disk before that was, which notes what it held. If it holds anything
+    else, it is rebuilt from all batches of the log. A snapshot of an earlier version, or of Kafka, notes nothing: then
+    a log that `has_lost_indexes` counts as one whose transaction index is damaged, as in Kafka (LogSegment.recover).
+    Raises OSError.
+    """
+    remove_snapshots_beyond(directory, log_end_offset)
+    stored = newest_snapshot(directory, segments)
+    base_offsets = [segment.base_offset for segment in segments]
+    if stored.aborts is not None:
+        is_intact = index.restore(base_offsets, stored.aborts)
+    else:
+        if stored.offset <= base_offsets[0]:  # everything is read again
+            index.remove()
+        is_intact = index.is_sound(base_offsets) and not (has_lost_indexes and stored.offset > base_offsets[0])
+    if not is_intact:
+        _log.warning("transaction index damaged, made anew", directory=str(directory))
+        index.remove()
+        _replay(ProducerState(), segments, segments[0].base_offset, log_end_offset, index)
+    is_noted = is_intact and (stored.aborts is not None or not index.has_entries)
+    return LoadedProducers(load_producers(directory, segments, log_end_offset, index), is_noted)
+
+
 def load_producers(
     directory: Path, segments: Sequence[Segment], log_end_offset: int, index: TransactionIndex
 ) -> ProducerState:
     """The state as of `log_end_offset`: the newest sound snapshot and what was written after it. Raises OSError.
 
-    The index of aborted transactions is made anew from there on; what is before was on disk before the snapshot was,
-    and is read again only if what the index says of it cannot be true.
-
-    Snapshots from beyond the log's end belong to records that recovery has cut; they are removed.
+    The index of aborted transactions is made anew from there on. Snapshots from beyond the log's end belong to records
+    that are cut off; they are removed.
     """
     remove_snapshots_beyond(directory, log_end_offset)
-    state, from_offset = newest_snapshot(directory, segments)
-    if not index.is_sound([segment.base_offset for segment in segments]):
-        _log.warning("transaction index damaged, made anew", directory=str(directory))
-        index.remove()
-        _replay(ProducerState(), segments, segments[0].base_offset, log_end_offset, index)
+    state, from_offset, _ = newest_snapshot(directory, segments)
     index.cut(from_offset)
     _replay(state, segments, from_offset, log_end_offset, index)
     return state
 
 
-def newest_snapshot(directory: Path, segments: Sequence[Segment]) -> tuple[ProducerState, int]:
-    """The newest sound one, and the offset it is of; nobody as of 0 if there is none. Raises OSError.
+def newest_snapshot(directory: Path, segments: Sequence[Segment]) -> StoredProducers:
+    """The newest sound one; no producers as of 0 if there is none. Raises OSError.
 
     One from before the log of `segments` begins is none: of what was written in between, and is deleted, nobody can
     tell, and to know an old sequence number of a producer is worse than to know none.
@@ -54,11 +97,11 @@ def newest_snapshot(directory: Path, segments: Sequence[Segment]) -> tuple[Produ
     for offset, path in reversed(_snapshots(directory)):
         if offset < segments[0].base_offset:
             break
-        found = ProducerState.decode(path.read_bytes())
-        if found is not None:
-            return found, offset
+        snapshot = decode_snapshot(path.read_bytes())
+        if snapshot is not None:
+            return StoredProducers(ProducerState.of(snapshot), offset, snapshot.aborts)
         _log.warning("producer snapshot damaged", path=str(path))
-    return ProducerState(), 0
+    return StoredProducers(ProducerState(), 0, None)
 
 
 def remove_snapshots_beyond(directory: Path, offset: int) -> bool:
@@ -117,12 +160,15 @@ def note_aborted(
     index.append(segment_base_offset, aborted)
 
 
-def store_producers(directory: Path, state: ProducerState, log_end_offset: int) -> None:
-    """Take a snapshot and drop the oldest ones. A snapshot that cannot be written is no harm."""
+def store_producers(directory: Path, state: ProducerState, log_end_offset: int, aborts: Sequence[NotedAborts]) -> None:
+    """Take a snapshot, with what the transaction index holds, and drop the oldest ones.
+
+    A snapshot that cannot be written is no harm.
+    """
     path = directory / f"{log_end_offset:020d}{SNAPSHOT_SUFFIX}"
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
     try:
-        temporary.write_bytes(state.encode())
+        temporary.write_bytes(state.encode(aborts))
         temporary.replace(path)
         for _, old in _snapshots(directory)[:-_SNAPSHOTS_KEPT]:
             old.unlink()

@@ -10,13 +10,21 @@ marker of a coordinator that was replaced is refused, as is any batch of an olde
 """
 
 from collections import OrderedDict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PRODUCERS_PER_PARTITION_MAX
 from broker.log.open_transactions import OpenTransactions
-from broker.log.producer_snapshot_format import ProducerSnapshotEntry, SentBatch, decode_snapshot, encode_snapshot
+from broker.log.producer_snapshot_format import (
+    NotedAborts,
+    ProducerSnapshot,
+    ProducerSnapshotEntry,
+    SentBatch,
+    decode_snapshot,
+    encode_snapshot,
+)
 from broker.records.batch import NO_SEQUENCE, TRANSACTIONAL_BIT, BatchHeader
 
 BATCHES_REMEMBERED = 5
@@ -236,11 +244,13 @@ class ProducerState:
         """Last offset of each producer's newest batch; compaction keeps these, or the producers would be forgotten."""
         return frozenset(each.batches[-1].last_offset for each in self._producers.values() if each.batches)
 
-    def encode(self) -> bytes:
-        return encode_snapshot(
+    def encode(self, aborts: Sequence[NotedAborts] = ()) -> bytes:
+        """Return a snapshot; `aborts` is what the index of aborted transactions holds."""
+        producers = (
             (self._entry_of(producer_id, producer), list(producer.batches)[:-1])
             for producer_id, producer in self._producers.items()
         )
+        return encode_snapshot(producers, aborts)
 
     def _entry_of(self, producer_id: int, producer: _Producer) -> ProducerSnapshotEntry:
         last = producer.last_batch
@@ -260,11 +270,14 @@ class ProducerState:
     def decode(cls, data: bytes) -> "ProducerState | None":
         """The state in a snapshot; None if the snapshot is damaged."""
         snapshot = decode_snapshot(data)
-        if snapshot is None:
-            return None
+        return None if snapshot is None else cls.of(snapshot)
+
+    @classmethod
+    def of(cls, snapshot: ProducerSnapshot) -> "ProducerState":
+        """Return the state that a snapshot holds."""
         state = cls()
         open_from: dict[int, int] = {}
-        for entry, earlier in snapshot:
+        for entry, earlier in snapshot.producers:
             state._recall_entry(entry, earlier)
             if entry.current_txn_first_offset >= 0:
                 open_from[entry.producer_id] = entry.current_txn_first_offset

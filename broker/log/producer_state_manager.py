@@ -9,7 +9,7 @@ from pathlib import Path
 
 from broker.common.logs import logger
 from broker.log.producer_search import forget_cut_batches
-from broker.log.producer_snapshots import load_producers, note_aborted, store_producers
+from broker.log.producer_snapshots import load_producers, note_aborted, open_producers, store_producers
 from broker.log.producer_state import ProducerState
 from broker.log.segment import Segment
 from broker.log.transaction_index import AbortedTransaction, TransactionIndex
@@ -22,13 +22,16 @@ _log = logger(__name__)
 class ProducerStateManager:
     """Of one log, for its owner. `state` is what is remembered now: to be asked, and changed here only."""
 
-    __slots__ = ("_aborted", "_directory", "state")
+    __slots__ = ("_aborted", "_directory", "is_noted", "state")
 
-    def __init__(self, directory: Path, segments: Sequence[Segment], log_end_offset: int):
-        """As of `log_end_offset`, where the log ends. Raises OSError."""
+    def __init__(self, directory: Path, segments: Sequence[Segment], log_end_offset: int, *, has_lost_indexes: bool):
+        """As of `log_end_offset`, where the log ends. Raises OSError. `has_lost_indexes`: see `open_producers`."""
         self._directory = directory
         self._aborted = TransactionIndex(directory)
-        self.state = load_producers(directory, segments, log_end_offset, self._aborted)
+        #: Whether the newest snapshot tells a start that it has the whole transaction index.
+        self.state, self.is_noted = open_producers(
+            directory, segments, log_end_offset, self._aborted, has_lost_indexes=has_lost_indexes
+        )
 
     def lie_in(self, directory: Path) -> None:
         """Where the log lies now: its directory was renamed."""
@@ -70,7 +73,14 @@ class ProducerStateManager:
         except OSError as error:
             _log.warning("producer snapshot not written", directory=str(self._directory), reason=str(error))
             return
-        store_producers(self._directory, self.state, log_end_offset)
+        store_producers(self._directory, self.state, log_end_offset, self._aborted.noted)
+        self.is_noted = True
+
+    def note_replaced(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
+        """`new` segments stand where `old` stood. Raises OSError."""
+        if self._aborted.note_replaced([each.base_offset for each in old], [each.base_offset for each in new]):
+            # A start would find fewer entries than the snapshot notes, and rebuild the index for nothing.
+            self.is_noted = not new
 
     # --- what is cut off
 
@@ -85,6 +95,7 @@ class ProducerStateManager:
 
     def forget_all(self) -> None:
         self.state = ProducerState()
+        self._aborted.remove()
 
     # --- what readers of committed records ask
 

@@ -4,16 +4,21 @@ must be told of.
 In Kafka's format, 34 bytes each, in the order of the markers: version int16 (0) · producer id int64 · first offset
 int64 · last offset int64 (the marker's) · last stable offset int64 when the marker was written. A segment without an
 aborted transaction has no such file. What a stop left behind the last whole entry does not count.
+
+A file that is gone looks like a segment without aborted transactions. So the producer snapshot, up to whose offset a
+start believes the index, notes the number of each segment's entries and their CRC; `restore` compares.
 """
 
 import os
 import struct
 import sys
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from broker.common.plain_crc32c import crc32c
 from broker.log.files import OpenFile, fsync_file, read_at, write_at
+from broker.log.producer_snapshot_format import NotedAborts
 from broker.log.segment_files import TRANSACTION_INDEX_SUFFIX, segment_path
 
 _ENTRY = struct.Struct(">hqqqq")
@@ -32,18 +37,28 @@ class AbortedTransaction(NamedTuple):
 
 
 class TransactionIndex:
-    """Of all segments of one log. For the log's owner; nothing is kept in memory but whether there is anything."""
+    """Of all segments of one log. For the log's owner; of each segment with entries a few bytes are kept in memory."""
 
     def __init__(self, directory: Path):
         self.directory = directory
         #: Whether any transaction was aborted, or may have been.
         self.has_entries = any(directory.glob("*" + TRANSACTION_INDEX_SUFFIX))
+        #: What a producer snapshot is to note, by base offset.
+        self._noted: dict[int, NotedAborts] = {}
+
+    @property
+    def noted(self) -> list[NotedAborts]:
+        """What the files hold, of each segment that has entries, in offset order."""
+        return [self._noted[base_offset] for base_offset in sorted(self._noted)]
 
     def append(self, base_offset: int, aborted: AbortedTransaction) -> None:
         """Note it for the segment its marker is in. Raises OSError."""
         self.has_entries = True
+        entry = _ENTRY.pack(_VERSION, *aborted)
+        _, count, crc = self._noted.get(base_offset, (base_offset, 0, 0))
         file = OpenFile(self._path(base_offset), os.O_RDWR | os.O_CREAT)
-        write_at(file, _ENTRY.pack(_VERSION, *aborted), _entries_count(file) * ENTRY_BYTES)
+        write_at(file, entry, count * ENTRY_BYTES)
+        self._noted[base_offset] = NotedAborts(base_offset, count + 1, crc32c(entry, crc))
 
     def find(self, base_offsets: Sequence[int], from_offset: int, end_offset: int) -> list[AbortedTransaction]:
         """Those with records from `from_offset` (inclusive) to `end_offset` (exclusive), by their markers' offsets.
@@ -61,11 +76,48 @@ class TransactionIndex:
                     return found
         return found
 
+    def restore(self, base_offsets: Sequence[int], aborts: Sequence[NotedAborts]) -> bool:
+        """Reduce the index to `aborts`, which a snapshot noted; return False if entries are missing or were changed.
+
+        `base_offsets` are those of the log's segments. Since the snapshot compaction may have joined segments, which
+        joins their entries, and retention removed the oldest. Raises OSError.
+        """
+        if not (self.has_entries or aborts):
+            return True
+        later = iter([noted for noted in aborts if noted.base_offset >= base_offsets[0]])
+        noted = next(later, None)
+        for base_offset, next_offset in zip(base_offsets, [*base_offsets[1:], sys.maxsize], strict=True):
+            entries, at = self._stored_entries(base_offset), 0
+            while noted is not None and noted.base_offset < next_offset:
+                part = entries[at : at + noted.count * ENTRY_BYTES]
+                if len(part) != noted.count * ENTRY_BYTES or crc32c(part) != noted.crc:
+                    return False
+                at += len(part)
+                noted = next(later, None)
+            self._shorten(base_offset, entries[:at])
+        return True
+
+    def _stored_entries(self, base_offset: int) -> bytes:
+        path = self._path(base_offset)
+        return _whole_entries(path) if path.exists() else b""
+
+    def _shorten(self, base_offset: int, entries: bytes) -> None:
+        """Leave only `entries`, which the segment's file begins with."""
+        self._noted.pop(base_offset, None)
+        if entries:
+            os.truncate(self._path(base_offset), len(entries))
+            self._note(base_offset, entries)
+        else:
+            self._path(base_offset).unlink(missing_ok=True)
+
+    def _note(self, base_offset: int, entries: bytes) -> None:
+        self._noted[base_offset] = NotedAborts(base_offset, len(entries) // ENTRY_BYTES, crc32c(entries))
+
     def is_sound(self, base_offsets: Sequence[int]) -> bool:
         """Whether all entries can be true, of segments that begin at `base_offsets`. Raises OSError.
 
-        Of a file that is gone nobody knows that it was there, as in Kafka. What a stop left for markers that were never
-        written lies beyond the end of the last segment; it can be true, and is cut off.
+        For a log whose last snapshot notes nothing of the index. What a stop left for markers that were never written
+        lies beyond the end of the last segment; it can be true, and is cut off.
         """
         return not self.has_entries or all(map(self._can_be_true, base_offsets, [*base_offsets[1:], sys.maxsize]))
 
@@ -81,18 +133,37 @@ class TransactionIndex:
 
     def remove(self) -> None:
         """Forget all, true or not. Raises OSError."""
+        self._noted.clear()
         for path in self.directory.glob("*" + TRANSACTION_INDEX_SUFFIX):
             path.unlink()
 
     def cut(self, end_offset: int) -> None:
         """Forget the transactions whose markers are at `end_offset` or beyond. Raises OSError."""
+        self._noted.clear()
+        if not self.has_entries:
+            return
         for path in self.directory.glob("*" + TRANSACTION_INDEX_SUFFIX):
-            _cut(path, end_offset)
+            self.take_back(int(path.stem), end_offset)
 
     def take_back(self, base_offset: int, end_offset: int) -> None:
         """Forget what was noted for a segment that ends at `end_offset` and got no further marker. Raises OSError."""
         if self.has_entries and (path := self._path(base_offset)).exists():
-            _cut(path, end_offset)
+            kept = _first_from(OpenFile(path), end_offset)
+            self._shorten(base_offset, _whole_entries(path)[: kept * ENTRY_BYTES])
+
+    def note_replaced(self, old: Iterable[int], new: Iterable[int]) -> bool:
+        """Segments at base offsets `old` were let go for those at `new`; return whether entries went too.
+
+        Raises OSError.
+        """
+        before = sum(noted.count for base in old if (noted := self._noted.pop(base, None)))
+        after = 0
+        for base_offset in new if before else ():
+            entries = self._stored_entries(base_offset)
+            if entries:
+                self._note(base_offset, entries)
+            after += len(entries) // ENTRY_BYTES
+        return after < before
 
     def flush(self, base_offset: int) -> None:
         """Let the entries of a segment survive a power failure. Raises OSError."""
@@ -131,15 +202,6 @@ def join_transaction_indexes(parts: Sequence[Path], joined: Path, marker_offsets
         file = OpenFile(joined, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         write_at(file, content, 0)
         fsync_file(file)
-
-
-def _cut(path: Path, end_offset: int) -> None:
-    file = OpenFile(path, os.O_RDWR)
-    kept = _first_from(file, end_offset)
-    if kept:
-        os.ftruncate(file.fd, kept * ENTRY_BYTES)
-    else:
-        path.unlink()
 
 
 def _whole_entries(path: Path) -> bytes:

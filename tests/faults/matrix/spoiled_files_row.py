@@ -84,10 +84,8 @@ def _await_checkpoints(stage: Stage) -> None:
 
 # -- spoiling
 
-#: Nobody knows of an index of aborted transactions that is gone: whoever has aborted none has none.
-_TRANSACTION_INDEXES = "*/*.txnindex"
 _BESIDE_EVERY_LOG = (
-    _TRANSACTION_INDEXES,
+    "*/*.txnindex",
     "*/*.index",
     "*/*.timeindex",
     "*/*.snapshot",
@@ -124,9 +122,8 @@ def _spoil(stage: Stage, broker_ids: list[int], patterns: tuple[str, ...]) -> No
         for pattern in patterns:
             paths = sorted((stage.broker(broker_id).directory / "logs").glob(pattern))
             assert paths, f"broker {broker_id} has no {pattern}"
-            ways = _HOW[1:] if pattern == _TRANSACTION_INDEXES else _HOW
-            for number, path in enumerate(paths, stage.random.randrange(len(ways))):
-                ways[number % len(ways)](path, stage.random)
+            for number, path in enumerate(paths, stage.random.randrange(len(_HOW))):
+                _HOW[number % len(_HOW)](path, stage.random)
             done += len(paths)
     stage.note(f"spoiled {done} files of {broker_ids}")
 
