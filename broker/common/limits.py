@@ -381,6 +381,8 @@ REGISTRY_WRITES_WAITING_MAX = 100
 REGISTRY_PARSED_MAX = 1_000
 #: Pairs of JSON schemas within two schemas that are compared: each is compared once, and combinations multiply.
 REGISTRY_COMPARISONS_MAX = 50_000
+#: Copies of log ends that a start found damaged and cut off, for each partition; then the oldest is removed.
+DAMAGED_TAILS_MAX = 16
 #: Of a processor, for one pattern and one name of a topic, a group, a setting; what is meant well takes microseconds.
 PATTERN_SECONDS_MAX = 0.25
 #: Names whose answer is kept, of a pattern that may take long.

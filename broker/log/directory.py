@@ -29,6 +29,7 @@ from broker.log.checkpoints import (
     write_meta_properties,
 )
 from broker.log.files import fsync_directory, is_full, is_of_one_path, remove_file_durably, remove_tree, replace_file
+from broker.log.last_stop import LastStop
 from broker.log.offset_checkpoint import OffsetCheckpoint
 from broker.log.room import DirectoryRoom
 from broker.log.segment_files import LOG_SUFFIX
@@ -156,13 +157,13 @@ class LogDirectory:
         for checkpoint in (self.recovery_points, self.log_start_offsets, self.high_watermarks):
             checkpoint.load()
 
-    def may_have_lost_tail(self, partition: TopicPartition, log_end_offset: int, *, is_clean: bool) -> bool:
+    def may_have_lost_tail(self, partition: TopicPartition, log_end_offset: int, stop: LastStop) -> bool:
         """Whether the log of `partition`, found to end at `log_end_offset`, may have ended later before the stop.
 
         What was in the page cache survives the process, not the machine; how much that was nobody knows afterwards. A
         log that is shorter than was noted of it has been damaged, however it was left.
         """
-        if self.lost_page_cache and not is_clean:
+        if stop.lost_page_cache and not stop.is_clean:
             return True
         return log_end_offset < max(self.recovery_points.get(partition), self.high_watermarks.get(partition))
 
@@ -243,15 +244,24 @@ class LogDirectory:
 
         `why` is DELETE_SUFFIX, and it is deleted whatever happens next, or STRAY_SUFFIX. Raises OSError.
         """
-        suffix = f".{uuid4().hex}{why}"
-        name = str(partition)[: _FILE_NAME_BYTES_MAX - len(suffix)] + suffix
-        return (path or self.path_of(partition)).rename(self.path / name)
+        return (path or self.path_of(partition)).rename(self.path / aside_name(str(partition), why))
 
     def purge_leftovers(self) -> None:
         """Remove what `set_aside` left when the process stopped before it was purged."""
         for entry in self.path.iterdir():
             if _DELETED_DIRECTORY.fullmatch(entry.name):
                 remove_tree(entry)
+
+
+def aside_name(name: str, why: str) -> str:
+    """Return a new name for what has the name of a partition's directory; `why` as for `rename_aside`."""
+    suffix = f".{uuid4().hex}{why}"
+    return name[: _FILE_NAME_BYTES_MAX - len(suffix)] + suffix
+
+
+def is_stray_of(entry: str, name: str) -> bool:
+    """Whether `aside_name` has made `entry` of `name`, for STRAY_SUFFIX."""
+    return entry.startswith(f"{name}.") and _STRAY_DIRECTORY.fullmatch(entry) is not None
 
 
 def _lock(path: Path) -> int:

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.limits import PREFERRED_LOG_DIRS_MAX
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
@@ -28,7 +28,8 @@ from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, 
 from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, MOVED_TO, STRAY_SUFFIX, LogDirectory
 from broker.log.files import fsync_directory, remove_file_durably, remove_tree, replace_file
-from broker.log.hosted_logs import FutureLog
+from broker.log.hosted_logs import FutureLog, UnopenedLog
+from broker.log.loader import UnusableLogError
 from broker.log.log import Log
 from broker.log.log_removal import LogRemoval
 from broker.log.open_segments import OpenSegments
@@ -44,8 +45,6 @@ class FutureLogs(LogRemoval):
         self._opened = OpenSegments()
         #: Where a partition that has no log yet is to have one; what was said longest ago is forgotten first.
         self._preferred: dict[TopicPartition, LogDirectory] = {}
-        #: Logs that may have been exchanged for a copy in a directory that is offline.
-        self._undecided: dict[TopicPartition, str] = {}
 
     # --- for the owner
 
@@ -199,8 +198,8 @@ class FutureLogs(LogRemoval):
             return False
         other = Path(marker.read_text())
         if other in (path.absolute() for path in self.offline_directories):
-            self._undecided[partition] = f"the log of {partition} may have been moved to {other}, which is offline"
-            _log.error("log out of reach", partition=str(partition), reason=self._undecided[partition])
+            reason = f"the log of {partition} may have been moved to {other}, which is offline"
+            self._leave_unopened(partition, directory, reason)
             return True
         remove_file_durably(marker)
         return False
@@ -212,7 +211,7 @@ class FutureLogs(LogRemoval):
         """
         for partition, path in directory.futures():
             log, home = self._logs.get(partition), self._homes.get(partition)
-            if log is None and self.offline_directories:
+            if log is None and (self.offline_directories or partition in self._unopened):
                 _log.warning("copy of a log that is out of reach", path=str(path))
             elif log is None:
                 aside = directory.rename_aside(partition, STRAY_SUFFIX, path)
@@ -220,25 +219,38 @@ class FutureLogs(LogRemoval):
             elif home is directory or partition in self._futures or self._is_of_another_topic(partition, path):
                 remove_tree(directory.rename_aside(partition, DELETE_SUFFIX, path))
             else:
-                self._enter_future(
-                    partition, self._open_future(partition, path, directory, config, is_clean), directory
-                )
+                self._load_future(partition, path, directory, config, is_clean)
+
+    def _leave_unopened(self, partition: TopicPartition, directory: LogDirectory, reason: str) -> None:
+        self._unopened[partition] = UnopenedLog(directory, reason)
+        _log.error("log out of reach", partition=str(partition), reason=reason)
 
     def _is_of_another_topic(self, partition: TopicPartition, path: Path) -> bool:
-        return read_partition_metadata(path / PARTITION_METADATA) != self._topic_ids.get(partition)
+        """Also one of which that cannot be read: the log it is a copy of is here."""
+        try:
+            return read_partition_metadata(path / PARTITION_METADATA) != self._topic_ids.get(partition)
+        except StartupError as error:
+            _log.warning("copy of a log is made anew", path=str(path), reason=str(error))
+            return True
 
-    def _open_future(
+    def _load_future(
         self, partition: TopicPartition, path: Path, directory: LogDirectory, config: LogConfig, is_clean: bool
-    ) -> Log:
-        return Log.open(
-            path,
-            config,
-            is_clean=is_clean,
-            lost_page_cache=directory.lost_page_cache,
-            recovery_point=directory.recovery_points.get(partition),
-            log_start_offset=directory.log_start_offsets.get(partition),
-            opened=_of_a_copy(),
-        )
+    ) -> None:
+        try:
+            log = Log.open(
+                path,
+                config,
+                is_clean=is_clean,
+                lost_page_cache=directory.lost_page_cache,
+                recovery_point=directory.recovery_points.get(partition),
+                log_start_offset=directory.log_start_offsets.get(partition),
+                opened=_of_a_copy(),
+            )
+        except UnusableLogError as error:
+            aside = directory.rename_aside(partition, STRAY_SUFFIX, path)
+            _log.warning("copy of a log set aside, is made anew", path=str(aside), reason=str(error))
+            return
+        self._enter_future(partition, log, directory)
 
     # --- at a stop
 

@@ -35,6 +35,13 @@ class FutureLog(NamedTuple):
     home: LogDirectory
 
 
+class UnopenedLog(NamedTuple):
+    """A log that lies in `home` and is out of reach until the next start, and why."""
+
+    home: LogDirectory
+    reason: str
+
+
 class HostedLogs:
     """Which logs there are, and in which directory each is."""
 
@@ -43,6 +50,8 @@ class HostedLogs:
         self._logs: dict[TopicPartition, Log] = {}
         self._homes: dict[TopicPartition, LogDirectory] = {}
         self._futures: dict[TopicPartition, FutureLog] = {}
+        #: Logs that were found and not opened; what is noted beside them stays as it is.
+        self._unopened: dict[TopicPartition, UnopenedLog] = {}
         #: Why, of directories that could not even be locked.
         self._unusable: dict[Path, str] = {}
         self._failing = Lock()
@@ -208,8 +217,8 @@ class HostedLogs:
         checkpoint: OffsetCheckpoint,
         offset_of: Callable[[TopicPartition, Log], int | None],
     ) -> dict[TopicPartition, int]:
-        """What is noted of a log that is being cut was lowered for that, and stays. A copy that lies here is noted
-        under the name it will have.
+        """What is noted of a log that is being cut was lowered for that, and stays; so does what is noted of one that
+        was not opened. A copy that lies here is noted under the name it will have.
         """
         logs = [(partition, log) for partition, log in list(self._logs.items()) if self._is_in(partition, directory)]
         logs += [(each, future.log) for each, future in list(self._futures.items()) if future.home is directory]
@@ -217,7 +226,16 @@ class HostedLogs:
             partition: checkpoint.noted(partition) if log.is_lent else offset_of(partition, log)
             for partition, log in logs
         }
+        offsets |= {partition: checkpoint.noted(partition) for partition in self._unopened_in(directory)}
         return {partition: offset for partition, offset in offsets.items() if offset is not None}
+
+    def _unopened_in(self, directory: LogDirectory) -> list[TopicPartition]:
+        return [partition for partition, unopened in self._unopened.items() if unopened.home is directory]
+
+    @property
+    def unopened(self) -> dict[TopicPartition, str]:
+        """The partitions whose logs were found at the start and not opened, and why."""
+        return {partition: unopened.reason for partition, unopened in self._unopened.items()}
 
     def _is_in(self, partition: TopicPartition, directory: LogDirectory) -> bool:
         return self._homes.get(partition) is directory

@@ -2,27 +2,31 @@
 
 After an unclean stop nothing from the recovery point on is known to be whole: the machine may have died, and then any
 page may be missing. Those segments are read from their start, each batch checked (magic, CRC, offsets increasing); at
-the first bad byte the file is cut and all later segments are removed: no fsync had promised what is behind a hole, and
-other replicas have it. If the machine itself was restarted, a segment may also have lost its end just between two
-batches: it then ends before the next one begins, and is treated the same. Segments below the recovery point were
-fsynced whole. Damage in them is a failing disk and is never cut away: readers are told when they get there, and later
-offsets stay what they are.
+the first bad byte the file is cut and all later segments are let go: no fsync had promised what is behind a hole, and
+other replicas have it. What goes is kept beside the log (`damaged_parts.py`). If the machine itself was restarted, a
+segment may also have lost its end just between two batches: it then ends before the next one begins, and is treated the
+same. Segments below the recovery point were fsynced whole. Damage in them is a failing disk and is never cut away:
+readers are told when they get there, and later offsets stay what they are.
 
 After a clean stop nothing is checked but what lies behind the last index entry of the last segment.
+
+A log with messages of format 0 or 1 is refused as it is: they are no damage, and nothing here could serve them. The
+unit is the log, and not its directory as in Kafka: one old topic says nothing of the disk, nor of the other topics.
 """
 
 from bisect import bisect_right
 from pathlib import Path
 from typing import NamedTuple
 
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, BarnabasError
 from broker.common.logs import logger
 from broker.log.compaction.swap import finish_swaps
 from broker.log.config import LogConfig
+from broker.log.damaged_parts import DamagedParts
 from broker.log.files import TEMPORARY_SUFFIX
 from broker.log.leader_epoch_file import load_leader_epochs, store_leader_epochs
 from broker.log.leader_epochs import LeaderEpochs
-from broker.log.scan import BadBatchError
+from broker.log.scan import BadBatchError, OldFormatError, find_old_format
 from broker.log.segment import Segment
 from broker.log.segment_files import (
     INDEX_SUFFIX,
@@ -33,6 +37,10 @@ from broker.log.segment_files import (
 )
 
 _log = logger(__name__)
+
+
+class UnusableLogError(BarnabasError):
+    """The log cannot be opened as it is, and nothing in its directory was changed."""
 
 
 class LoadedLog(NamedTuple):
@@ -57,22 +65,41 @@ def load_log(
     recovery_point: int,
     log_start_offset: int,
 ) -> LoadedLog:
-    """`lost_page_cache`: the machine was restarted since the log was written. Raises OSError."""
+    """`lost_page_cache`: the machine was restarted since the log was written. Raises OSError, UnusableLogError."""
+    try:
+        return _load(directory, config, is_clean, lost_page_cache, recovery_point, log_start_offset)
+    except OldFormatError as error:
+        raise UnusableLogError(
+            f"{directory} holds {error}: rewrite the topic with a Kafka of version 0.11 to 3.9, or remove the "
+            "directory; nothing in it was changed."
+        ) from None
+
+
+def _load(
+    directory: Path,
+    config: LogConfig,
+    is_clean: bool,
+    lost_page_cache: bool,
+    recovery_point: int,
+    log_start_offset: int,
+) -> LoadedLog:
     finish_swaps(directory)
     base_offsets = _base_offsets(directory)
+    segments = _segments(directory, config, base_offsets)
+    _refuse_old_format(segments)
     has_lost_indexes = not _remove_leftovers(directory, set(base_offsets)).issuperset(base_offsets[:-1])
     epochs = load_leader_epochs(directory)
     stored = epochs.entries if epochs is not None else None
-    segments = _segments(directory, config, base_offsets)
+    parts = DamagedParts(directory)
     is_as_left = was_cut = False
     if segments and is_clean:
-        is_as_left = _resume(directory, segments[-1])
+        is_as_left = _resume(directory, segments[-1], parts)
         was_cut = not is_as_left
     elif segments:
-        segments, damage = _recover(directory, segments, recovery_point, epochs, lost_page_cache=lost_page_cache)
+        segments, damage = _recover(directory, segments, recovery_point, epochs, parts, lost_page_cache=lost_page_cache)
         was_cut = damage is not None
     if not segments or segments[-1].next_offset < log_start_offset:
-        segments, is_as_left = [_start_anew(directory, config, segments, log_start_offset)], False
+        segments, is_as_left = [_start_anew(directory, config, segments, log_start_offset, parts)], False
     if epochs is None:
         epochs = _epochs_of(directory, segments)
     epochs.truncate_from_end(segments[-1].next_offset)
@@ -116,12 +143,26 @@ def _segments(directory: Path, config: LogConfig, base_offsets: list[int]) -> li
     ]
 
 
-def _resume(directory: Path, active: Segment) -> bool:
+def _refuse_old_format(segments: list[Segment]) -> None:
+    """Raise OldFormatError if the first or the last segment with messages begins with one of an old format.
+
+    A topic that was ever written in it has its oldest messages so. Should others lie in between, who reads them is
+    told.
+    """
+    filled = [segment for segment in segments if segment.size_bytes]
+    for segment in (*filled[:1], *filled[1:][-1:]):
+        error = find_old_format(segment.files.log)
+        if error is not None:
+            raise error
+
+
+def _resume(directory: Path, active: Segment, parts: DamagedParts) -> bool:
     """Whether it is as it was left."""
     damage = active.resume()
     if damage is not None:
         _log.warning("log end damaged despite a clean stop", directory=str(directory), reason=str(damage))
-        _recover_one(directory, active, None)
+        damage = active.recover() or damage
+        _cut(directory, active, damage, parts)
     return damage is None
 
 
@@ -130,6 +171,7 @@ def _recover(
     segments: list[Segment],
     recovery_point: int,
     epochs: LeaderEpochs | None,
+    parts: DamagedParts,
     *,
     lost_page_cache: bool,
 ) -> tuple[list[Segment], BadBatchError | None]:
@@ -141,12 +183,14 @@ def _recover(
         epochs.truncate_from_end(segments[first].base_offset)
     for place in range(first, len(segments)):
         segment = segments[place]
-        damage = _recover_one(directory, segment, epochs)
+        damage = segment.recover(epochs)
         later = segments[place + 1 :]
         if damage is None and lost_page_cache and later:
             damage = _hole_behind(segment, later[0].base_offset)
         if damage is not None:
-            _remove(directory, later, damage)
+            # Before the cut: a start that is stopped in between is to find the damage again.
+            _let_go(directory, later, parts, f"damage before it: {damage.reason}")
+            _cut(directory, segment, damage, parts)
             return segments[: place + 1], damage
         if later:
             segment.seal()
@@ -164,38 +208,45 @@ def _hole_behind(segment: Segment, next_base_offset: int) -> BadBatchError | Non
     return BadBatchError(segment.size_bytes, missing)
 
 
-def _recover_one(directory: Path, segment: Segment, epochs: LeaderEpochs | None) -> BadBatchError | None:
-    bytes_before = segment.size_bytes
-    damage = segment.recover(epochs)
-    if damage is not None:
-        _log.warning(
-            "log end cut",
-            directory=str(directory),
-            segment=segment.base_offset,
-            position=segment.size_bytes,
-            bytes_cut=bytes_before - segment.size_bytes,
-            reason=damage.reason,
-            log_end_offset=segment.next_offset,
-        )
-    return damage
+def _cut(directory: Path, segment: Segment, damage: BadBatchError, parts: DamagedParts) -> None:
+    """Cut the file of `segment` where its intact batches end."""
+    bytes_cut = segment.file.size_bytes - segment.size_bytes
+    if not bytes_cut:
+        return
+    kept = parts.keep_tail(segment)
+    _log.warning(
+        "log end cut",
+        directory=str(directory),
+        segment=segment.base_offset,
+        position=segment.size_bytes,
+        bytes_cut=bytes_cut,
+        reason=damage.reason,
+        log_end_offset=segment.next_offset,
+        kept_in="nowhere: a write that a stop cut off" if kept is None else str(kept),
+    )
+    segment.cut_tail()
 
 
-def _remove(directory: Path, segments: list[Segment], damage: BadBatchError | None = None) -> None:
-    for segment in segments:
+def _let_go(directory: Path, segments: list[Segment], parts: DamagedParts, reason: str) -> None:
+    """Move `segments`, the last ones of the log, out of its directory, the very last first."""
+    for segment in reversed(segments):
+        kept = parts.keep_segment(segment)
         _log.error(
-            "segment removed",
+            "segment set aside",
             directory=str(directory),
             segment=segment.base_offset,
             size_bytes=segment.size_bytes,
-            reason=f"damage before it: {damage.reason}" if damage else "the log starts behind its end",
+            reason=reason,
+            kept_in=str(kept),
         )
-        segment.release()
-        segment.remove_files()
+    parts.made_durable()
 
 
-def _start_anew(directory: Path, config: LogConfig, segments: list[Segment], log_start_offset: int) -> Segment:
+def _start_anew(
+    directory: Path, config: LogConfig, segments: list[Segment], log_start_offset: int, parts: DamagedParts
+) -> Segment:
     """The log starts where nothing has been written yet: it was cut, or is new."""
-    _remove(directory, segments)
+    _let_go(directory, segments, parts, f"the log is to start at {log_start_offset}, behind its end")
     return Segment.create(directory, log_start_offset, config.index_interval_bytes)
 
 

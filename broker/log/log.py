@@ -407,9 +407,8 @@ class Log(LogParts):
         return sum(segment.size_bytes for segment, _ in gone)
 
     def delete_records(self, offset: int, high_watermark: int) -> int:
-        """Records before `offset` are gone (-1: all below the high watermark); the new log start offset.
-
-        Only the start moves: files go when retention next looks. Raises ApiError(OFFSET_OUT_OF_RANGE).
+        """Let the log start at `offset` (-1: the high watermark) and return where it starts; files go when retention
+        next looks. Raises ApiError(OFFSET_OUT_OF_RANGE).
         """
         self._availability.refuse_if_offline()
         target = high_watermark if offset == -1 else offset

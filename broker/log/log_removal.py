@@ -6,10 +6,13 @@ from threading import Lock
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.directory import DELETE_SUFFIX, STRAY_SUFFIX, LogDirectory
 from broker.log.files import fsync_file, open_directory, remove_tree
 from broker.log.hosted_logs import HostedLogs
+
+_log = logger(__name__)
 
 
 class LogRemoval(HostedLogs):
@@ -53,15 +56,31 @@ class LogRemoval(HostedLogs):
     # --- many are deleted at once: the owner closes them, a thread moves them, the owner forgets them
 
     def close(self, partitions: Iterable[TopicPartition]) -> dict[Path, list[TopicPartition]]:
-        """Close those of these logs there are, none being lent; by their log directories. `move_aside` is next."""
+        """Close those of these logs there are, none being lent; by their log directories. `move_aside` is next.
+
+        One that was not opened is set aside as a stray: nothing here knows what is in it.
+        """
         found: dict[Path, list[TopicPartition]] = {}
         for partition in partitions:
             self._unmade.pop(partition, None)
+            self._set_unopened_aside(partition)
             log = self._logs.get(partition)
             if log is not None:
                 log.close()
                 found.setdefault(self._homes[partition].path, []).append(partition)
         return found
+
+    def _set_unopened_aside(self, partition: TopicPartition) -> None:
+        unopened = self._unopened.get(partition)
+        if unopened is None or unopened.home.offline_reason is not None:
+            return
+        try:
+            aside = unopened.home.set_aside(partition, STRAY_SUFFIX)
+        except OSError as error:
+            _log.warning("log out of reach stays where it is", partition=str(partition), reason=str(error))
+            return
+        del self._unopened[partition]
+        _log.warning("log out of reach set aside: its partition was deleted", path=str(aside), reason=unopened.reason)
 
     def move_aside(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, Path | ApiError]:
         """Rename the directories of closed logs of one log directory for good, which is durable when this returns:

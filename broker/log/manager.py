@@ -29,6 +29,8 @@ from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, MOVED_TO, STRAY_SUFFIX, CopyFacts, LogDirectory, UnusableDirectoryError
 from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.future_logs import FutureLogs
+from broker.log.last_stop import LastStop
+from broker.log.loader import UnusableLogError
 from broker.log.log import Log
 
 _log = logger(__name__)
@@ -107,8 +109,13 @@ class LogManager(FutureLogs):
         for loaded, (directory, partition, is_clean) in enumerate(found, start=1):
             if directory.offline_reason is None:
                 with self._failing_to_start(directory):
-                    if not self._is_undecided(partition, directory):
-                        self._load(directory, partition, is_clean=is_clean)
+                    stop = LastStop.of(
+                        directory.path_of(partition), is_clean=is_clean, lost_page_cache=directory.lost_page_cache
+                    )
+                    if self._is_undecided(partition, directory):
+                        stop.keep(directory.path_of(partition))
+                    else:
+                        self._load(directory, partition, stop)
             progress(loaded, len(found))
         for directory in self._online():
             with self._failing_to_start(directory):
@@ -161,22 +168,29 @@ class LogManager(FutureLogs):
                 _log.warning("log that was only begun to be made set aside", path=str(aside), partition=str(partition))
         return surplus
 
-    def _load(self, directory: LogDirectory, partition: TopicPartition, *, is_clean: bool) -> None:
+    def _load(self, directory: LogDirectory, partition: TopicPartition, stop: LastStop) -> None:
+        """Open the log; one that cannot be opened as it is stays, alone, out of reach. Raises OSError."""
         path = directory.path_of(partition)
-        topic_id = read_partition_metadata(path / PARTITION_METADATA)
-        log = Log.open(
-            path,
-            self._config,
-            is_clean=is_clean,
-            lost_page_cache=directory.lost_page_cache,
-            recovery_point=directory.recovery_points.get(partition),
-            log_start_offset=directory.log_start_offsets.get(partition),
-            opened=self._opened,
-        )
+        try:
+            topic_id = read_partition_metadata(path / PARTITION_METADATA)
+            log = Log.open(
+                path,
+                self._config,
+                is_clean=stop.is_clean,
+                lost_page_cache=stop.lost_page_cache,
+                recovery_point=directory.recovery_points.get(partition),
+                log_start_offset=directory.log_start_offsets.get(partition),
+                opened=self._opened,
+            )
+        except (UnusableLogError, StartupError) as error:
+            stop.keep(path)
+            self._leave_unopened(partition, directory, str(error))
+            return
+        stop.forget(path)
         self._enter(partition, log, directory, topic_id)
         if log.was_cut:
             directory.note_damage()
-        if log.was_cut or directory.may_have_lost_tail(partition, log.log_end_offset, is_clean=is_clean):
+        if log.was_cut or directory.may_have_lost_tail(partition, log.log_end_offset, stop):
             self._doubtful.add(partition)
             _log.warning("log may have lost its end", partition=str(partition), log_end_offset=log.log_end_offset)
 
@@ -247,8 +261,8 @@ class LogManager(FutureLogs):
                         self._create(partition, topic_id, is_new=is_new)
 
     def _create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool) -> Log:
-        if partition in self._undecided:
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._undecided[partition])
+        if partition in self._unopened:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._unopened[partition].reason)
         is_new = is_new or self._unmade.get(partition) == topic_id
         if not is_new and self.offline_directories:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} may be in an offline directory")
@@ -274,7 +288,7 @@ class LogManager(FutureLogs):
         home = self._homes.get(partition)
         if home is not None:
             return home.offline_reason is not None
-        if partition in self._undecided:
+        if partition in self._unopened:
             return True
         return not self._online() or bool(self.offline_directories and partition not in self._unmade)
 
@@ -361,8 +375,11 @@ class LogManager(FutureLogs):
         return True
 
     def _leave_clean(self, directory: LogDirectory, logs: Iterable[tuple[TopicPartition, Log]]) -> None:
+        points = {partition: log.recovery_point for partition, log in logs}
+        for partition in self._unopened_in(directory):
+            points[partition] = directory.recovery_points.get(partition)
         try:
-            directory.leave_clean({partition: log.recovery_point for partition, log in logs})
+            directory.leave_clean(points)
         except OSError as error:
             _log.error("log directory not marked clean", path=str(directory.path), reason=str(error))
 

@@ -5,7 +5,10 @@ Two uses: recovery (with CRC, from the start, up to the first bad byte) and find
 memory whole unless it fits the window.
 """
 
-from collections.abc import Iterator
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from zlib import crc32
 
 from broker.common.errors import BarnabasError
 from broker.common.plain_crc32c import crc32c
@@ -14,6 +17,14 @@ from broker.records.batch import CHECKED_FROM, CURRENT_MAGIC, HEADER_BYTES, Batc
 
 _HEADERS_WINDOW_BYTES = 8 * 1024
 _CRC_WINDOW_BYTES = 1024 * 1024
+
+#: Of formats 0 and 1: offset int64, size int32 of what follows, CRC-32 uint32 of what follows it, magic int8.
+_OLD_HEAD = struct.Struct(">qiIb")
+_OLD_SIZE_PREFIX_BYTES = 12
+_OLD_CHECKED_FROM = 16
+#: CRC, magic, attributes, and the lengths of key and value.
+_OLD_MESSAGE_BYTES_MIN = 14
+_OLD_MAGICS = (0, 1)
 
 
 class BadBatchError(BarnabasError):
@@ -25,13 +36,18 @@ class BadBatchError(BarnabasError):
         self.reason = reason
 
 
+class OldFormatError(BadBatchError):
+    """At `position` there is an intact message of format 0 or 1, as Kafka before 0.11 wrote them: no damage."""
+
+
 def scan_batches(
     file: OpenFile, start: int, end: int, next_offset: int, *, verify_crc: bool = False
 ) -> Iterator[tuple[int, BatchHeader]]:
     """(position, header) of every batch from `start` to `end`; the first must not begin before `next_offset`.
 
-    Offsets must increase; they may leave gaps, as compaction does. Raises BadBatchError at the first bad byte; before
-    the file, where an index may send us, there is none: asked for it, the system would speak of the disk.
+    Offsets must increase; they may leave gaps, as compaction does. Raises BadBatchError at the first bad byte,
+    OldFormatError at a message of an old format; before the file, where an index may send us, there is none: asked for
+    it, the system would speak of the disk.
     """
     if start < 0:
         raise BadBatchError(start, "an index says that a batch is there")
@@ -48,9 +64,11 @@ def scan_batches(
 
 def _intact_header(window: "_Window", position: int, next_offset: int) -> BatchHeader:
     if window.end - position < HEADER_BYTES:
+        _refuse_old_format(window, position)
         raise BadBatchError(position, f"{window.end - position} bytes are too few for a header")
     header = parse_batch_header(window.bytes_from(position, HEADER_BYTES))
     if header.magic != CURRENT_MAGIC:
+        _refuse_old_format(window, position)
         raise BadBatchError(position, f"magic byte {header.magic}")
     if header.size_bytes < HEADER_BYTES:
         raise BadBatchError(position, f"batch length {header.batch_length}")
@@ -59,6 +77,34 @@ def _intact_header(window: "_Window", position: int, next_offset: int) -> BatchH
     if header.base_offset < next_offset or header.last_offset_delta < 0:
         raise BadBatchError(position, f"offsets {header.base_offset} to {header.last_offset} after {next_offset - 1}")
     return header
+
+
+def _refuse_old_format(window: "_Window", position: int) -> None:
+    """Raise OldFormatError if the message at `position` is of an old format, and its CRC matches."""
+    if window.end - position < _OLD_HEAD.size:
+        return
+    _, size, crc, magic = _OLD_HEAD.unpack(window.bytes_from(position, _OLD_HEAD.size))
+    stop = position + _OLD_SIZE_PREFIX_BYTES + size
+    if magic not in _OLD_MAGICS or size < _OLD_MESSAGE_BYTES_MIN or stop > window.end:
+        return
+    if window.checksum(position + _OLD_CHECKED_FROM, stop, crc32) == crc:
+        raise OldFormatError(position, f"a message of format {magic}, which Kafka before 0.11 wrote,")
+
+
+def find_old_format(path: Path) -> OldFormatError | None:
+    """Return the error of a file that begins with a message of an old format, None for any other. Raises OSError."""
+    file = OpenFile(path)
+    try:
+        head = read_at(file, 0, _OLD_HEAD.size)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    if len(head) < _OLD_HEAD.size or head[-1] not in _OLD_MAGICS:
+        return None
+    try:
+        _refuse_old_format(_Window(file, file.size_bytes, _HEADERS_WINDOW_BYTES), 0)
+    except OldFormatError as error:
+        return error
+    return None
 
 
 class _Window:
@@ -82,10 +128,10 @@ class _Window:
                 raise BadBatchError(position, f"the file ends before byte {position + length}")
         return self._data[at : at + length]
 
-    def checksum(self, start: int, stop: int) -> int:
+    def checksum(self, start: int, stop: int, function: Callable[[memoryview, int], int] = crc32c) -> int:
         crc = 0
         while start < stop:
             length = min(stop - start, self._size_bytes)
-            crc = crc32c(self.bytes_from(start, length), crc)
+            crc = function(self.bytes_from(start, length), crc)
             start += length
         return crc

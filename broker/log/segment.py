@@ -19,7 +19,7 @@ from broker.log.files import OpenFile, fsync_file, write_at
 from broker.log.leader_epochs import LeaderEpochs
 from broker.log.offset_index import ENTRY_BYTES, RELATIVE_OFFSET_MAX, OffsetIndex, load_index, store_index
 from broker.log.recent_batches import RecentBatches
-from broker.log.scan import BadBatchError, scan_batches
+from broker.log.scan import BadBatchError, OldFormatError, scan_batches
 from broker.log.segment_files import SegmentFiles
 from broker.log.stored_segment import StoredSegment, note_batch
 from broker.log.time_index import TIME_ENTRY_BYTES, TimeIndex, load_time_index, store_time_index
@@ -179,18 +179,16 @@ class Segment(StoredSegment):
         """Become active after an unclean stop: read every byte, keep what is intact, rebuild the indexes.
 
         The leader epochs of the batches go to `epochs`.
-        Returns what ended the intact part, None if that was the end of the file. The file is cut there.
+        Returns what ended the intact part, None if that was the end of the file; `cut_tail` is next then. Raises
+        OldFormatError, then no file has changed.
         """
         self._open_active()
-        damage = self._rebuild_indexes(epochs, verify_crc=True)
-        if damage is not None:
-            self.cut_tail()
-        return damage
+        return self._rebuild_indexes(epochs, verify_crc=True)
 
     def resume(self) -> BadBatchError | None:
         """Become active after a clean stop, reading only what lies behind the last index entry.
 
-        Returns damage if there is any; then only `recover` can tell where the intact part ends.
+        Returns damage if there is any; then only `recover` can tell where the intact part ends. Raises OldFormatError.
         """
         self._open_active()
         self._times = load_time_index(self.files.time_index, self.base_offset)
@@ -249,6 +247,14 @@ class Segment(StoredSegment):
         if position is not None:
             return position
         return self._walk_with_sound_index(lambda: self._walk_to_offset(offset))
+
+    def headers_from(self, offset: int) -> Iterator[BatchHeader]:
+        """Of the batches from the one holding `offset`, or following it, on. Raises ApiError(CORRUPT_MESSAGE)."""
+        try:
+            for _, header in scan_batches(self.file, self.position_of(offset), self.size_bytes, self.base_offset):
+                yield header
+        except BadBatchError as damage:
+            raise self._corrupt(damage) from None
 
     def boundary_within(self, start: int, max_bytes: int) -> int:
         """Where the whole batches that begin at `start` (a batch start) and fit into `max_bytes` end; maybe `start`."""
@@ -318,16 +324,16 @@ class Segment(StoredSegment):
 
     def _walk_with_sound_index(self, walk: Callable[[], int]) -> int:
         """An entry of an index file may lie; then the index is rebuilt from the batches, once, and asked again."""
-        if self._index is None:
-            self._load_index()
         try:
-            return walk()
-        except BadBatchError as damage:
-            if not self._index.is_read:
-                raise self._corrupt(damage) from None
-            _log.warning("index rebuilt", path=str(self.files.index), reason=str(damage))
-        self._rebuild_index()
-        try:
+            if self._index is None:
+                self._load_index()
+            try:
+                return walk()
+            except BadBatchError as damage:
+                if isinstance(damage, OldFormatError) or not self._index.is_read:
+                    raise
+                _log.warning("index rebuilt", path=str(self.files.index), reason=str(damage))
+            self._rebuild_index()
             return walk()
         except BadBatchError as damage:
             raise self._corrupt(damage) from None
@@ -363,7 +369,7 @@ class Segment(StoredSegment):
         *,
         verify_crc: bool = False,
     ) -> Extent:
-        """Note in what is given all intact batches from the last entry of `index` on."""
+        """Note in what is given all intact batches from the last entry of `index` on. Raises OldFormatError."""
         entry_offset, end = index.last_entry()
         next_offset = self.base_offset
         try:
@@ -374,6 +380,8 @@ class Segment(StoredSegment):
                 if epochs is not None:
                     epochs.assign(header.partition_leader_epoch, header.base_offset)
                 end, next_offset = position + header.size_bytes, header.next_offset
+        except OldFormatError:
+            raise
         except BadBatchError as damage:
             return Extent(end, next_offset, damage)
         return Extent(end, next_offset, None)

@@ -66,6 +66,20 @@ class SegmentFiles:
                     raise
         self._suffix = suffix
 
+    def move(self, directory: Path) -> None:
+        """Put the files into another directory of the same file system. Raises OSError if the log cannot be moved.
+
+        Not made durable.
+        """
+        for file_suffix in FILE_SUFFIXES:
+            path = self._path(file_suffix)
+            try:
+                path.replace(directory / path.name)
+            except FileNotFoundError:
+                if file_suffix == LOG_SUFFIX:
+                    raise
+        self.directory = directory
+
     def remove(self) -> None:
         """Free the disk; already gone is fine. Raises OSError."""
         for file_suffix in FILE_SUFFIXES:

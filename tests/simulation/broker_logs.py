@@ -9,7 +9,7 @@ from tests.simulation.history import History
 
 _ERRORS = ("error", "critical", "exception")
 #: What brokers rightly report of disks and peers in a run with faults.
-_EXPECTED = frozenset({"cannot follow", "cannot host partition", "segment removed"})
+_EXPECTED = frozenset({"cannot follow", "cannot host partition", "segment set aside"})
 
 
 def record_logs(history: History, directory: str, is_in_disk_trouble: Callable[[str], bool]) -> None:

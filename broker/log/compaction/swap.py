@@ -10,14 +10,15 @@ The exchange, in this order, each step durable before the next:
 
 So a `.cleaned` file means nothing yet, a `.deleted` file means nothing any more, and a `.swap` log takes the place of
 the segments in its range, however many of those are left. Its last batch ends where the last of them ended, which is
-what tells its range.
+what tells its range: where that batch did not stay, one without records, the end mark, stands for it until the exchange
+is over.
 """
 
 from pathlib import Path
 
 from broker.common.logs import logger
 from broker.log.files import OpenFile, fsync_directory
-from broker.log.scan import BadBatchError, scan_batches
+from broker.log.scan import BadBatchError, OldFormatError, scan_batches
 from broker.log.segment_files import CLEANED_SUFFIX, DELETED_SUFFIX, LOG_SUFFIX, SWAP_SUFFIX, SegmentFiles
 
 _log = logger(__name__)
@@ -63,12 +64,17 @@ def _finish_swap(directory: Path, base_offset: int) -> None:
 
 
 def _next_offset(path: Path, base_offset: int) -> int | None:
-    """Where the segment ends; None if it is damaged or empty, which a disk that keeps its promises rules out."""
+    """Where the segment ends; None if it is damaged or empty, which a disk that keeps its promises rules out.
+
+    Raises OldFormatError.
+    """
     file = OpenFile(path)
     next_offset = None
     try:
         for _, header in scan_batches(file, 0, file.size_bytes, base_offset, verify_crc=True):
             next_offset = header.next_offset
+    except OldFormatError:
+        raise
     except BadBatchError:
         return None
     return next_offset

@@ -77,15 +77,18 @@ def test_active_segment_is_checked_whatever_the_recovery_point_says(log, batch_o
 
 
 def test_only_segments_from_the_recovery_point_on_are_read(log, monkeypatch):
-    read = set()
+    """And the first bytes of the log, which tell its message format."""
+    read, looked_at = set(), set()
 
     def reading(file, position, length):
-        read.add(os.path.basename(os.readlink(f"/proc/self/fd/{file.fd}")))
+        name = os.path.basename(os.readlink(f"/proc/self/fd/{file.fd}"))
+        (read if length > 17 else looked_at).add(name)
         return read_at(file, position, length)
 
     monkeypatch.setattr("broker.log.scan.read_at", reading)
     Log.open(log.directory, CONFIG, recovery_point=log.segments[3].base_offset)
     assert read == {path.name for path in log_files(log.directory)[3:]}
+    assert looked_at == {log_files(log.directory)[0].name, log_files(log.directory)[-1].name}
 
 
 def test_torn_sealed_segment_ends_the_log(log, records_of):

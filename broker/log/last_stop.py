@@ -1,0 +1,42 @@
+"""How a log was left: by the whole directory's last stop, or by an earlier one since which it was not opened.
+
+A log that a start leaves out of reach is not recovered. When the broker stops the next time, its directory is marked
+clean, and the log is as it was: so the first start after a stop that was not clean notes that in the partition's
+directory, and the note stays until the log is opened.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from broker.log.files import remove_file_durably, replace_file
+
+NOT_RECOVERED = "not-recovered"
+_AFTER_A_KILL, _AFTER_A_MACHINE_START = b"after a kill\n", b"after a machine start\n"
+
+
+class LastStop(NamedTuple):
+    """As `load_log` takes it; `is_noted`: by the file."""
+
+    is_clean: bool
+    lost_page_cache: bool
+    is_noted: bool
+
+    @classmethod
+    def of(cls, directory: Path, *, is_clean: bool, lost_page_cache: bool) -> "LastStop":
+        """Return how the log in `directory` was left; the arguments tell it of the log directory. Raises OSError."""
+        try:
+            noted = (directory / NOT_RECOVERED).read_bytes()
+        except FileNotFoundError:
+            return cls(is_clean, lost_page_cache, is_noted=False)
+        return cls(False, lost_page_cache or noted != _AFTER_A_KILL, is_noted=True)
+
+    def keep(self, directory: Path) -> None:
+        """The log was not opened: note how it was left, if the next clean stop would hide that. Raises OSError."""
+        if not self.is_clean:
+            content = _AFTER_A_MACHINE_START if self.lost_page_cache else _AFTER_A_KILL
+            replace_file(directory / NOT_RECOVERED, content)
+
+    def forget(self, directory: Path) -> None:
+        """The log was opened, and recovered if need be. Raises OSError."""
+        if self.is_noted:
+            remove_file_durably(directory / NOT_RECOVERED)
