@@ -11,6 +11,7 @@ from broker.log.follower_writer import FollowerWriter
 from broker.log.leader_epoch_file import StoredEpochs
 from broker.log.loader import LoadedLog
 from broker.log.log_reader import LogReader
+from broker.log.log_slice import LogSlice
 from broker.log.log_writer import LogWriter
 from broker.log.open_segments import OpenSegments
 from broker.log.producer_state_manager import ProducerStateManager
@@ -62,6 +63,21 @@ class LogParts:
         self._producers.lie_in(directory)
         for part in (self._epochs, self._durability, self._reader, self._writer):
             part.directory = directory
+
+    def pass_over_empty(
+        self, found: LogSlice, fetch_offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool
+    ) -> LogSlice:
+        """Return what `found`, just read with the same arguments, is to be answered a consumer with.
+
+        That is what comes behind it if all its batches are without records, as compaction leaves the last one of a
+        producer, and a batch with records follows: kafkajs stays for ever where it was answered with nothing else, and
+        segmentio/kafka-go begins anew. At the log's end the batches stay, for other clients learn from them how far it
+        reaches. Raises ApiError: CORRUPT_MESSAGE, KAFKA_STORAGE_ERROR.
+        """
+        try:
+            return self._reader.pass_over_empty(found, fetch_offset, max_bytes, end_offset, at_least_one)
+        except OSError as error:
+            raise self._availability.unreadable(error) from error
 
     def end_at(self, offset: int) -> None:
         """No batch is to come before `offset`, which is beyond the end: the log copied ends with offsets that went.

@@ -1,5 +1,6 @@
 """The part of a log that only looks: where the batches lie that a reader asks for, what is known of the segments."""
 
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -9,18 +10,25 @@ from broker.common.logs import logger
 from broker.log.availability import Availability
 from broker.log.cold_parts import ColdPart, find_cold
 from broker.log.cuts import Cuts
+from broker.log.files import read_at
 from broker.log.log_slice import EMPTY_SLICE, LogSlice
 from broker.log.retention import SegmentFacts
 from broker.log.segment import Segment
 from broker.log.segment_list import SegmentList
 from broker.log.timestamps import find_timestamp
-from broker.records.batch import NO_TIMESTAMP
+from broker.records.batch import HEADER_BYTES, LENGTH_PREFIX_BYTES, NO_TIMESTAMP
 
 T = TypeVar("T")
 
 _log = logger(__name__)
 
 _LOOK_UP_TRIES = 5
+
+#: Of a batch that is a header only.
+_EMPTY_LENGTH = HEADER_BYTES - LENGTH_PREFIX_BYTES
+_BATCH_LENGTH = struct.Struct(">i")
+#: Looked at in one piece: of the first of them, nearly always, the answer is no.
+_EMPTY_BYTES = HEADER_BYTES * 64
 
 
 class LookedUp(NamedTuple):
@@ -51,6 +59,24 @@ class LogReader:
                 stop = self._stop(segment, start, max_bytes, end_offset, at_least_one)
                 return LogSlice(segment.file, start, stop - start) if stop > start else EMPTY_SLICE
         return EMPTY_SLICE
+
+    def pass_over_empty(
+        self, found: LogSlice, fetch_offset: int, max_bytes: int, end_offset: int, at_least_one: bool
+    ) -> LogSlice:
+        """See `Log.pass_over_empty`. Raises OSError, ApiError(CORRUPT_MESSAGE)."""
+        if not _is_empty(found):
+            return found
+        next_offset = self._next_with_records(self.offset_after(fetch_offset, found), end_offset)
+        return found if next_offset is None else self.find(next_offset, max_bytes, end_offset, at_least_one)
+
+    def _next_with_records(self, offset: int, end_offset: int) -> int | None:
+        for segment in self._segments.opened_from(offset):
+            for header in segment.headers_from(offset):
+                if header.base_offset >= end_offset:
+                    return None
+                if header.records_count:
+                    return max(offset, header.base_offset)
+        return None
 
     def _stop(self, segment: Segment, start: int, max_bytes: int, end_offset: int, at_least_one: bool) -> int:
         active = self._segments.active
@@ -139,6 +165,18 @@ class LogReader:
                 if self._cuts.settled() == cuts or not tries_left:
                     return found
         raise InvariantViolation("the last try returns or raises")
+
+
+def _is_empty(found: LogSlice) -> bool:
+    """Whether `found`, whose length is that of some headers, is batches without records only. Raises OSError."""
+    if found.file is None:
+        return False
+    for position in range(found.position, found.position + found.length, _EMPTY_BYTES):
+        length = min(_EMPTY_BYTES, found.position + found.length - position)
+        data = read_at(found.file, position, length)
+        if any(_BATCH_LENGTH.unpack_from(data, at)[0] != _EMPTY_LENGTH for at in range(8, len(data), HEADER_BYTES)):
+            return False
+    return True
 
 
 def _facts(segment: Segment, next_offset: int) -> SegmentFacts:

@@ -173,16 +173,19 @@ class Housekeeping:
     async def _compact(self) -> None:
         """Passes until no log is due.
 
-        What a pass leaves gaps in lies below the recovery point then, and that is noted: recovery takes a gap for a
-        loss.
+        What a pass leaves gaps in lies below the recovery point, and that is noted before it begins: recovery takes a
+        gap for a loss.
         """
         while True:
-            await asyncio.to_thread(self._logs.flush_due, self._clock.monotonic_ms())
+            await asyncio.to_thread(self._flush_due_and_note)
             compacted = [each for each in self._replicas if each.log.config.is_compacted]
             targets = [_to_clean(each) for each in compacted if not (each.log.is_lent or each.log.is_being_copied)]
             if await asyncio.to_thread(self._cleaner.clean_filthiest, targets) is None:
                 return
-            await asyncio.to_thread(self._logs.checkpoint_recovery_points)
+
+    def _flush_due_and_note(self) -> None:
+        self._logs.flush_due(self._clock.monotonic_ms())
+        self._logs.checkpoint_recovery_points()
 
     def _on_owner(self, work: Callable[[], None]) -> None:
         """Run `work` on the loop, where logs are owned, and wait for it; called on the cleaner's thread."""

@@ -5,7 +5,7 @@ by then is good, and the next pass does the rest. Memory is one batch, its uncom
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.offset_map import SALT_BYTES, OffsetMap
@@ -38,6 +38,8 @@ class CleanerPass:
         self._segments = {segment.base_offset: segment for segment in target.sealed}
         self._segments_before = self._segments_after = 0
         self._bytes_before = self._bytes_after = self._bytes_written = 0
+        #: The last one with batches of those that are cleaned.
+        self._last_segment: Segment | None = None
 
     def run(self) -> PassStats:
         """Raises ApiError(CORRUPT_MESSAGE), OSError, CleaningStopped; what was exchanged before stays so."""
@@ -51,8 +53,12 @@ class CleanerPass:
         retention_ms = self._target.config.delete_retention_ms
         rewriter = Rewriter(offsets, transactions, end_offset, self._now_ms, retention_ms)
         if end_offset > self._plan.first_dirty_offset:
-            for group in self._plan.groups_below(end_offset):
-                self._clean_group([self._segments[facts.base_offset] for facts in group], rewriter)
+            groups = [
+                [self._segments[facts.base_offset] for facts in each] for each in self._plan.groups_below(end_offset)
+            ]
+            self._last_segment = next((s for group in groups[::-1] for s in group[::-1] if s.size_bytes), None)
+            for group in groups:
+                self._clean_group(group, rewriter)
         return PassStats(
             partition=self._target.partition,
             first_dirty_offset=self._plan.first_dirty_offset,
@@ -129,20 +135,28 @@ class CleanerPass:
     def _fill(self, replacement: Replacement, group: Sequence[Segment], rewriter: Rewriter) -> bool:
         """Write what stays of `group`; whether no batch is another (some may be missing)."""
         are_unchanged = True
-        for batch, is_unchanged in self._retained(group, rewriter):
+        for batch, is_unchanged in self._retained(group, rewriter, replacement.note_end):
             replacement.append(batch)
             self._bytes_written += len(batch)
             self._throttle.spend(len(batch))
             are_unchanged = are_unchanged and is_unchanged
         return are_unchanged
 
-    def _retained(self, group: Sequence[Segment], rewriter: Rewriter) -> Iterator[tuple[bytes, bool]]:
-        """(batch, whether it is as it was) of all that stays; the last batch stays at least as a header."""
-        bytes_left = sum(segment.size_bytes for segment in group)
+    def _retained(
+        self, group: Sequence[Segment], rewriter: Rewriter, on_read: Callable[[BatchHeader], None] = lambda header: None
+    ) -> Iterator[tuple[bytes, bool]]:
+        """(batch, whether it is as it was) of all that stays; `on_read` hears of every batch before.
+
+        The last batch of the pass stays at least as a header: were the log's end forgotten with it, a new follower
+        would give its offsets again (KAFKA-17076).
+        """
         for segment in group:
+            bytes_left = segment.size_bytes
             for header, batch in self._reader.batches(segment):
                 bytes_left -= len(batch)
-                keep_empty = not bytes_left or self._is_last_of_producer(header)
+                on_read(header)
+                is_last = segment is self._last_segment and not bytes_left
+                keep_empty = is_last or self._is_last_of_producer(header)
                 rewritten = rewriter.rewrite(header, batch, keep_empty=keep_empty)
                 if rewritten is not None:
                     yield rewritten, rewritten is batch

@@ -22,6 +22,9 @@ from broker.records.batch import (
     HEADER,
     HEADER_BYTES,
     LENGTH_PREFIX_BYTES,
+    LOG_APPEND_TIME_BIT,
+    NO_PRODUCER_ID,
+    NO_SEQUENCE,
     NO_TIMESTAMP,
     BatchHeader,
     TimestampType,
@@ -41,6 +44,21 @@ def empty_batch(header: BatchHeader) -> bytes:
     attributes = header.attributes & ~(COMPRESSION_BITS | DELETE_HORIZON_BIT)
     return _assemble(
         header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, records_count=0),
+        b"",
+    )
+
+
+def end_mark(header: BatchHeader) -> bytes:
+    """Return a batch that ends where that of `header` does and says nothing else: no records, and of no producer."""
+    return _assemble(
+        header._replace(
+            attributes=header.attributes & LOG_APPEND_TIME_BIT,
+            base_timestamp=NO_TIMESTAMP,
+            producer_id=NO_PRODUCER_ID,
+            producer_epoch=-1,
+            base_sequence=NO_SEQUENCE,
+            records_count=0,
+        ),
         b"",
     )
 

@@ -3,15 +3,17 @@
 The order of the steps on disk, and what a stop between them means, is told in `swap`.
 """
 
+import os
 from collections.abc import Sequence
 
 from broker.log.compaction.log_to_clean import LogToClean, is_closed
+from broker.log.compaction.rebuild import end_mark
 from broker.log.compaction.settings import CleaningStopped, OnOwner
-from broker.log.files import fsync_directory
+from broker.log.files import OpenFile, fsync_directory, write_at
 from broker.log.segment import Segment
 from broker.log.segment_files import CLEANED_SUFFIX, SWAP_SUFFIX
 from broker.log.transaction_index import join_transaction_indexes
-from broker.records.batch import parse_batch_header
+from broker.records.batch import BatchHeader, parse_batch_header
 
 
 class Replacement:
@@ -27,6 +29,9 @@ class Replacement:
         #: Offsets of the control batches that stay. A reader told of an aborted transaction without its marker would
         #: take the producer's next one for aborted as well.
         self._marker_offsets: set[int] = set()
+        #: Of the last batch of the group, and where the last one that stays ends.
+        self._end: BatchHeader | None = None
+        self._next_offset = group[0].base_offset
         place = log.directory, group[0].base_offset
         self._segment = Segment(*place, 0, index_interval_bytes, CLEANED_SUFFIX)
         self._segment.remove_files()
@@ -40,8 +45,13 @@ class Replacement:
     def size_bytes(self) -> int:
         return self._segment.size_bytes
 
+    def note_end(self, header: BatchHeader) -> None:
+        """The group goes on with the batch of `header`."""
+        self._end = header
+
     def append(self, batch: bytes) -> None:
         header = parse_batch_header(batch)
+        self._next_offset = header.next_offset
         if header.is_control and header.records_count:
             self._marker_offsets.add(header.base_offset)
         self._segment.append(batch, header.last_offset, header.max_timestamp)
@@ -55,10 +65,12 @@ class Replacement:
         Once the log has begun to exchange, nothing is taken back: should it fail there, the next start completes it.
         """
         try:
+            file = self._segment.file
             self._make_durable()
             on_owner(self._publish)
             fsync_directory(self._log.directory)
             on_owner(self._replace)
+            self._remove_end_mark(file)
         except BaseException:
             if not self._is_handed_over:
                 self.discard()
@@ -69,10 +81,21 @@ class Replacement:
         join_transaction_indexes(parts, self._segment.files.transaction_index, self._marker_offsets)
         self._segment.store_indexes()
         self._segment.seal()
+        if self._end is not None and self._end.next_offset > self._next_offset:
+            write_at(self._segment.file, end_mark(self._end), self._segment.size_bytes)
         # Records without times are as old as their file: a pass must not make them young again.
         self._segment.take_age_of(self._group)
         self._segment.flush()
         self._segment.release()
+
+    def _remove_end_mark(self, file: OpenFile) -> None:
+        """Cut off what told the range of the segment while it was exchanged. Where a stop leaves it, readers pass over
+        it, and the next pass drops it.
+        """
+        if file.size_bytes > self._segment.size_bytes:
+            modified_ns = os.fstat(file.fd).st_mtime_ns
+            os.ftruncate(file.fd, self._segment.size_bytes)
+            os.utime(file.fd, ns=(modified_ns, modified_ns))
 
     def _publish(self) -> None:
         """At the owner, because the directory of a log that was deleted may by now be another log's."""

@@ -65,8 +65,8 @@ class Rewriter:
     def rewrite(self, header: BatchHeader, batch: bytes, *, keep_empty: bool) -> bytes | None:
         """`batch` itself if nothing changes, what stays of it, or None.
 
-        With `keep_empty` a batch without records stays as a header: the last one of a producer, and the last one of a
-        segment, whose end says how far the segment reaches.
+        With `keep_empty` a batch without records stays as a header: the last one of a producer, and the last one of the
+        pass (KAFKA-17076).
         """
         kept = self._rewrite(header, batch, keep_empty)
         if kept is not None and header.is_transactional and not header.is_control:

@@ -4,7 +4,6 @@ import errno
 import os
 import shutil
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from crc32c import crc32c
@@ -15,7 +14,9 @@ from broker.log.compaction.rebuild import delete_horizon_of
 from broker.log.compaction.rewrite import Fate
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 from broker.log.compaction.throttle import Throttle
-from broker.log.retention import RetentionReason, plan_retention
+from broker.log.config import LogConfig
+from broker.log.log import Log
+from broker.log.retention import ExpiredSegment, RetentionPlan, RetentionReason, plan_retention
 from broker.records.batch import (
     CHECKED_FROM,
     CRC,
@@ -205,14 +206,62 @@ def test_last_batch_of_a_producer_stays_as_a_header(compacted):
     assert kept.size_bytes == HEADER_BYTES
 
 
-def test_segment_reaches_as_far_as_those_it_replaced(compacted):
-    fill(compacted)
-    ends = {segment.base_offset for segment in compacted.log.segments}
+def fill_with_one_key(compacted, segments: int) -> None:
+    """Each segment has one record that counts, and one without a key, which no pass keeps."""
+    for number in range(segments):
+        compacted.append((b"a", b"%d" % number + b"." * 600))
+        compacted.append((None, b"." * 200))
+
+
+def test_segments_that_lose_all_records_are_empty_and_read_over(compacted):
+    fill_with_one_key(compacted, 6)
+    bases = [segment.base_offset for segment in compacted.log.segments]
     compacted.clean()
-    for segment, following in pairwise(compacted.log.segments):
-        *_, (_, header) = segment.batches()
-        assert header.next_offset == following.base_offset
-        assert following.base_offset in ends
+    *emptied, last, _ = compacted.log.segments
+    assert [segment.size_bytes for segment in emptied] == [0] * 4
+    assert [segment.base_offset for segment in compacted.log.segments] == bases
+    assert [segment.files.log.stat().st_size for segment in emptied] == [0] * 4
+    assert compacted.log.read(0, 1 << 20, compacted.log.log_end_offset).file is last.file
+    before = compacted.records()
+    compacted.open()
+    assert compacted.log.log_start_offset == 0
+    assert compacted.log.log_end_offset == len(compacted.written)
+    assert compacted.records() == before
+    assert [record.offset for record in before] == [8, 10, 11]
+
+
+def test_only_the_last_batch_of_a_pass_stays_as_a_header(compacted):
+    """Kafka keeps it since KAFKA-17076: the log's end is told to followers by a batch."""
+    fill_with_one_key(compacted, 3)
+    for _ in range(3):
+        compacted.clean()
+        *sealed, active = compacted.log.segments
+        assert [segment.size_bytes > 0 for segment in sealed] == [False, True]
+        empty = [header.next_offset for header in headers(compacted) if not header.records_count]
+        assert empty == [active.base_offset]
+        fill_with_one_key(compacted, 1)
+
+
+def test_a_replica_that_follows_a_cleaned_log_comes_to_its_end(compacted, tmp_path):
+    """Though no record is left in the last sealed segment, and none is in the active one."""
+    compacted.append((None, b"x"))
+    compacted.log.roll_expired(_all_of(compacted.log))
+    compacted.clean()
+    assert compacted.records() == []
+    follower = Log.open(tmp_path / "follower-0", LogConfig())
+    while follower.log_end_offset < compacted.log.log_end_offset:
+        found = compacted.log.read(follower.log_end_offset, 1 << 20, compacted.log.log_end_offset)
+        assert found.length, f"the follower stays at {follower.log_end_offset}"
+        follower.append_as_follower(memoryview(found.read()))
+    assert follower.log_end_offset == 1
+
+
+def _all_of(log: Log) -> RetentionPlan:
+    active = log.segments[-1]
+    end = ExpiredSegment(
+        active.base_offset, active.next_offset, active.size_bytes, 0, 0, RetentionReason.TIME, active.serial
+    )
+    return RetentionPlan((end,), active.next_offset)
 
 
 def test_readers_keep_what_they_have_been_given(compacted):
