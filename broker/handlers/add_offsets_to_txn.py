@@ -1,5 +1,7 @@
 """AddOffsetsToTxn: a transaction is about to commit offsets, so the group's offsets partition becomes part of it."""
 
+from collections.abc import Callable
+
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
@@ -8,6 +10,7 @@ from broker.handlers.handler import RequestContext, public
 from broker.handlers.transaction_request import ask_when_ended, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from broker.runtime.in_turns import InOrder, in_order
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from broker.security.operations import Operation, ResourceType
 
@@ -15,8 +18,13 @@ from broker.security.operations import Operation, ResourceType
 _FENCED_FROM = 2
 
 
-async def handle_add_offsets_to_txn(
-    request: AddOffsetsToTxnRequest, context: RequestContext
+def handle_add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: RequestContext) -> InOrder:
+    """It may wait for the markers of the producer's last transaction; the producer's EndTxn must not overtake it."""
+    return in_order(lambda done: _handle(request, context, done))
+
+
+async def _handle(
+    request: AddOffsetsToTxnRequest, context: RequestContext, on_asked: Callable[[], None]
 ) -> AddOffsetsToTxnResponse:
     try:
         require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
@@ -26,6 +34,7 @@ async def handle_add_offsets_to_txn(
             request.transactional_id,
             context,
             lambda coordinator, token, now_ms: coordinator.add_offsets_to_txn(token, request, partition, now_ms),
+            on_asked=on_asked,
         )
     except ApiError as error:
         return AddOffsetsToTxnResponse(error_code=error.code)

@@ -9,7 +9,7 @@ from functools import partial
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import denied_topics, require
-from broker.handlers.handler import OF_PEERS, Handler, RequestContext
+from broker.handlers.handler import OF_PEERS, Handler, Reply, RequestContext
 from broker.handlers.transaction_request import ask_when_ended, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.add_partitions_to_txn import (
@@ -21,7 +21,7 @@ from broker.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
-from broker.runtime.in_turns import in_turns
+from broker.runtime.in_turns import in_order, in_turns
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.security.operations import Operation, ResourceType
 
@@ -31,17 +31,28 @@ _FENCED_FROM = 2
 _ABORTABLE_FROM = 5
 
 
-async def handle_add_partitions_to_txn(
-    request: AddPartitionsToTxnRequest, context: RequestContext
-) -> AddPartitionsToTxnResponse:
+def handle_add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: RequestContext) -> Reply:
+    """A producer's request may wait for the markers of its last transaction; the producer's EndTxn must not overtake
+    it, as it cannot in Kafka.
+    """
     if context.api_version < _FIRST_BATCHED:
-        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=await _of_producer(request, context))
+        return in_order(lambda done: _handle_of_producer(request, context, done))
+    return _handle_batched(request, context)
+
+
+async def _handle_of_producer(
+    request: AddPartitionsToTxnRequest, context: RequestContext, on_asked: Callable[[], None]
+) -> AddPartitionsToTxnResponse:
+    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=await _of_producer(request, context, on_asked))
+
+
+async def _handle_batched(request: AddPartitionsToTxnRequest, context: RequestContext) -> AddPartitionsToTxnResponse:
     results = await in_turns(request.transactions, lambda each: _of_batch(each, context), context.services.turns)
     return AddPartitionsToTxnResponse(results_by_transaction=results)
 
 
 async def _of_producer(
-    request: AddPartitionsToTxnRequest, context: RequestContext
+    request: AddPartitionsToTxnRequest, context: RequestContext, on_asked: Callable[[], None]
 ) -> list[AddPartitionsToTxnTopicResult]:
     transactional_id, topics = request.v3_and_below_transactional_id, request.v3_and_below_topics
     try:
@@ -50,7 +61,7 @@ async def _of_producer(
         return await _all_of(topics, error.code, context)
     names = {topic.name for topic in topics} - INTERNAL_TOPICS
     denied = INTERNAL_TOPICS.union(await denied_topics(Operation.WRITE, names, context))
-    return await _add(request, transactional_id, topics, context, denied)
+    return await _add(request, transactional_id, topics, context, denied, on_asked)
 
 
 async def _of_batch(transaction: AddPartitionsToTxnTransaction, context: RequestContext) -> AddPartitionsToTxnResult:
@@ -65,6 +76,7 @@ async def _add(
     topics: list[AddPartitionsToTxnTopic],
     context: RequestContext,
     denied: frozenset[str] = frozenset(),
+    on_asked: Callable[[], None] = lambda: None,
 ) -> list[AddPartitionsToTxnTopicResult]:
     """All partitions of a transaction are added, or none."""
     if any(topic.name in denied for topic in topics) or await _has_unknown(topics, context):
@@ -75,6 +87,7 @@ async def _add(
             context,
             lambda coordinator, token, now_ms: coordinator.add_partitions_to_txn(token, request, now_ms),
             lambda response: _codes(_results(response)),
+            on_asked,
         )
     except ApiError as error:
         return await _all_of(topics, error.code, context)

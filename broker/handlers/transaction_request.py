@@ -29,14 +29,17 @@ async def ask_when_ended(
     context: RequestContext,
     ask: Ask,
     codes_of: Callable[[Message], Collection[int]] = lambda response: (response.error_code,),
+    on_asked: Callable[[], None] = lambda: None,
 ) -> Message:
     """As `ask_transaction`; an id whose last transaction is still being ended is asked once more when it has.
 
     Its answer would be CONCURRENT_TRANSACTIONS, whereupon producers wait 20 ms (librdkafka) to 100 ms (Java): longer
-    than the markers take that they wait for.
+    than the markers take that they wait for. `on_asked` is called when the coordinator was asked for the last time.
     """
     response = await answer_of(ask_transaction(transactional_id, context, ask))
     if ErrorCode.CONCURRENT_TRANSACTIONS in codes_of(response):
         await context.services.transactions.wait_until_ended(transactional_id)
-        response = await answer_of(ask_transaction(transactional_id, context, ask))
+        reply = ask_transaction(transactional_id, context, ask)
+        on_asked()
+        response = await answer_of(reply)
     return response

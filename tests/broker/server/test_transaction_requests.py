@@ -16,7 +16,9 @@ from broker.protocol.messages.end_txn import EndTxnRequest
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from broker.protocol.messages.list_transactions import ListTransactionsRequest
 from broker.records.batch import iterate_headers
+from broker.runtime.coordinators import transaction_coordinators
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
+from tests.broker.server.conftest import request_frame
 from tests.broker.server.test_transactions import data, produce, produced
 from tests.eventually import eventually
 
@@ -254,3 +256,47 @@ async def test_transactions_of_all_coordinators_are_listed(client, producer):
     ongoing = await client.ask(ListTransactionsRequest(state_filters=["Ongoing", "Odd"], producer_id_filters=[]), 1)
     assert [each.transactional_id for each in ongoing.transaction_states] == [ID]
     assert ongoing.unknown_state_filters == ["Odd"]
+
+
+def adding_partition(producer) -> AddPartitionsToTxnRequest:
+    return AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id=ID,
+        v3_and_below_producer_id=producer.producer_id,
+        v3_and_below_producer_epoch=producer.epoch,
+        v3_and_below_topics=[AddPartitionsToTxnTopic(name="t", partitions=[T1.partition])],
+    )
+
+
+def adding_offsets(producer) -> AddOffsetsToTxnRequest:
+    return AddOffsetsToTxnRequest(
+        transactional_id=ID, producer_id=producer.producer_id, producer_epoch=producer.epoch, group_id="g"
+    )
+
+
+@pytest.mark.parametrize("adding", [adding_partition, adding_offsets])
+async def test_an_end_does_not_overtake_what_waits_for_the_markers_of_the_last_transaction(
+    served, client, producer, adding, monkeypatch
+):
+    """Kafka handles the requests of a connection in order, and librdkafka sends an abort without waiting."""
+    monkeypatch.setattr(transaction_coordinators, "_ENDED_WITHIN_S", 60)
+    assert await producer.add_offsets("g") == ErrorCode.NONE
+    await producer.add(T0)
+    served.lead("t", 2, leader=2, leader_epoch=1)
+    served.tell_of("t", 2, leader=-1)
+    assert await producer.end() == ErrorCode.NONE
+    added = adding(producer)
+    ended = EndTxnRequest(
+        transactional_id=ID, producer_id=producer.producer_id, producer_epoch=producer.epoch, committed=False
+    )
+    await client.send(request_frame(added, 3, 1) + request_frame(ended, 3, 2))
+    other = await served.client()
+    for _ in range(3):
+        assert await state_of(other) == "PrepareCommit"
+    served.lead("t", 2, leader_epoch=2)
+    served.tell_of("t", 2)
+    first = await client.answer(added.api, 3, 1)
+    if adding is adding_partition:
+        assert _codes(first.results_by_topic_v3_and_below) == {T1: ErrorCode.NONE}
+    else:
+        assert ErrorCode(first.error_code) is ErrorCode.NONE
+    assert ErrorCode((await client.answer(ended.api, 3, 2)).error_code) is ErrorCode.NONE
