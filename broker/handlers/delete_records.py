@@ -39,6 +39,8 @@ async def handle_delete_records(request: DeleteRecordsRequest, context: RequestC
     response = DeleteRecordsResponse(
         topics=[DeleteRecordsTopicResult(name=name, partitions=partitions) for name, partitions in topics]
     )
+    if pending:
+        pending = await _noted(pending, context)
     if not pending:
         return response
     return await context.services.deletions.wait(
@@ -66,6 +68,19 @@ def _delete(
     else:
         pending.append((result, deletion))
     return result
+
+
+async def _noted(pending: _Pending, context: RequestContext) -> _Pending:
+    """Note the new log starts, and return the deletions of which that is done; the results of the others say why."""
+    refused = await context.services.deletions.note([deletion for _, deletion in pending])
+    noted = []
+    for result, deletion in pending:
+        error = refused.get(deletion.hosted.partition.topic_partition)
+        if error is None:
+            noted.append((result, deletion))
+        else:
+            result.error_code = error.code
+    return noted
 
 
 def _when_decided(response: DeleteRecordsResponse, pending: _Pending, outcomes: list[Deleted]) -> DeleteRecordsResponse:

@@ -120,7 +120,7 @@ class FutureLogs(LogRemoval):
                 (future.home.log_start_offsets, future.log.log_start_offset),
                 (future.home.high_watermarks, min(high_watermark, future.log.log_end_offset)),
             ):
-                checkpoint.note(partition, offset)
+                checkpoint.note({partition: offset})
         with self._writing_to(home, partition, "moved"):
             replace_file(home.path_of(partition) / MOVED_TO, str(future.home.path.absolute()).encode())
 

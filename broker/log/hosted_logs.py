@@ -7,14 +7,14 @@ and stays; `on_directory_full` hears of each refusal.
 For a worker thread, one at a time, while the owner goes on: `flush_due`, `checkpoint_…`, `purge_segments`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
 from typing import NamedTuple
 
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.troubles import Troubles
 from broker.common.types import TopicPartition
@@ -143,6 +143,27 @@ class HostedLogs:
             lambda directory: directory.log_start_offsets,
             lambda partition, log: log.log_start_offset if log.log_start_offset > log.segments[0].base_offset else None,
         )
+
+    def note_log_starts(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, ApiError]:
+        """Note where the logs of `partitions` start now, durably, and return which could not be noted, and why.
+
+        For a worker thread. A log that was let go meanwhile is left out.
+        """
+        by_home: dict[LogDirectory, dict[TopicPartition, int]] = {}
+        for partition in partitions:
+            log, home = self._logs.get(partition), self._homes.get(partition)
+            if log is not None and home is not None:
+                by_home.setdefault(home, {})[partition] = log.log_start_offset
+        refused: dict[TopicPartition, ApiError] = {}
+        for home, offsets in by_home.items():
+            try:
+                home.log_start_offsets.note(offsets)
+            except OSError as error:
+                reason = f"the log start offset could not be noted: {error.strerror}"
+                refused |= dict.fromkeys(offsets, ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason))
+                if not is_full(error):
+                    self._fail(home, error)
+        return refused
 
     def store_high_watermarks(self, high_watermarks: Mapping[TopicPartition, int]) -> None:
         """Note up to where each partition is known to be replicated.

@@ -44,10 +44,10 @@ class OffsetCheckpoint:
         with self._lock:
             self._write(dict(offsets()))
 
-    def note(self, partition: TopicPartition, offset: int) -> None:
-        """Of this one, before the next `store` does it. Raises OSError."""
+    def note(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Of these partitions, durably, before the next `store` does it. Raises OSError."""
         with self._lock:
-            self._write(self._offsets | {partition: offset})
+            self._write({**self._offsets, **offsets})
 
     def lower(self, offsets: Mapping[TopicPartition, int]) -> None:
         """What was noted beyond these is no longer true, and the file must not say it any more. Raises OSError."""

@@ -85,6 +85,13 @@ class RecordDeletions:
         self._replicas.log_start_moved(hosted)
         return Deletion(hosted, high_watermark if offset == -1 else offset)
 
+    async def note(self, deletions: Sequence[Deletion]) -> dict[TopicPartition, ApiError]:
+        """Note where the logs start now, before anything is answered: a kill must not bring the records back.
+
+        Return which could not be noted, and why.
+        """
+        return await self._replicas.logs.note_log_starts([each.hosted.partition.topic_partition for each in deletions])
+
     def wait(self, deletions: Sequence[Deletion], timeout_ms: int, respond: Respond) -> asyncio.Future:
         """`respond` of what became of each deletion (at least one, a partition once), when all are decided.
 

@@ -127,6 +127,10 @@ class ReplicaLogs:
         if self._purging is None or self._purging.done():
             self._purging = asyncio.get_running_loop().create_task(self._purge())
 
+    async def note_log_starts(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, ApiError]:
+        """Note where these logs start, durably; return which could not be noted, and why."""
+        return await asyncio.to_thread(self._logs.note_log_starts, list(partitions))
+
     async def fetch(self, parts: Collection[ColdPart]) -> None:
         """Returns when all that is cold has been read, or could not be."""
         await asyncio.wait([self._reads.submit(part.directory.parent, part, part.fetch) for part in parts])

@@ -1,5 +1,7 @@
 """DeleteRecords over a real socket."""
 
+import errno
+
 from broker.common.errors import ErrorCode
 from broker.log.config import LogConfig
 from broker.protocol.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
@@ -49,3 +51,34 @@ async def test_what_is_only_compacted_is_refused(served):
     served.lead("t")
     served.replicas.get("t", 0).log.config = LogConfig(cleanup_policy=("compact",))
     assert await deleted(await served.client(), delete(0)) == (ErrorCode.POLICY_VIOLATION, -1)
+
+
+def noted_starts(served) -> str:
+    (directory,) = served.logs.online_directories
+    return (directory / "log-start-offset-checkpoint").read_text()
+
+
+async def test_a_deletion_is_on_disk_before_it_is_answered(served):
+    """A leader that is killed then, and leads again, does not show the records again."""
+    served.lead("t")
+    client = await served.client()
+    for _ in range(3):
+        await client.ask(produce(batch_of(b"v")), 9)
+    assert await deleted(client, delete(2)) == (ErrorCode.NONE, 2)
+    assert "t 0 2" in noted_starts(served)
+
+
+async def test_a_deletion_that_a_full_disk_does_not_note_is_refused(served, monkeypatch):
+    served.lead("t")
+    client = await served.client()
+    for _ in range(3):
+        await client.ask(produce(batch_of(b"v")), 9)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr("broker.log.offset_checkpoint.write_offset_checkpoint", full)
+        assert await deleted(client, delete(2)) == (ErrorCode.KAFKA_STORAGE_ERROR, -1)
+    assert await deleted(client, delete(2)) == (ErrorCode.NONE, 2)
+    assert "t 0 2" in noted_starts(served)
