@@ -10,7 +10,7 @@ from itertools import count
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.log.files import OpenFile, read_at
-from broker.log.offset_index import OffsetIndex, load_index
+from broker.log.offset_index import OffsetIndex, last_position, load_index
 from broker.log.scan import BadBatchError, scan_batches
 from broker.log.segment_files import SegmentFiles
 from broker.log.time_index import TimeEntry, TimeIndex, load_time_index, store_time_index
@@ -86,6 +86,29 @@ class StoredSegment:
             except BadBatchError as damage:
                 raise self._corrupt(damage) from None
             stop = start
+
+    def end_offset(self) -> int:
+        """One past the last offset, from the last entry of the offset index on; the base offset if there is no batch.
+
+        Raises ApiError(CORRUPT_MESSAGE), OSError.
+        """
+        if not self.size_bytes:
+            return self.base_offset
+        position = last_position(self.files.index)
+        try:
+            return self._end_from(position if position < self.size_bytes else 0)
+        except ApiError:
+            # The index may have lied.
+            return next(self.batches_backwards(1))[-1].next_offset
+
+    def _end_from(self, position: int) -> int:
+        end_offset = self.base_offset
+        try:
+            for _, header in scan_batches(self._borrow_file(), position, self.size_bytes, self.base_offset):
+                end_offset = header.next_offset
+        except BadBatchError as damage:
+            raise self._corrupt(damage) from None
+        return end_offset
 
     def read_batch(self, position: int, header: BatchHeader) -> bytes:
         return read_at(self._borrow_file(), position, header.size_bytes)

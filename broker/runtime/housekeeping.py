@@ -22,6 +22,7 @@ from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 from broker.log.manager import LogManager
 from broker.log.retention import plan_retention
+from broker.runtime.log_gaps import LogGaps
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 _log = logger(__name__)
@@ -50,6 +51,7 @@ class Housekeeping:
         self._stopping = threading.Event()
         self._cleaner = LogCleaner(self._cleaner_settings())
         logs.on_cut = self._cleaner.truncate
+        self.gaps = LogGaps(self._cleaner.has_cleaned)
 
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -139,6 +141,7 @@ class Housekeeping:
                 continue
             topic_partition = hosted.partition.topic_partition
             try:
+                await self.gaps.look(hosted)
                 await self._retain_one(hosted)
                 self._retention_troubles.is_over(topic_partition)
             except ApiError as error:

@@ -43,6 +43,7 @@ from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.dispatcher import Dispatcher
 from broker.server.ground import Ground
 from broker.server.log_dir_metrics import LogDirMetrics
+from broker.server.log_metrics import LogMetrics
 from broker.server.metrics import ErrorMetrics, RequestMetrics, StateMetrics
 from broker.server.registration import Registration
 from broker.server.replication import Replication, random_session_id
@@ -194,6 +195,7 @@ class Parts:
             ControllerMetrics(self.controller),
             LogDirMetrics(ground.logs),
             ErrorMetrics(services.request_times),
+            LogMetrics(ground.logs, self.housekeeping.gaps),
             StateMetrics(
                 self.replicas,
                 ground.metadata,
