@@ -149,9 +149,10 @@ def _refuse_old_format(segments: list[Segment]) -> None:
     A topic that was ever written in it has its oldest messages so. Should others lie in between, who reads them is
     told.
     """
-    filled = [segment for segment in segments if segment.size_bytes]
-    for segment in (*filled[:1], *filled[1:][-1:]):
-        error = find_old_format(segment.files.log)
+    first = next((segment for segment in segments if segment.size_bytes), None)
+    last = next((segment for segment in reversed(segments) if segment.size_bytes), None)
+    for segment in (first, last) if last is not first else (first,):
+        error = find_old_format(segment.files.log) if segment is not None else None
         if error is not None:
             raise error
 

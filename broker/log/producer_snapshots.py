@@ -70,7 +70,7 @@ def open_producers(
         index.remove()
         _replay(ProducerState(), segments, segments[0].base_offset, log_end_offset, index)
     is_noted = is_intact and (stored.aborts is not None or not index.has_entries)
-    return LoadedProducers(load_producers(directory, segments, log_end_offset, index), is_noted)
+    return LoadedProducers(_replayed(stored, segments, log_end_offset, index), is_noted)
 
 
 def load_producers(
@@ -82,10 +82,15 @@ def load_producers(
     that are cut off; they are removed.
     """
     remove_snapshots_beyond(directory, log_end_offset)
-    state, from_offset, _ = newest_snapshot(directory, segments)
-    index.cut(from_offset)
-    _replay(state, segments, from_offset, log_end_offset, index)
-    return state
+    return _replayed(newest_snapshot(directory, segments), segments, log_end_offset, index)
+
+
+def _replayed(
+    stored: StoredProducers, segments: Sequence[Segment], log_end_offset: int, index: TransactionIndex
+) -> ProducerState:
+    index.cut(stored.offset)
+    _replay(stored.state, segments, stored.offset, log_end_offset, index)
+    return stored.state
 
 
 def newest_snapshot(directory: Path, segments: Sequence[Segment]) -> StoredProducers:

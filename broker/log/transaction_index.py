@@ -12,6 +12,7 @@ start believes the index, notes the number of each segment's entries and their C
 import os
 import struct
 import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -84,22 +85,36 @@ class TransactionIndex:
         """
         if not (self.has_entries or aborts):
             return True
-        later = iter([noted for noted in aborts if noted.base_offset >= base_offsets[0]])
-        noted = next(later, None)
-        for base_offset, next_offset in zip(base_offsets, [*base_offsets[1:], sys.maxsize], strict=True):
-            entries, at = self._stored_entries(base_offset), 0
-            while noted is not None and noted.base_offset < next_offset:
-                part = entries[at : at + noted.count * ENTRY_BYTES]
-                if len(part) != noted.count * ENTRY_BYTES or crc32c(part) != noted.crc:
-                    return False
-                at += len(part)
-                noted = next(later, None)
+        parts: dict[int, list[NotedAborts]] = {}
+        for noted in aborts:
+            if noted.base_offset >= base_offsets[0]:
+                holder = base_offsets[bisect_right(base_offsets, noted.base_offset) - 1]
+                parts.setdefault(holder, []).append(noted)
+        paths = [path for path in self.directory.glob("*" + TRANSACTION_INDEX_SUFFIX) if path.stem.isdigit()]
+        surplus = {int(path.stem) for path in paths} - parts.keys()
+        for base_offset in surplus:
+            self._path(base_offset).unlink()
+        return all(self._restore_one(base_offset, of_segment) for base_offset, of_segment in parts.items())
+
+    def _restore_one(self, base_offset: int, parts: list[NotedAborts]) -> bool:
+        entries, at = self._stored_entries(base_offset), 0
+        for noted in parts:
+            part = entries[at : at + noted.count * ENTRY_BYTES]
+            if len(part) != noted.count * ENTRY_BYTES or crc32c(part) != noted.crc:
+                return False
+            at += len(part)
+        if at < len(entries) or len(parts) > 1:
             self._shorten(base_offset, entries[:at])
+        else:
+            self._noted[base_offset] = parts[0]._replace(base_offset=base_offset)
         return True
 
     def _stored_entries(self, base_offset: int) -> bytes:
-        path = self._path(base_offset)
-        return _whole_entries(path) if path.exists() else b""
+        """Return the whole entries of the segment's file, none if it is missing."""
+        try:
+            return _whole_entries(self._path(base_offset))
+        except FileNotFoundError:
+            return b""
 
     def _shorten(self, base_offset: int, entries: bytes) -> None:
         """Leave only `entries`, which the segment's file begins with."""
@@ -125,7 +140,9 @@ class TransactionIndex:
         path, after = self._path(base_offset), base_offset - 1
         if not path.exists():
             return True
-        for version, _, first_offset, last_offset, _ in _ENTRY.iter_unpack(_whole_entries(path)):
+        entries = _whole_entries(path)
+        self._note(base_offset, entries)
+        for version, _, first_offset, last_offset, _ in _ENTRY.iter_unpack(entries):
             if version != _VERSION or not 0 <= first_offset < last_offset or last_offset <= after:
                 return False
             after = last_offset
@@ -139,17 +156,16 @@ class TransactionIndex:
 
     def cut(self, end_offset: int) -> None:
         """Forget the transactions whose markers are at `end_offset` or beyond. Raises OSError."""
-        self._noted.clear()
-        if not self.has_entries:
-            return
-        for path in self.directory.glob("*" + TRANSACTION_INDEX_SUFFIX):
-            self.take_back(int(path.stem), end_offset)
+        base_offsets = sorted(self._noted)
+        for base_offset in base_offsets[max(0, bisect_right(base_offsets, end_offset) - 1) :]:
+            self.take_back(base_offset, end_offset)
 
     def take_back(self, base_offset: int, end_offset: int) -> None:
         """Forget what was noted for a segment that ends at `end_offset` and got no further marker. Raises OSError."""
-        if self.has_entries and (path := self._path(base_offset)).exists():
-            kept = _first_from(OpenFile(path), end_offset)
-            self._shorten(base_offset, _whole_entries(path)[: kept * ENTRY_BYTES])
+        if self.has_entries:
+            entries = self._stored_entries(base_offset)
+            markers = [entry[3] for entry in _ENTRY.iter_unpack(entries)]
+            self._shorten(base_offset, entries[: bisect_left(markers, end_offset) * ENTRY_BYTES])
 
     def note_replaced(self, old: Iterable[int], new: Iterable[int]) -> bool:
         """Segments at base offsets `old` were let go for those at `new`; return whether entries went too.
