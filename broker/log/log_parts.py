@@ -16,6 +16,7 @@ from broker.log.log_writer import LogWriter
 from broker.log.open_segments import OpenSegments
 from broker.log.producer_state_manager import ProducerStateManager
 from broker.log.segment_list import SegmentList
+from broker.records.batch import HEADER_BYTES
 
 
 class LogParts:
@@ -74,6 +75,8 @@ class LogParts:
         segmentio/kafka-go begins anew. At the log's end the batches stay, for other clients learn from them how far it
         reaches. Raises ApiError: CORRUPT_MESSAGE, KAFKA_STORAGE_ERROR.
         """
+        if not found.length or found.length % HEADER_BYTES:
+            return found
         try:
             return self._reader.pass_over_empty(found, fetch_offset, max_bytes, end_offset, at_least_one)
         except OSError as error:

@@ -58,10 +58,10 @@ Remembered = tuple[ProducerSnapshotEntry, list[SentBatch]]
 
 
 class NotedAborts(NamedTuple):
-    """What the transaction index of one segment held: the number of its entries and the CRC-32C of their bytes."""
+    """What the transaction index of one segment held: how many entries, and the CRC-32C of their bytes."""
 
     base_offset: int
-    count: int
+    entries_count: int
     crc: int
 
 

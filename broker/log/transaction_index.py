@@ -99,8 +99,8 @@ class TransactionIndex:
     def _restore_one(self, base_offset: int, parts: list[NotedAborts]) -> bool:
         entries, at = self._stored_entries(base_offset), 0
         for noted in parts:
-            part = entries[at : at + noted.count * ENTRY_BYTES]
-            if len(part) != noted.count * ENTRY_BYTES or crc32c(part) != noted.crc:
+            part = entries[at : at + noted.entries_count * ENTRY_BYTES]
+            if len(part) != noted.entries_count * ENTRY_BYTES or crc32c(part) != noted.crc:
                 return False
             at += len(part)
         if at < len(entries) or len(parts) > 1:
@@ -172,7 +172,7 @@ class TransactionIndex:
 
         Raises OSError.
         """
-        before = sum(noted.count for base in old if (noted := self._noted.pop(base, None)))
+        before = sum(noted.entries_count for base in old if (noted := self._noted.pop(base, None)))
         after = 0
         for base_offset in new if before else ():
             entries = self._stored_entries(base_offset)

@@ -26,6 +26,19 @@ def cluster(tmp_path_factory, zookeeper):
         yield running
 
 
+@pytest.fixture(scope="module")
+def with_quick_chores(tmp_path_factory, zookeeper):
+    """A broker whose retention and compaction run all the time."""
+    overrides = {
+        "log.retention.check.interval.ms": "200",
+        "log.cleaner.backoff.ms": "200",
+        "log.initial.task.delay.ms": "100",
+        "log.flush.scheduler.interval.ms": "200",
+    }
+    with running_cluster(tmp_path_factory.mktemp("chores"), overrides=overrides, zookeeper=zookeeper) as running:
+        yield running
+
+
 @pytest.fixture
 def name():
     """A topic or group name nobody else uses."""

@@ -19,16 +19,11 @@ from broker.log.compaction.rebuild import end_mark
 from broker.records.batch import parse_batch_header
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from tests.barnabas_cluster import await_true, running_cluster
+from tests.barnabas_cluster import await_true
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 TOPIC = "compacted"
-FAST = {
-    "log.cleaner.backoff.ms": "200",
-    "log.initial.task.delay.ms": "100",
-    "log.flush.scheduler.interval.ms": "200",
-}
 _RECORDS, _KEYS, _VALUE_BYTES = 6_000, 20, 1_000
 _CLEANED_WITHIN_S = 120
 _READ_WITHIN_S = 40
@@ -36,9 +31,8 @@ _HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory, zookeeper):
-    with running_cluster(tmp_path_factory.mktemp("compacted"), overrides=FAST, zookeeper=zookeeper) as running:
-        yield running
+def cluster(with_quick_chores):
+    return with_quick_chores
 
 
 def segments(cluster) -> list[Path]:
@@ -140,17 +134,17 @@ def test_a_topic_with_the_end_marks_of_an_earlier_version_is_read_whole(cluster,
 
 
 def begin_with_end_mark(first: Path) -> None:
-    """Let a segment with an end mark come before the first batch of the log."""
-    following = first
-    while not following.stat().st_size:
-        following = min(path for path in first.parent.glob("*.log") if path > following)
+    """Let the log begin with a segment that holds nothing but an end mark, if it does not do so yet."""
+    following = min(path for path in first.parent.glob("*.log") if path.stat().st_size)
     header = parse_batch_header(following.read_bytes())
+    if not header.records_count:
+        return
     assert header.base_offset, "the first record is superseded"
-    if following == first and header.records_count:
-        for path in first.parent.glob(f"{first.stem}.*"):
-            path.rename(path.with_stem(f"{header.base_offset:020d}")) if path == first else path.unlink()
-    if following != first or header.records_count:
-        first.write_bytes(mark(int(first.stem), header.base_offset))
+    if following == first:
+        first.rename(first.with_stem(f"{header.base_offset:020d}"))
+        for index in first.parent.glob(f"{first.stem}.*"):
+            index.unlink()
+    first.write_bytes(mark(int(first.stem), header.base_offset))
 
 
 def mark(base_offset: int, next_offset: int) -> bytes:

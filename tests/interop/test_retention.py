@@ -7,22 +7,15 @@ import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.barnabas_cluster import await_true, running_cluster
+from tests.barnabas_cluster import await_true
 from tests.interop.test_confluent_kafka import consumer, drain
 
 DAY_MS = 86_400_000
-FAST = {
-    "log.retention.check.interval.ms": "200",
-    "log.cleaner.backoff.ms": "200",
-    "log.initial.task.delay.ms": "100",
-    "log.flush.scheduler.interval.ms": "200",
-}
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory, zookeeper):
-    with running_cluster(tmp_path_factory.mktemp("retention"), overrides=FAST, zookeeper=zookeeper) as running:
-        yield running
+def cluster(with_quick_chores):
+    return with_quick_chores
 
 
 @pytest.fixture

@@ -21,14 +21,7 @@ from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
-from broker.records.batch import (
-    HEADER_BYTES,
-    NO_TIMESTAMP,
-    TRANSACTIONAL_BIT,
-    BatchHeader,
-    check_produced_batch,
-    parse_batch_header,
-)
+from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch, parse_batch_header
 from broker.records.control import EndMarker, build_marker
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.delayed_fetches import DelayedFetches
@@ -403,8 +396,7 @@ class ReplicaManager:
         if not is_waiting_for_disk:
             log.refuse_if_cold(fetch_offset, max_bytes)
         found = log.read(fetch_offset, max_bytes, end_offset, at_least_one=at_least_one)
-        if found.length and not found.length % HEADER_BYTES:
-            found = log.pass_over_empty(found, fetch_offset, max_bytes, end_offset, at_least_one=at_least_one)
+        found = log.pass_over_empty(found, fetch_offset, max_bytes, end_offset, at_least_one=at_least_one)
         return new_tuple(ReadResult, (found, high_watermark, last_stable_offset, end_offset, log.log_start_offset, log))
 
     def log_start_moved(self, hosted: HostedPartition) -> None:
