@@ -62,9 +62,10 @@ def open_producers(
     if stored.aborts is not None:
         is_intact = index.restore(base_offsets, stored.aborts)
     else:
-        if stored.offset <= base_offsets[0]:  # everything is read again
+        is_all_replayed = stored.offset <= base_offsets[0]
+        is_intact = index.is_sound(base_offsets) and (is_all_replayed or not has_lost_indexes)
+        if is_intact and is_all_replayed:
             index.remove()
-        is_intact = index.is_sound(base_offsets) and not (has_lost_indexes and stored.offset > base_offsets[0])
     if not is_intact:
         _log.warning("transaction index damaged, made anew", directory=str(directory))
         index.remove()
