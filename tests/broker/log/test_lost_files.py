@@ -20,6 +20,7 @@ from broker.log.compaction.plan import plan_compaction
 from broker.log.compaction.settings import CleanerSettings
 from broker.log.config import LogConfig
 from broker.log.log import Log
+from broker.log.open_segments import OpenSegments
 from broker.log.producer_snapshot_format import NotedAborts, decode_snapshot
 from broker.log.retention import plan_retention
 from broker.records.builder import build_batch
@@ -229,3 +230,21 @@ def test_a_log_opened_with_a_snapshot_of_an_earlier_version_notes_its_aborts_at_
     newest.write_bytes(without_notes(newest.read_bytes(), aborts))
     stopped(Log.open(log.directory, CONFIG, is_clean=True, **known), is_clean=True)
     assert decode_snapshot(newest.read_bytes()).aborts == aborts
+
+
+@pytest.mark.parametrize("is_clean", [True, False])
+@pytest.mark.parametrize("is_moved", [True, False], ids=["a copy that took the log's place", "a follower"])
+def test_aborted_records_stay_aborted_in_a_log_that_was_copied(log, tmp_path, is_moved, is_clean):
+    copy = Log.open(tmp_path / "copied-0", CONFIG)
+    while copy.log_end_offset < log.log_end_offset:
+        found = log.read(copy.log_end_offset, 500, log.log_end_offset)
+        copy.append_as_follower(memoryview(found.read()))
+    if is_moved:
+        copy.lie_in(tmp_path / "moved-0", OpenSegments())
+        copy.append(build_marker(EndMarker(MarkerType.ABORT, 0), PRODUCERS[0], 0, 1_000), 0)
+        log.append(build_marker(EndMarker(MarkerType.ABORT, 0), PRODUCERS[0], 0, 1_000), 0)
+    known = stopped(copy, is_clean=is_clean)
+    assert beside(copy.directory, "*.txnindex")
+    for name in beside(copy.directory, "*index"):
+        (copy.directory / name).unlink()
+    assert seen(Log.open(copy.directory, CONFIG, is_clean=is_clean, **known)) == seen(log)
