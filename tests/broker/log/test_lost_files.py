@@ -223,13 +223,18 @@ def without_notes(snapshot: bytes, aborts: tuple[NotedAborts, ...]) -> bytes:
     return struct.pack(">hI", 1, crc32c(body)) + body
 
 
-def test_a_log_opened_with_a_snapshot_of_an_earlier_version_notes_its_aborts_at_the_next_clean_stop(log):
+@pytest.mark.parametrize("segments_gone", [0, 2])
+def test_a_log_opened_with_a_snapshot_of_an_earlier_version_notes_its_aborts_at_the_next_clean_stop(log, segments_gone):
     known = stopped(log, is_clean=True)
     newest = log.directory / beside(log.directory, "*.snapshot")[-1]
     aborts = decode_snapshot(newest.read_bytes()).aborts
     newest.write_bytes(without_notes(newest.read_bytes(), aborts))
-    stopped(Log.open(log.directory, CONFIG, is_clean=True, **known), is_clean=True)
-    assert decode_snapshot(newest.read_bytes()).aborts == aborts
+    log = Log.open(log.directory, CONFIG, is_clean=True, **known)
+    if segments_gone:
+        log.replace_segments(log.segments[:segments_gone], [])
+    start = log.segments[0].base_offset
+    stopped(log, is_clean=True)
+    assert decode_snapshot(newest.read_bytes()).aborts == tuple(each for each in aborts if each.base_offset >= start)
 
 
 @pytest.mark.parametrize("is_clean", [True, False])
