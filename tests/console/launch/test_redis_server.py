@@ -8,20 +8,25 @@ import psutil
 import pytest
 
 from console.common.redis_urls import default_socket_path
+from console.launch import redis_server
 from console.launch.redis_server import is_embedded, private_directory, redis_service, wait_for_redis
 from console.launch.supervisor import Supervisor
 from console.processes.setup import SetupError
+from tests.redis_server import server_program
 
 
 @pytest.mark.usefixtures("directories")
-def test_it_answers_on_a_private_socket_and_on_no_port(tmp_path):
+@pytest.mark.parametrize("server", ["bundled", "of the machine"])
+def test_it_answers_on_a_private_socket_and_on_no_port(server, tmp_path, monkeypatch):
+    program = server_program(server)
+    monkeypatch.setattr(redis_server, "find_server_program", lambda: program)
     with tempfile.TemporaryDirectory(prefix="br-") as short:
         path = Path(short) / "redis.sock"
         supervisor = Supervisor(tmp_path / "services", {}, tmp_path)
         identity = supervisor.start(redis_service(f"unix://{path}"))
         try:
             assert wait_for_redis(f"unix://{path}", lambda: None)
-            assert stat.S_IMODE(path.stat().st_mode) == 0o700
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
             assert psutil.Process(identity.pid).net_connections("tcp") == []
         finally:
             assert supervisor.stop("redis", lambda: False)

@@ -4,12 +4,12 @@ import pytest
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
 from console.live import audience, push
-from tests.redis_server import running_redis
+from tests.redis_server import SERVERS, running_redis, server_program
 
 
-@pytest.fixture
-def redis_url():
-    with running_redis() as url:
+@pytest.fixture(params=SERVERS)
+def redis_url(request):
+    with running_redis(server_program(request.param)) as url:
         yield url
 
 

@@ -10,22 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from console.launch.redis_server import find_server_program
 from console.processes import os_process
+from tests.redis_server import SERVERS, server_program
 
 ROOT = Path(__file__).resolve().parents[3]
 TOKEN = "token-of-the-worker-test"
 
 
-@pytest.fixture
-def house(tables):
+@pytest.fixture(params=SERVERS)
+def house(request, tables):
     """A data directory of its own, with a short name: a unix socket lies in it."""
     with tempfile.TemporaryDirectory(prefix="bw-") as directory:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("BARNABAS_")}
         environment |= {"BARNABAS_DATA": directory, "DJANGO_SETTINGS_MODULE": "console.settings"}
         (Path(directory) / "run").mkdir(mode=0o700)
         socket = Path(directory) / "run" / "redis.sock"
-        redis = [find_server_program(), "--port", "0", "--unixsocket", str(socket), "--save", "", "--appendonly", "no"]
+        program = server_program(request.param)
+        redis = [program, "--port", "0", "--unixsocket", str(socket), "--save", "", "--appendonly", "no"]
         log = Path(directory) / "redis.log"
         shutil.copy(tables, Path(directory) / "console.sqlite3")
         server = os_process.spawn(redis, {}, Path(directory), log, TOKEN)
