@@ -123,8 +123,10 @@ clean-data: ## Delete data/ (asks first)
 	  [ "$$answer" = yes ] || { echo "Nothing was deleted."; exit 1; }; \
 	  { [ ! -x $(VENV)/bin/python ] || $(VENV)/bin/python manage.py down; } && rm -rf -- "$${BARNABAS_DATA:-data}" && echo "Deleted."
 
-lock: ## Write both lock files anew from pyproject.toml
-	@uv=$$(mktemp -d) && trap 'rm -rf "$$uv"' EXIT && $(PYTHON) -m venv "$$uv" && "$$uv/bin/pip" install --quiet uv && \
+lock: ## Write both lock files and the table of their wheels anew from pyproject.toml
+	@uv=$$(mktemp -d) && trap 'rm -rf "$$uv"' EXIT && $(PYTHON) -m venv "$$uv" && "$$uv/bin/pip" install --quiet uv packaging && \
 	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock && \
 	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --group test pyproject.toml \
-	    -c requirements.lock -o tests/requirements.lock
+	    -c requirements.lock -o tests/requirements.lock && \
+	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --no-deps --format pylock.toml tests/requirements.lock \
+	    -o "$$uv/pylock.toml" && "$$uv/bin/python" -m tests.wheel_table "$$uv/pylock.toml"
