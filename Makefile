@@ -13,7 +13,6 @@ VENV := .venv
 # Rewritten tests are kept as bytecode whatever the environment says: the next run reads them.
 FORKS = -p tests.forked --forks auto --durations=25 --durations-min=3
 PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest $(FORKS)
-STAMPS := $(VENV)/stamps
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-test up down wheel test gated test-all touched checked looked-over bytecode faults fuzz chaos simulate bench bench-console bench-streams lint style types clean-data lock again
@@ -21,27 +20,21 @@ STAMPS := $(VENV)/stamps
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/bin/python ## Make .venv and install what runs the product (again only when the lock changed)
+setup: ## Make .venv and install what runs the product (again only when the lock changed)
 	@$(call install,requirements.lock)
 
-setup-test: $(VENV)/bin/python
+setup-test:
 	@$(call install,tests/requirements.lock)
 
-# A lock is installed once: its hash is remembered.
+# What an old Python can read; the rest, and every other reason why it cannot be done, is in broker/install.py.
 define install
-	mkdir -p $(STAMPS); stamp=$(STAMPS)/$(subst /,-,$(1)); \
-	wanted=$$($(VENV)/bin/python -c 'import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest())' $(1)); \
-	if [ "$$(cat $$stamp 2>/dev/null)" != "$$wanted" ]; then \
-	  echo "installing from $(1) (about a minute) …"; \
-	  $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1) && echo "$$wanted" > $$stamp; \
-	fi
+	interpreter=$(PYTHON); if [ -e $(VENV)/bin/python ]; then interpreter=$(VENV)/bin/python; fi; \
+	"$$interpreter" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null || { \
+	  for other in python3.14 python3.13 python3.12 python3.11; do \
+	    if $$other -c 'import venv' 2>/dev/null; then hint="delete $(VENV) and type: make PYTHON=$$other $(MAKECMDGOALS)"; break; fi; done; \
+	  echo "Barnabas needs Python 3.11 to 3.14; $$interpreter is $$("$$interpreter" --version 2>/dev/null || echo none). Next: $${hint:-install one of these, on Debian and Ubuntu with python3-venv}" >&2; exit 1; }; \
+	"$$interpreter" -m broker.install $(VENV) $(1)
 endef
-
-$(VENV)/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  echo "Barnabas needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV) || { \
-	  rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu install python3-venv." >&2; exit 1; }
 
 up: setup ## Start everything and stay in the foreground; Ctrl-C stops everything
 	@$(if $(DEMO),BARNABAS_DEMO="$(DEMO)") $(if $(DOCUMENTS),BARNABAS_DOCUMENTS="$(DOCUMENTS)") $(if $(SECURE),BARNABAS_SECURED="$(SECURE)") $(if $(MIRROR),BARNABAS_MIRROR="$(MIRROR)") $(if $(AUDIT),BARNABAS_AUDIT="$(AUDIT)") exec $(VENV)/bin/python manage.py up

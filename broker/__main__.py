@@ -4,10 +4,13 @@ import gc
 import importlib
 import sys
 from collections.abc import Callable
+from types import ModuleType
 
 from broker import __version__
 from broker.common.errors import StartupError
+from broker.common.installation import repair_command
 from broker.common.process_end import log_crashes, log_end
+from broker.common.supported import import_complaint, this_host
 
 COMMANDS = {
     "server": "run a broker",
@@ -51,7 +54,7 @@ def _run(name: str, command: Callable[[list[str]], int], argv: list[str]) -> int
 def main(argv: list[str]) -> int:
     if argv and argv[0] in COMMANDS:
         gc.disable()  # of what importing makes nothing goes, and looking for it is an eighth of a broker's start
-        command = importlib.import_module(f"broker.cli.{argv[0].replace('-', '_')}")
+        command = _load(argv[0])
         gc.enable()
         return _run(argv[0], command.main, argv[1:])
     if argv == ["--version"]:
@@ -61,6 +64,18 @@ def main(argv: list[str]) -> int:
     for name, meaning in COMMANDS.items():
         print(f"  {name:<19}{meaning}")
     return 0 if argv in (["--help"], ["-h"]) else 2
+
+
+def _load(name: str) -> ModuleType:
+    """Import a command. Without a package that it needs, leave the process with one sentence."""
+    try:
+        return importlib.import_module(f"broker.cli.{name.replace('-', '_')}")
+    except ImportError as error:
+        complaint = import_complaint(error, this_host(), repair_command())
+        if complaint is None:
+            raise
+        print(f"{name}: {complaint}", file=sys.stderr)
+        raise SystemExit(StartupError.exit_status) from None
 
 
 if __name__ == "__main__":

@@ -3,13 +3,25 @@
 import os
 import sys
 
+from console.gateway.installation import import_complaint, repair_command, this_host
+
+#: EX_CONFIG of sysexits.h, as of a broker that cannot start.
+EXIT_STATUS = 78
+
 
 def main() -> int:
     os.umask(0o077)  # sessions, password hashes and records lie in what is made from here on
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
-    from django.core.management import execute_from_command_line
+    try:
+        from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+        execute_from_command_line(sys.argv)
+    except ImportError as error:
+        complaint = import_complaint(error, this_host(), repair_command())
+        if complaint is None:
+            raise
+        print(complaint, file=sys.stderr)
+        return EXIT_STATUS
     return 0
 
 

@@ -38,3 +38,8 @@ def with_code_path(environment: Mapping[str, str]) -> dict[str, str]:
     if not IS_CHECKOUT or str(CODE_DIR) in known.split(os.pathsep):
         return dict(environment)
     return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, (str(CODE_DIR), known)))}
+
+
+def repair_command() -> str:
+    """What a person types to have the packages installed again that this code needs."""
+    return "make setup" if IS_CHECKOUT else f"{sys.executable} -m pip install --force-reinstall barnabas"

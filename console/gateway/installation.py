@@ -8,8 +8,10 @@ from broker.common.installation import (
     default_data_dir,
     jobs_dir,
     module_command,
+    repair_command,
     with_code_path,
 )
+from broker.common.supported import import_complaint, this_host
 
 __all__ = [
     "CODE_DIR",
@@ -17,7 +19,10 @@ __all__ = [
     "RUN_TOKEN_VARIABLE",
     "__version__",
     "default_data_dir",
+    "import_complaint",
     "jobs_dir",
     "module_command",
+    "repair_command",
+    "this_host",
     "with_code_path",
 ]
