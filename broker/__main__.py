@@ -8,9 +8,8 @@ from types import ModuleType
 
 from broker import __version__
 from broker.common.errors import StartupError
-from broker.common.installation import repair_command
+from broker.common.installation import import_failure
 from broker.common.process_end import log_crashes, log_end
-from broker.common.supported import import_complaint, this_host
 
 COMMANDS = {
     "server": "run a broker",
@@ -71,7 +70,7 @@ def _load(name: str) -> ModuleType:
     try:
         return importlib.import_module(f"broker.cli.{name.replace('-', '_')}")
     except ImportError as error:
-        complaint = import_complaint(error, this_host(), repair_command())
+        complaint = import_failure(error)
         if complaint is None:
             raise
         print(f"{name}: {complaint}", file=sys.stderr)

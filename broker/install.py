@@ -17,6 +17,8 @@ from broker.common.supported import host_complaint, this_host
 SOURCE_ONLY = ("pyspark",)
 #: Of pip, all it has done; beside the packages.
 LOG = "install.log"
+#: What the environment takes, some 1.3 GB.
+VENV_BYTES = 1_500_000_000
 #: In this order: a full disk also leaves other lines behind.
 _PIP_COMPLAINTS = (
     (r"\[Errno 28\]", "No space is left: the installation takes 1.5 GB in {venv}, and 1 GB in {temporary} meanwhile."),
@@ -52,6 +54,8 @@ def main(argv: list[str]) -> int:
     except InstallError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 
@@ -79,7 +83,9 @@ def install(venv: Path, lock: Path) -> None:
 
 
 def _make(venv: Path, lock: Path) -> None:
-    """Half an environment would be taken for a whole one."""
+    """Half an environment would be taken for a whole one, and a full disk is known before half an hour of downloads."""
+    if shutil.disk_usage(venv.absolute().parent).free < VENV_BYTES:
+        raise InstallError(pip_complaint("[Errno 28]", str(venv), str(lock), tempfile.gettempdir()))
     try:
         _run([sys.executable, "-m", "venv", "--clear", str(venv)], venv, lock, log=None)
     except BaseException:

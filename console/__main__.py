@@ -3,7 +3,7 @@
 import os
 import sys
 
-from console.gateway.installation import import_complaint, repair_command, this_host
+from console.gateway.installation import import_failure
 
 #: EX_CONFIG of sysexits.h, as of a broker that cannot start.
 EXIT_STATUS = 78
@@ -17,7 +17,7 @@ def main() -> int:
 
         execute_from_command_line(sys.argv)
     except ImportError as error:
-        complaint = import_complaint(error, this_host(), repair_command())
+        complaint = import_failure(error)
         if complaint is None:
             raise
         print(complaint, file=sys.stderr)

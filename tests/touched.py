@@ -14,6 +14,7 @@ import pytest
 
 _SHOWN = Path(".ci/shown")
 _ROOMS = ("broker", "console", "templates", "static", "tests")
+_FILES = ("Makefile", "pyproject.toml", "requirements.lock")
 _LEFT_BY_RUNS = frozenset({"__pycache__", "output"})
 #: The formats, vocabulary and clients that everything stands on.
 _BASE = r"broker/(protocol|records|common|config|net|security|keystores|client)/"
@@ -30,6 +31,7 @@ SHOWS = {
     "chaos/": rf"{_BROKER}|console/(processes|operations|collector|live|launch)/",
     "console/": r"console/",
     "faults/": _BROKER,
+    "install/": r"pyproject\.toml|Makefile|requirements\.lock|broker/(install|barnabas)\.py|console/launch/(up|redis)",
     "interop/": rf"{_BROKER}|broker/cli/",
     "simulation/": r"broker/(log|coordinator|controller|replication|runtime)/",
     "tidy/": r"pyproject\.toml|Makefile|broker/barnabas\.py|console/launch/",
@@ -75,7 +77,7 @@ def passed(places: Collection[str], failed: Collection[str]) -> list[str]:
 
 def _contents() -> dict[str, str]:
     """Of the tree as it is, without what runs leave in it."""
-    found = [Path("Makefile"), Path("pyproject.toml"), *(each for room in _ROOMS for each in Path(room).rglob("*"))]
+    found = [*map(Path, _FILES), *(each for room in _ROOMS for each in Path(room).rglob("*"))]
     files = sorted(each for each in found if each.is_file() and not _LEFT_BY_RUNS.intersection(each.parts))
     return {str(each): hashlib.sha256(each.read_bytes()).hexdigest() for each in files}
 

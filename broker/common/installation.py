@@ -40,6 +40,9 @@ def with_code_path(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, (str(CODE_DIR), known)))}
 
 
-def repair_command() -> str:
-    """What a person types to have the packages installed again that this code needs."""
-    return "make setup" if IS_CHECKOUT else f"{sys.executable} -m pip install --force-reinstall barnabas"
+def import_failure(error: ImportError) -> str | None:
+    """Return one sentence for a package that this code needs and cannot import; None if the module is one of ours."""
+    from broker.common.supported import import_complaint, this_host  # no process that runs carries it
+
+    repair = "make setup" if IS_CHECKOUT else f"{sys.executable} -m pip install --force-reinstall barnabas"
+    return import_complaint(error, this_host(), repair)

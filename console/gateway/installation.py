@@ -6,12 +6,11 @@ from broker.common.installation import (
     IS_CHECKOUT,
     RUN_TOKEN_VARIABLE,
     default_data_dir,
+    import_failure,
     jobs_dir,
     module_command,
-    repair_command,
     with_code_path,
 )
-from broker.common.supported import import_complaint, this_host
 
 __all__ = [
     "CODE_DIR",
@@ -19,10 +18,8 @@ __all__ = [
     "RUN_TOKEN_VARIABLE",
     "__version__",
     "default_data_dir",
-    "import_complaint",
+    "import_failure",
     "jobs_dir",
     "module_command",
-    "repair_command",
-    "this_host",
     "with_code_path",
 ]

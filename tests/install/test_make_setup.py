@@ -12,7 +12,7 @@ from pathlib import Path
 import pip
 import pytest
 
-from broker.install import LOG, SOURCE_ONLY, pip_complaint
+from broker.install import LOG, SOURCE_ONLY, VENV_BYTES, InstallError, install, pip_complaint
 from tests import wheel_table
 from tests.tidy.sources import ROOT
 
@@ -130,6 +130,14 @@ def test_a_python_without_venv_says_which_package_brings_it(checkout, venv):
     """As Debian ships it without python3-venv; a module in the place of the standard library's plays it."""
     (checkout / "venv.py").write_text(venv)
     assert "has no pip and venv; on Debian and Ubuntu install python3-venv" in setup(checkout)
+    assert not (checkout / ".venv").exists()
+
+
+def test_a_disk_without_room_is_refused_before_anything_is_downloaded(checkout, monkeypatch):
+    usage = shutil.disk_usage(checkout)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage._replace(free=VENV_BYTES - 1))
+    with pytest.raises(InstallError, match="No space is left"):
+        install(checkout / ".venv", checkout / "requirements.lock")
     assert not (checkout / ".venv").exists()
 
 
