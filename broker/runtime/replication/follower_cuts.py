@@ -16,13 +16,7 @@ _log = logger(__name__)
 
 def truncate(replicas: ReplicaManager, hosted: HostedPartition, offset: int) -> "asyncio.Future[None]":
     """Cut what the leader does not have."""
-    if offset < hosted.partition.high_watermark:
-        _log.warning(
-            "committed records are cut off: the leader was elected from outside the ISR, or lost its disk",
-            partition=str(hosted.partition.topic_partition),
-            high_watermark=hosted.partition.high_watermark,
-            offset=offset,
-        )
+    _warn_of_committed(hosted, offset)
     end_offset = min(offset, hosted.log.log_end_offset)
     done = _cut(replicas, hosted, Cut(offset))
     hosted.partition.record_truncation(end_offset)
@@ -30,10 +24,24 @@ def truncate(replicas: ReplicaManager, hosted: HostedPartition, offset: int) -> 
 
 
 def start_over_at(replicas: ReplicaManager, hosted: HostedPartition, offset: int) -> "asyncio.Future[None]":
-    """The leader's log begins only at `offset`, behind ours."""
+    """Empty the log: nothing of it is in the leader's, which begins at `offset`.
+
+    If it begins behind the high watermark, retention has removed what goes here; if before, committed records go.
+    """
+    _warn_of_committed(hosted, offset)
     done = _cut(replicas, hosted, Cut(offset, is_of_all=True))
     hosted.partition.started_over(offset)
     return done
+
+
+def _warn_of_committed(hosted: HostedPartition, offset: int) -> None:
+    if offset < hosted.partition.high_watermark:
+        _log.warning(
+            "committed records are cut off: the leader was elected from outside the ISR, or lost its disk",
+            partition=str(hosted.partition.topic_partition),
+            high_watermark=hosted.partition.high_watermark,
+            offset=offset,
+        )
 
 
 def _cut(replicas: ReplicaManager, hosted: HostedPartition, cut: Cut) -> "asyncio.Future[None]":

@@ -233,6 +233,25 @@ async def test_a_log_that_starts_beyond_ours_is_begun_anew(world):
     assert world.replicas.get("t", 0).log.log_start_offset == 1_000
 
 
+async def test_a_log_that_is_emptied_for_an_empty_leader_is_reported(world):
+    """The leader has lost its disk and was elected: what is committed here goes, as in every truncation below it."""
+    told = parted(0)
+    told.diverging_epoch = EpochEndOffset(epoch=1, end_offset=0)
+    told.log_start_offset = 0
+    with capture_logs() as logs:
+        world.answer([told])
+        await eventually(lambda: world.wire.asked_for.get(0) == 0, "it is asked for from the beginning")
+    (line,) = [line for line in logs if line["event"].startswith("committed records are cut off")]
+    assert (line["partition"], line["high_watermark"], line["offset"]) == ("t-0", 3, 0)
+
+
+async def test_what_retention_has_removed_at_the_leader_is_no_loss(world):
+    with capture_logs() as logs:
+        world.answer([PartitionData(partition_index=0, error_code=1, log_start_offset=1_000, records=b"")])
+        await eventually(lambda: world.wire.asked_for.get(0) == 1_000, "it is asked for from there")
+    assert not [line for line in logs if "committed" in line["event"]]
+
+
 async def test_the_leader_hears_of_records_when_they_are_fsynced_if_the_topic_asks_for_that(world, disk):
     log = world.replicas.get("t", 0).log
     log.config = dataclasses.replace(log.config, flush_messages=1)
