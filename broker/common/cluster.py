@@ -6,7 +6,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.replica_assignment import ReplicaAssignment
-from broker.common.types import NO_BROKER
+from broker.common.types import NO_BROKER, NO_TOPIC_ID
 
 #: Leader sent to brokers for a partition of a topic that is being deleted (Kafka's LeaderDuringDelete).
 LEADER_DURING_DELETE = -2
@@ -67,7 +67,8 @@ class LiveBroker:
 class TopicAssignment:
     """A topic's znode: its id and the replicas of each partition, preferred leader first.
 
-    `adding` and `removing` have an entry for partitions on the move only.
+    `topic_id` is NO_TOPIC_ID where the znode has none. `adding` and `removing` have an entry for partitions on the move
+    only.
     """
 
     topic: str
@@ -75,6 +76,10 @@ class TopicAssignment:
     partitions: dict[int, tuple[int, ...]]
     adding: dict[int, tuple[int, ...]] = field(default_factory=dict)
     removing: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def has_id(self) -> bool:
+        return self.topic_id != NO_TOPIC_ID
 
     def of(self, index: int) -> ReplicaAssignment:
         """Raises KeyError when there is no such partition."""

@@ -11,6 +11,7 @@ from broker.controller.reassignment_end import removed_hosts_left, stop_strays
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, replicas_went_offline, settle
 from broker.controller.topic_deletion import brokers_left_deletion, resume_deletion
+from broker.controller.topic_ids import identify_topics
 
 
 def brokers_changed(context: ControllerContext, event: BrokersChanged) -> list[Effect]:
@@ -70,4 +71,5 @@ def _brokers_joined(context: ControllerContext, event: BrokersChanged, joined: l
     effects += batch.effects()
     settle(context, [p for p in hosted if p in context.states and p not in to_correct])
     effects += correct_states(context, hosted)
-    return effects + stop_strays(context, joined) + resume_deletion(context, joined)
+    effects += stop_strays(context, joined) + resume_deletion(context, joined)
+    return effects + identify_topics(context, context.topics_without_id)

@@ -1,6 +1,7 @@
 """What the controller knows: a copy of ZooKeeper, brought up to date by events, and the status of each machine."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from uuid import UUID
 
 from broker.common.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.common.replica_assignment import ReplicaAssignment
@@ -18,10 +19,16 @@ class ControllerContext:
         self.controller_epoch = controller_epoch
         self.brokers: dict[int, LiveBroker] = {}
         self.topics: dict[str, TopicAssignment] = {}
+        #: The topics of these ids.
+        self.topic_names: dict[UUID, str] = {}
         #: As last written to or read from ZooKeeper; a NEW partition has none.
         self.states: dict[TopicPartition, LeaderAndIsr] = {}
         self.partition_status = partition_machines()
         self.replica_status = replica_machines()
+        #: Watched, but without an id, hence without roles: see `topic_ids`.
+        self.topics_without_id: set[str] = set()
+        #: As the controller before has told this broker; of topics that are gone nothing is kept.
+        self.last_topic_ids: dict[str, UUID] = {}
         #: Names under /admin/delete_topics, whether or not the topic is known yet.
         self.topics_to_delete: frozenset[str] = frozenset()
         #: Topics whose deletion has begun: no elections, no LeaderAndIsr, not in UpdateMetadata.
@@ -36,6 +43,10 @@ class ControllerContext:
         self.reassignment_notes = ReassignmentNotes()
 
     # -- asking
+
+    @property
+    def watched_topics(self) -> frozenset[str]:
+        return frozenset(self.topics.keys() | self.topics_without_id)
 
     def partitions(self, topic: str) -> list[TopicPartition]:
         return [TopicPartition(topic, index) for index in self.topics[topic].partitions]
@@ -143,11 +154,31 @@ class ControllerContext:
         new_indexes = [index for index in assignment.partitions if index not in kept]
         before = known or TopicAssignment(assignment.topic, assignment.topic_id, {})
         self.topics[assignment.topic] = before.having({index: assignment.of(index) for index in new_indexes})
+        self.topic_names[before.topic_id] = assignment.topic
         new = [TopicPartition(assignment.topic, index) for index in new_indexes]
         self.partition_status.move(new, PartitionStatus.NEW)
         for partition in new:
             self.replica_status.move(self.replicas(partition), ReplicaStatus.NEW)
         return new
+
+    def find_partition(self, partition: TopicPartition, state: LeaderAndIsr | None) -> None:
+        """Take a known topic's partition as ZooKeeper has it, whatever came before; no state: it is new."""
+        if state is None:
+            self.partition_status.find(partition, PartitionStatus.NEW)
+        else:
+            self.states[partition] = state
+            online = state.leader in self.online_replicas(partition)
+            self.partition_status.find(partition, PartitionStatus.ONLINE if online else PartitionStatus.OFFLINE)
+        for replica in self.replicas(partition):
+            online = self.is_online(replica)
+            status = ReplicaStatus.NEW if state is None else ReplicaStatus.ONLINE if online else ReplicaStatus.OFFLINE
+            self.replica_status.find(replica, status)
+        if self.replica_assignment(partition).is_reassigning:
+            self.reassignment_notes.epoch_due.add(partition)
+
+    def keep_last_topic_ids_of(self, names: Collection[str]) -> None:
+        """Topics of other names are gone: one that comes under such a name is a new topic."""
+        self.last_topic_ids = {name: topic_id for name, topic_id in self.last_topic_ids.items() if name in names}
 
     def fail(self, replicas: Iterable[Replica]) -> None:
         """Their brokers serve them no more, until they register anew."""
@@ -174,5 +205,6 @@ class ControllerContext:
         self.forget_failures(replicas)
         for partition in partitions:
             self.states.pop(partition, None)
-        del self.topics[topic]
+        del self.topic_names[self.topics.pop(topic).topic_id]
+        self.last_topic_ids.pop(topic, None)
         self.deleting.discard(topic)

@@ -7,7 +7,6 @@ every event but Elected means nothing.
 from collections.abc import Callable
 from typing import Any
 
-from broker.common.types import TopicPartition
 from broker.controller.broker_changes import broker_updated, brokers_changed
 from broker.controller.context import ControllerContext
 from broker.controller.controlled_shutdown import shutdown_asked, shutdown_carried_out
@@ -38,6 +37,7 @@ from broker.controller.events import (
     Tick,
     TopicRead,
     TopicRemoved,
+    TopicsIdentified,
     TopicsListed,
     TopicsToDelete,
     UncleanElectionRead,
@@ -46,7 +46,6 @@ from broker.controller.isr_changes import isr_changes_listed, isr_changes_read
 from broker.controller.leader_elections import election_asked, election_tried
 from broker.controller.leader_rebalance import LeaderRebalance, RebalanceSettings
 from broker.controller.log_dir_failures import log_dir_events_listed, log_dirs_failed
-from broker.controller.partition_states import PartitionStatus
 from broker.controller.reassignment import (
     assignments_written,
     reassignments_asked,
@@ -55,12 +54,11 @@ from broker.controller.reassignment import (
     reassignments_by_znode_begun,
 )
 from broker.controller.reassignment_end import removed_replicas_deleted
-from broker.controller.replica_states import Replica, ReplicaStatus
-from broker.controller.request_batch import RequestBatch
 from broker.controller.role_answers import RoleRepeats, leader_and_isr_answered
-from broker.controller.state_changes import correct_states, states_written
+from broker.controller.state_changes import states_written, take_over
 from broker.controller.topic_changes import topic_read, topics_listed
 from broker.controller.topic_deletion import begin_deletion, replicas_deleted, topic_removed, topics_to_delete
+from broker.controller.topic_ids import identify_topics, names_by_id, topics_identified
 from broker.controller.unclean_election import config_changed, unclean_election_read
 
 _FLOWS: dict[type[Any], Callable[..., list[Effect]]] = {
@@ -68,6 +66,7 @@ _FLOWS: dict[type[Any], Callable[..., list[Effect]]] = {
     BrokerUpdated: broker_updated,
     TopicsListed: topics_listed,
     TopicRead: topic_read,
+    TopicsIdentified: topics_identified,
     TopicsToDelete: topics_to_delete,
     StatesWritten: states_written,
     TopicRemoved: topic_removed,
@@ -107,6 +106,8 @@ class Controller:
                 return known + len(states) + sum(len(topic.partitions) for topic in topics.values())
             case TopicRead(assignment):
                 return known + len(assignment.partitions)
+            case TopicsIdentified(states=states):
+                return known + len(states)
             case StatesWritten(written, found):
                 return known + len(written) + len(found)
         return known
@@ -127,27 +128,20 @@ class Controller:
         return effects
 
     def _become_controller(self, event: Elected) -> list[Effect]:
-        """Take over ZooKeeper's view, tell every broker all of it, and set right what went wrong meanwhile.
-
-        All of it at once: a broker that knew only some partitions of a topic would hash groups over too few.
-        """
+        """Take over ZooKeeper's view, tell every broker all of it, and set right what went wrong meanwhile."""
         effects = self._let_go(event)
         strays = self.context.reassignment_notes.strays if self.context else {}
+        last_topic_ids = {name: topic.topic_id for name, topic in self.context.topics.items()} if self.context else {}
         self.context = context = _context_of(event)
+        context.last_topic_ids.update(last_topic_ids)
         context.reassignment_notes.strays.update(strays)
         effects += [OpenChannel(broker) for _, broker in sorted(context.brokers.items())]
-        to_correct = context.wanted_states(context.all_partitions())
-        batch = RequestBatch(context)
-        batch.add_metadata([p for p in context.all_partitions() if p in context.states], context.brokers)
-        for partition in context.all_partitions():
-            if partition in context.states and partition not in to_correct:
-                batch.add_leader_and_isr(partition, context.online_replicas(partition))
-        effects += batch.effects()
-        effects += correct_states(context, context.all_partitions())
+        effects += take_over(context, context.all_partitions())
         if event.isr_changes:
             effects.append(RemoveIsrChanges(event.isr_changes))
-        if context.topics:
-            effects.append(WatchTopics(frozenset(context.topics)))
+        if event.topics:
+            effects.append(WatchTopics(frozenset(event.topics)))
+        effects += identify_topics(context, context.topics_without_id)
         for topic in sorted(context.topics_to_delete & context.topics.keys()):
             context.deleting.discard(topic)
             effects += begin_deletion(context, topic)
@@ -160,37 +154,29 @@ class Controller:
         before = self.context
         stale = [one for one, broker in sorted(before.brokers.items()) if event.brokers.get(one) != broker]
         effects: list[Effect] = [CloseChannel(broker_id) for broker_id in stale]
-        gone = before.topics.keys() - event.topics.keys()
+        gone = before.watched_topics - event.topics.keys()
         return [*effects, UnwatchTopics(frozenset(gone))] if gone else effects
 
     def _resign(self, before: ControllerContext) -> list[Effect]:
         self.context = None
         effects: list[Effect] = [CloseChannel(broker_id) for broker_id in sorted(before.brokers)]
-        return [*effects, UnwatchTopics(frozenset(before.topics))] if before.topics else effects
+        watched = before.watched_topics
+        return [*effects, UnwatchTopics(watched)] if watched else effects
 
 
 def _context_of(event: Elected) -> ControllerContext:
     context = ControllerContext(event.controller_epoch)
     context.brokers = dict(event.brokers)
     context.topics_to_delete = event.topics_to_delete
+    context.last_topic_ids = {name: topic_id for name, topic_id in event.last_topic_ids.items() if name in event.topics}
+    context.topic_names = names_by_id(event.topics, context.last_topic_ids)
     for assignment in event.topics.values():
+        if context.topic_names.get(assignment.topic_id) != assignment.topic:
+            context.topics_without_id.add(assignment.topic)
+            continue
         context.topics[assignment.topic] = assignment
         for partition in context.partitions(assignment.topic):
-            _find_partition(context, event, partition)
+            context.find_partition(partition, event.states.get(partition))
     context.deleting = set(context.topics_to_delete & context.topics.keys())
-    context.reassignment_notes.epoch_due.update(context.reassignments())
+    context.reassignment_notes.epoch_due.intersection_update(context.reassignments())
     return context
-
-
-def _find_partition(context: ControllerContext, event: Elected, partition: TopicPartition) -> None:
-    state = event.states.get(partition)
-    if state is None:
-        context.partition_status.find(partition, PartitionStatus.NEW)
-    else:
-        context.states[partition] = state
-        online = state.leader in context.online_replicas(partition)
-        context.partition_status.find(partition, PartitionStatus.ONLINE if online else PartitionStatus.OFFLINE)
-    for replica in context.replicas(partition):
-        online = context.is_online(replica)
-        status = ReplicaStatus.NEW if state is None else ReplicaStatus.ONLINE if online else ReplicaStatus.OFFLINE
-        context.replica_status.find(Replica(*replica), status)

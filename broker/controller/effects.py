@@ -48,6 +48,19 @@ class UnwatchTopics:
 
 
 @dataclass(frozen=True, slots=True)
+class IdentifyTopics:
+    """Write ids into the znodes of these topics, which have none or another topic's. Outcome: TopicsIdentified.
+
+    Each gets the id in `known_ids`; where that is None, a new one if `may_get_new_id` allows it, by the epochs under
+    which brokers are registered. `names` are the topics by their ids: an id under another name does not count.
+    """
+
+    known_ids: dict[str, UUID | None]
+    broker_epochs: dict[int, int]
+    names: dict[UUID, str]
+
+
+@dataclass(frozen=True, slots=True)
 class RemoveTopic:
     """Remove the znodes of a topic, its config and the request to delete it. Outcome: TopicRemoved."""
 
@@ -232,6 +245,7 @@ Effect = (
     | WriteStates
     | WatchTopics
     | UnwatchTopics
+    | IdentifyTopics
     | RemoveTopic
     | RemoveDeletionRequest
     | ReadTopicsToDelete

@@ -1,7 +1,9 @@
 """What the controller is told. Facts come from ZooKeeper and from brokers' answers; nothing else happens to it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum, auto
+from uuid import UUID
 
 from broker.common.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.common.replica_assignment import ReplicaAssignment
@@ -27,6 +29,8 @@ class Elected:
     topics_to_delete: frozenset[str]
     #: Names of notifications of ISR changes that were there before the states were read.
     isr_changes: frozenset[str] = frozenset()
+    #: Topic ids by name, as the controller before told this broker: for topics whose znodes have lost theirs.
+    last_topic_ids: Mapping[str, UUID] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,18 @@ class TopicRead:
     """A watched topic's znode as it is now: it is new, or partitions were added, or it was made anew."""
 
     assignment: TopicAssignment
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsIdentified:
+    """Outcome of IdentifyTopics: the znodes that have an id now, and the states of their partitions.
+
+    `unknown` are the topics that have none still; one whose znode is gone or unreadable is in neither.
+    """
+
+    assignments: dict[str, TopicAssignment]
+    states: dict[TopicPartition, LeaderAndIsr]
+    unknown: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +263,7 @@ Event = (
     | BrokerUpdated
     | TopicsListed
     | TopicRead
+    | TopicsIdentified
     | TopicsToDelete
     | StatesWritten
     | TopicRemoved

@@ -17,6 +17,21 @@ from broker.controller.request_batch import RequestBatch
 from broker.controller.unclean_election import ask_unclean, tell_unclean
 
 
+def take_over(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
+    """Tell brokers of partitions found in ZooKeeper, all at once, and correct those that are not as they should be.
+
+    All at once: a broker that knew only some partitions of a topic would hash groups over too few.
+    """
+    to_tell = list(partitions)
+    to_correct = context.wanted_states(to_tell)
+    batch = RequestBatch(context)
+    batch.add_metadata([partition for partition in to_tell if partition in context.states], context.brokers)
+    for partition in to_tell:
+        if partition in context.states and partition not in to_correct:
+            batch.add_leader_and_isr(partition, context.online_replicas(partition))
+    return [*batch.effects(), *correct_states(context, to_tell)]
+
+
 def correct_states(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
     """Write the states of those partitions that need another one; ask whether the hopeless may have an unclean one."""
     asked = list(partitions)

@@ -4,6 +4,7 @@ from collections import Counter
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import NO_TOPIC_ID
 from broker.handlers.authorization import require
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -14,7 +15,7 @@ from broker.protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from broker.runtime.gather import gather
-from broker.runtime.topics.topic_admin import NO_TOPIC_ID, Charge
+from broker.runtime.topics.topic_admin import Charge
 from broker.security.operations import Operation, ResourceType
 
 #: From here on clients know THROTTLING_QUOTA_EXCEEDED (KIP-599).

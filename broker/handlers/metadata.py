@@ -4,6 +4,7 @@ from collections.abc import Collection
 from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import NO_TOPIC_ID
 from broker.handlers.authorization import cluster_operations, denied_topics, may_create, only_seen
 from broker.handlers.handler import OF_EVERYTHING, Reply, RequestContext, public
 from broker.handlers.without_listener import as_seen_by_listener
@@ -21,7 +22,7 @@ from broker.protocol.messages.metadata import (
 from broker.runtime.in_turns import in_turns
 from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
-from broker.runtime.topics.topic_admin import NO_TOPIC_ID, Charge, check_topic_name
+from broker.runtime.topics.topic_admin import Charge, check_topic_name
 from broker.security.operations import Operation, ResourceType
 from broker.security.rights import UNLIMITED, Rights
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import BROKERS_MAX, LISTENERS_MAX
-from broker.common.types import TopicPartition
+from broker.common.types import TopicPartition, may_be_same_topic
 from broker.handlers.handler import RequestContext, private
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.update_metadata import (
@@ -53,7 +53,7 @@ def _let_go(replicas: ReplicaManager, partition: TopicPartition, topic_id: UUID)
     place.
     """
     hosted = replicas.get(*partition)
-    if hosted is None or hosted.topic_id == topic_id:
+    if hosted is None or may_be_same_topic(hosted.topic_id, topic_id):
         replicas.stop_replica(partition, delete=True)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from uuid import UUID
 
 from broker.common.errors import StartupError
-from broker.common.types import TopicPartition
+from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.log.files import replace_file
 
 RECOVERY_POINT_CHECKPOINT = "recovery-point-offset-checkpoint"
@@ -75,7 +75,7 @@ def write_partition_metadata(path: Path, topic_id: UUID) -> None:
 
 
 def read_partition_metadata(path: Path) -> UUID | None:
-    """The topic id, None if there is no file. Raises StartupError if it is malformed."""
+    """The topic id, None if there is no file or it notes that the id is unknown. Raises StartupError if malformed."""
     text = _read(path)
     if text is None:
         return None
@@ -83,9 +83,10 @@ def read_partition_metadata(path: Path) -> UUID | None:
     try:
         if fields["version"] != _VERSION:
             raise ValueError
-        return decode_topic_id(fields["topic_id"])
+        topic_id = decode_topic_id(fields["topic_id"])
     except (KeyError, ValueError):
         raise StartupError(f"{path} is malformed: restore it from another replica or remove the partition.") from None
+    return None if topic_id == NO_TOPIC_ID else topic_id
 
 
 def encode_topic_id(topic_id: UUID) -> str:

@@ -185,12 +185,16 @@ class LogDirectory:
             ):
                 continue
             if _STRAY_DIRECTORY.fullmatch(entry.name):
-                _log.warning("stray log, set aside earlier; remove it when nobody misses it", path=str(entry))
+                _log.warning("stray log, set aside earlier; remove it when it is not needed", path=str(entry))
             elif not found_one or not is_partition(found_one):
                 _log.warning("directory is no partition's, ignored", path=str(entry))
             else:
                 found.append(found_one)
         return sorted(found)
+
+    def strays(self) -> list[Path]:
+        """Return the directories that were set aside as stray and are still here, sorted. Raises OSError."""
+        return sorted(entry for entry in self.path.iterdir() if _STRAY_DIRECTORY.fullmatch(entry.name))
 
     def futures(self) -> list[tuple[TopicPartition, Path]]:
         """The copies that lie here and are to be logs, sorted, and where. Raises OSError."""

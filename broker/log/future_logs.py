@@ -23,7 +23,7 @@ from pathlib import Path
 from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.limits import PREFERRED_LOG_DIRS_MAX
 from broker.common.logs import logger
-from broker.common.types import TopicPartition
+from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, MOVED_TO, STRAY_SUFFIX, LogDirectory
@@ -205,18 +205,18 @@ class FutureLogs(LogRemoval):
         return False
 
     def _load_futures(self, directory: LogDirectory, config: LogConfig, *, is_clean: bool) -> None:
-        """Copies go on; one of another topic, or of a log that lies here or is copied elsewhere, goes.
+        """Copies go on; one of a log that lies here or is copied elsewhere, goes.
 
-        One without a log is kept: it is all that is left here of the partition. Raises OSError.
+        One without a log, or of another topic, is kept: there may be no other place for its records. Raises OSError.
         """
         for partition, path in directory.futures():
             log, home = self._logs.get(partition), self._homes.get(partition)
             if log is None and (self.offline_directories or partition in self._unopened):
                 _log.warning("copy of a log that is out of reach", path=str(path))
-            elif log is None:
+            elif log is None or self._is_of_another_topic(partition, path):
                 aside = directory.rename_aside(partition, STRAY_SUFFIX, path)
                 _log.warning("copy of a log that is gone set aside", path=str(aside), partition=str(partition))
-            elif home is directory or partition in self._futures or self._is_of_another_topic(partition, path):
+            elif home is directory or partition in self._futures:
                 remove_tree(directory.rename_aside(partition, DELETE_SUFFIX, path))
             else:
                 self._load_future(partition, path, directory, config, is_clean)
@@ -228,10 +228,11 @@ class FutureLogs(LogRemoval):
     def _is_of_another_topic(self, partition: TopicPartition, path: Path) -> bool:
         """Also one of which that cannot be read: the log it is a copy of is here."""
         try:
-            return read_partition_metadata(path / PARTITION_METADATA) != self._topic_ids.get(partition)
+            noted = read_partition_metadata(path / PARTITION_METADATA)
         except StartupError as error:
             _log.warning("copy of a log is made anew", path=str(path), reason=str(error))
             return True
+        return not may_be_same_topic(noted, self._topic_ids.get(partition))
 
     def _load_future(
         self, partition: TopicPartition, path: Path, directory: LogDirectory, config: LogConfig, is_clean: bool

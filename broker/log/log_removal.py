@@ -1,6 +1,7 @@
 """How logs go: their directories are renamed for good, and what is in them is removed later."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from uuid import UUID
@@ -26,6 +27,8 @@ class LogRemoval(HostedLogs):
         #: Of those that were here at the start, which may have lost their end.
         self._doubtful: set[TopicPartition] = set()
         self._set_aside: list[Path] = []
+        #: Directories of logs that were set aside as stray, by this start or an earlier one.
+        self.strays: frozenset[Path] = frozenset()
         self._counting = Lock()
 
     def delete(self, partition: TopicPartition) -> bool:
@@ -39,11 +42,21 @@ class LogRemoval(HostedLogs):
         return True
 
     def set_aside_stray(self, partition: TopicPartition) -> Path:
-        """Close a log that is nobody's and rename its directory, which no start opens and nothing removes; its path.
+        """Close a log that no partition of this broker needs, rename its directory and return the new path.
 
-        Raises ApiError(KAFKA_STORAGE_ERROR).
+        No start opens it, retention does not look at it and nothing removes it. Raises ApiError(KAFKA_STORAGE_ERROR).
         """
-        return self._take_out(partition, STRAY_SUFFIX)
+        aside = self._take_out(partition, STRAY_SUFFIX)
+        self.strays |= {aside}
+        return aside
+
+    def find_strays(self) -> None:
+        """Look again which strays there are: an operator may have removed some. For a worker thread."""
+        strays: set[Path] = set()
+        for directory in self._online():
+            with suppress(OSError):
+                strays.update(directory.strays())
+        self.strays = frozenset(strays)
 
     def _take_out(self, partition: TopicPartition, suffix: str) -> Path:
         self._logs[partition].close()

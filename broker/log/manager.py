@@ -23,7 +23,7 @@ from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode, NotNowError, StartupError
 from broker.common.logs import logger
-from broker.common.types import TopicPartition
+from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, MOVED_TO, STRAY_SUFFIX, CopyFacts, LogDirectory, UnusableDirectoryError
@@ -122,6 +122,7 @@ class LogManager(FutureLogs):
                 self._load_futures(directory, self._config, is_clean=left_clean[directory])
         for directory in self._directories:
             directory.is_loaded = directory.offline_reason is None
+        self.find_strays()
 
     @contextmanager
     def _failing_to_start(self, directory: LogDirectory) -> Iterator[None]:
@@ -201,7 +202,9 @@ class LogManager(FutureLogs):
 
     def has_whole(self, partition: TopicPartition, topic_id: UUID) -> bool:
         """Whether the log is here, of the topic of that id, and did not lose its end before this start."""
-        return self._topic_ids.get(partition) == topic_id and partition not in self._doubtful
+        if partition not in self._logs or partition in self._doubtful:
+            return False
+        return may_be_same_topic(self._topic_ids.get(partition), topic_id)
 
     def note_machine_start(self) -> None:
         """What `may_lack_records` told of has been dealt with for good; only now may the next start not tell it."""
@@ -228,8 +231,8 @@ class LogManager(FutureLogs):
     def get_or_create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool = True) -> Log:
         """The log of the partition; a new one goes where the fewest are, or to the next directory if that fails.
 
-        Raises ApiError: INCONSISTENT_TOPIC_ID if the log there is belongs to another topic of the same name (`delete`
-        it first), KAFKA_STORAGE_ERROR if it cannot be made, is in a directory that is offline, or may be: that is if
+        Raises ApiError: INCONSISTENT_TOPIC_ID if the log there is belongs to another topic of the same name (set it
+        aside first), KAFKA_STORAGE_ERROR if it cannot be made, is in a directory that is offline, or may be: that is if
         there is one and the partition not `is_new`.
         """
         log = self._logs.get(partition)
@@ -304,8 +307,10 @@ class LogManager(FutureLogs):
         path = directory.path_of(partition)
         directory.forget(partition)
         self.on_cut(directory.path, {partition: 0})
-        if (path / MOVED_TO).exists():
-            directory.set_aside(partition, STRAY_SUFFIX)
+        if (path / MOVED_TO).exists() or (path.exists() and directory.copy_facts(partition).holds_batches):
+            aside = directory.set_aside(partition, STRAY_SUFFIX)
+            self.strays |= {aside}
+            _log.warning("directory in the place of a new log set aside", path=str(aside), partition=str(partition))
         path.mkdir(exist_ok=True)
         write_partition_metadata(path / PARTITION_METADATA, topic_id)
         log = Log.open(path, self._config, opened=self._opened)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from broker.common.types import TopicPartition
+from broker.common.types import NO_TOPIC_ID, TopicPartition, may_be_same_topic
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataTopicState
 from broker.runtime.whole_changes import WholeChanges
 
@@ -59,8 +59,9 @@ class _Topics:
         The partitions of a former topic of the same name are gone.
         """
         name, former = told.topic_name, self.by_name.get(told.topic_name)
-        is_same = former is not None and former.topic_id == told.topic_id
+        is_same = former is not None and may_be_same_topic(former.topic_id, told.topic_id)
         partitions = dict(former.partitions) if former and is_same else {}
+        topic_id = former.topic_id if former and told.topic_id == NO_TOPIC_ID else told.topic_id
         yield
         for state in told.partition_states:
             if state.leader == LEADER_DURING_DELETE:
@@ -75,7 +76,9 @@ class _Topics:
         if former is not None and not is_same:
             self.deleted += [TopicPartition(name, index) for index in former.partitions]
         if partitions:
-            self.by_name[name] = self.by_id[told.topic_id] = TopicMetadata(name, told.topic_id, partitions)
+            self.by_name[name] = TopicMetadata(name, topic_id, partitions)
+            if topic_id != NO_TOPIC_ID:
+                self.by_id[topic_id] = self.by_name[name]
 
 
 class MetadataCache:
@@ -126,6 +129,10 @@ class MetadataCache:
     def is_live(self, broker_id: int) -> bool:
         """Whether the controller counts the broker as registered."""
         return broker_id in self.brokers
+
+    def topic_ids(self) -> dict[str, UUID]:
+        """Of every topic that has one, by name."""
+        return {name: topic.topic_id for name, topic in self.topics.items() if topic.topic_id != NO_TOPIC_ID}
 
     def topic_of_id(self, topic_id: UUID) -> TopicMetadata | None:
         return self._topics_by_id.get(topic_id)

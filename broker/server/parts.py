@@ -27,7 +27,7 @@ from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.log_dir_room import LogDirRoom
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.replication.log_dir_moves import LogDirMoves
-from broker.runtime.replication.lost_logs import LostLogs
+from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.stray_logs import StrayLogs
@@ -118,7 +118,7 @@ class Parts:
             self.addresses.registration,
             self.replicas,
             SessionNote(lambda: logs.online_directories),
-            LostLogs(store, config.broker_id, logs),
+            LogReconciliation(store, config.broker_id, logs),
         )
 
     def _room(self) -> LogDirRoom:
@@ -137,6 +137,7 @@ class Parts:
             unclean_election=ground.config.at_start["unclean_leader_election_enable"],
             rebalance=_rebalance_settings(ground.config),
             listeners=_member_listeners(ground.config),
+            cached_topic_ids=ground.metadata.topic_ids,
         )
 
     def _auditor(self, dialer: Dialer) -> Auditor:

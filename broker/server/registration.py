@@ -10,7 +10,7 @@ from collections.abc import Callable
 from broker.common.cluster import BrokerRegistration
 from broker.common.errors import StartupError
 from broker.common.logs import logger
-from broker.runtime.replication.lost_logs import LostLogs
+from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.errors import ZooKeeperError
@@ -30,10 +30,10 @@ class Registration:
         registration: Callable[[], BrokerRegistration],
         replicas: ReplicaManager,
         note: SessionNote,
-        lost_logs: LostLogs,
+        reconciliation: LogReconciliation,
     ):
         self._store = store
-        self._lost_logs = lost_logs
+        self._reconciliation = reconciliation
         self._note = note
         self._registration = registration
         self._broker_id = registration().broker_id
@@ -49,9 +49,8 @@ class Registration:
         """Raises StartupError when another live broker has our id."""
         self._store.session.on_state(self._on_session)
         await self._note.end_earlier(self._store.session)
-        if self._lost_logs.are_there:
-            await self._store.wait_unregistered(self._broker_id)
-            await self._lost_logs.leave_isrs()
+        await self._store.wait_unregistered(self._broker_id)
+        await self._reconciliation.run()
         await self._register()
 
     async def tell_anew(self) -> None:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from uuid import UUID
 
 from broker.common.logs import logger
 from broker.common.replica_assignment import ReplicaAssignment
-from broker.common.types import TopicPartition
+from broker.common.types import TopicPartition, may_be_same_topic
 from broker.zookeeper import znodes
 from broker.zookeeper.controller_store import ControllerStore
 from broker.zookeeper.errors import MalformedZnode, NodeMissing, OperationRefused, QuotaExceeded, WrongVersion
@@ -29,8 +30,8 @@ async def write_assignments(
 ) -> Assignments:
     """Write each partition's replicas, leaving its topic's other partitions as they are; returns what was written.
 
-    All partitions of a topic are written at once. A topic that is gone, or another one by now, is left out, and so is
-    one that ZooKeeper's quota has no room for.
+    All partitions of a topic are written at once, and its id with them if the znode has lost it. A topic that is gone,
+    or another one by now, is left out, and so is one that ZooKeeper's quota has no room for.
     """
     by_topic: dict[str, dict[int, ReplicaAssignment]] = {}
     for (topic, index), assignment in assignments.items():
@@ -58,9 +59,9 @@ async def _write_topic(
         try:
             znode = await session.get(path)
             present = znodes.decode_topic(topic, znode.data)
-            if present.topic_id != topic_id:
+            if not may_be_same_topic(present.topic_id, topic_id):
                 return False
-            data = znodes.encode_topic(present.having(changed))
+            data = znodes.encode_topic(replace(present.having(changed), topic_id=topic_id))
             await require_fitting(session, "/brokers", len(data))
             await writes.fenced([SetData(path, data, znode.version)])
             return True

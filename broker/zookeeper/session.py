@@ -58,6 +58,8 @@ class Znode(NamedTuple):
     czxid: int
     ephemeral_owner: int
     created_at_ms: int
+    #: The transaction that wrote the content.
+    mzxid: int = 0
 
 
 class ZnodeFacts(NamedTuple):
@@ -377,7 +379,7 @@ def _settle(future: asyncio.Future, done: Any, path: str) -> None:
 
 
 def _znode(data: bytes, stat: Any) -> Znode:
-    return Znode(data, stat.version, stat.czxid, stat.ephemeralOwner, stat.ctime)
+    return Znode(data, stat.version, stat.czxid, stat.ephemeralOwner, stat.ctime, stat.mzxid)
 
 
 def _add_operation(transaction: Any, operation: Operation, acl: tuple) -> None:

@@ -212,6 +212,16 @@ class ClusterStore:
             log.warning("topic ignored", error=str(error))
             return None
 
+    async def has_unreadable_topic(self, name: str) -> bool:
+        """Return whether the topic has a znode that cannot be read, so that nothing is known of its partitions."""
+        try:
+            znodes.decode_topic(name, (await self.session.get(znodes.topic_path(name))).data)
+        except MalformedZnode:
+            return True
+        except NodeMissing:
+            return False
+        return False
+
     async def topics(self, names: list[str]) -> list[TopicAssignment]:
         found = await ask_each(self.topic, names)
         return [assignment for assignment in found if assignment is not None]

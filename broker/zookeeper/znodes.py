@@ -17,7 +17,7 @@ from broker.common.cluster import (
     LiveBroker,
     TopicAssignment,
 )
-from broker.common.types import NO_BROKER, TopicPartition
+from broker.common.types import NO_BROKER, NO_TOPIC_ID, TopicPartition
 from broker.security.membership import SECRET_BYTES
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
 from broker.zookeeper.json_fields import decode_fields as _decode
@@ -157,10 +157,11 @@ def _parse_endpoint(broker_id: int, text: Any, protocols: dict[str, str]) -> Bro
 
 
 def encode_topic(assignment: TopicAssignment) -> bytes:
+    topic_id = {"topic_id": encode_uuid(assignment.topic_id)} if assignment.has_id else {}
     return _encode(
         {
             "version": 3,
-            "topic_id": encode_uuid(assignment.topic_id),
+            **topic_id,
             "partitions": _render_replicas(assignment.partitions),
             "adding_replicas": _render_replicas(assignment.adding),
             "removing_replicas": _render_replicas(assignment.removing),
@@ -169,7 +170,7 @@ def encode_topic(assignment: TopicAssignment) -> bytes:
 
 
 def decode_topic(topic: str, data: bytes) -> TopicAssignment:
-    """A topic written by a Kafka older than topic ids has the all-zero id."""
+    """A topic written by a Kafka older than topic ids, or by a tool of one, has NO_TOPIC_ID."""
     path = topic_path(topic)
     fields = _decode(path, data)
     try:
@@ -314,7 +315,7 @@ def encode_uuid(value: UUID) -> str:
 
 def decode_uuid(path: str, text: Any) -> UUID:
     try:
-        return UUID(bytes=base64.urlsafe_b64decode(text + "==")) if text else UUID(int=0)
+        return UUID(bytes=base64.urlsafe_b64decode(text + "==")) if text else NO_TOPIC_ID
     except (ValueError, TypeError, binascii.Error) as error:
         raise MalformedZnode(f"{path} has the topic id {text!r}") from error
 

@@ -6,9 +6,10 @@ the same epoch. A lost session, or a fence that no longer holds, ends it.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from typing import Any
+from uuid import UUID
 
 from broker.common.clock import Clock
 from broker.common.cluster import MemberListeners
@@ -93,13 +94,18 @@ class ControllerRuntime:
         unclean_election: bool = False,
         rebalance: RebalanceSettings = RebalanceSettings(),
         listeners: MemberListeners = MemberListeners(),
+        cached_topic_ids: Callable[[], Mapping[str, UUID]] = dict,
     ):
-        """`unclean_election`: what this broker's file says of topics that say nothing themselves."""
+        """`unclean_election`: what this broker's file says of topics that say nothing themselves.
+
+        `cached_topic_ids`: by name, from this broker's metadata cache.
+        """
         self._store = store
         self._session = store.session
         self._broker_id = broker_id
         self._clock = clock
         self._zookeeper = ControllerZooKeeper(store, broker_id, unclean_election=unclean_election)
+        self._cached_topic_ids = cached_topic_ids
         self._machine = Controller(rebalance)
         self._questions = Questions()
         self._channels = ControllerChannels(broker_id, self._deliver, dialer, listeners)
@@ -283,7 +289,7 @@ class ControllerRuntime:
             ),
         ]
         seen = await read_snapshot(self._store)
-        await self._step(Elected(epoch.epoch, **vars(seen)))
+        await self._step(Elected(epoch.epoch, **vars(seen), last_topic_ids=self._cached_topic_ids()))
 
     def _watch(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
         def deliver(seen: Any) -> None:

@@ -12,9 +12,11 @@ from broker.controller.events import (
     LogDirsFailed,
     StatesWritten,
     TopicRemoved,
+    TopicsIdentified,
     TopicsToDelete,
     UncleanElectionRead,
 )
+from broker.controller.topic_ids import may_get_new_id
 from broker.controller.verdict import Verdict
 from broker.runtime.controller.unclean_topics import topics_with_unclean_election
 from broker.zookeeper.admin_requests import remove_election_request, rewrite_reassignment_request
@@ -23,6 +25,7 @@ from broker.zookeeper.controller_store import ControllerStore
 from broker.zookeeper.notification_znodes import ISR_CHANGES, LOG_DIR_EVENTS
 from broker.zookeeper.notifications import read_isr_changes, read_log_dir_events
 from broker.zookeeper.store import ClusterStore
+from broker.zookeeper.topic_ids import identify_topics
 
 _log = logger(__name__)
 
@@ -42,6 +45,9 @@ class ControllerZooKeeper:
                 return StatesWritten(*await writes.write_states(states))
             case do.WriteAssignments():
                 return await self._write_assignments(effect, writes)
+            case do.IdentifyTopics(known_ids, epochs, names):
+                identified = await identify_topics(self._store, writes, known_ids, epochs, may_get_new_id, names)
+                return TopicsIdentified(identified.assignments, identified.states, frozenset(identified.unknown))
             case do.RemoveTopic(topic):
                 await writes.remove_topic(topic)
                 _log.info("topic deleted", topic=topic)

@@ -42,11 +42,12 @@ def fetch_request(plan: FetchPlan, settings: FetchSettings, broker_epoch: int) -
 
 
 def _topics(asks: list[Ask], settings: FetchSettings) -> list[FetchTopic]:
-    topics: dict[UUID, FetchTopic] = {}
+    topics: dict[tuple[str, UUID], FetchTopic] = {}
     for ask in asks:
-        topic = topics.get(ask.topic_id)
+        key = ask.topic_partition.topic, ask.topic_id
+        topic = topics.get(key)
         if topic is None:
-            topic = topics[ask.topic_id] = FetchTopic(topic_id=ask.topic_id)
+            topic = topics[key] = FetchTopic(topic_id=ask.topic_id)
         topic.partitions.append(
             FetchPartition(
                 partition=ask.topic_partition.partition,

@@ -3,12 +3,11 @@
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.types import NO_LEADER_EPOCH
+from broker.common.types import NO_LEADER_EPOCH, NO_TOPIC_ID
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.messages.fetch import EpochEndOffset, FetchPartition, PartitionData
-from broker.protocol.primitives import ZERO_UUID
 from broker.replication.follower_feed import FedPartition
 from broker.runtime.replication.replica_manager import HostedPartition
 
@@ -24,8 +23,11 @@ def refused(partition: int, code: ErrorCode, log_start_offset: int = -1) -> Part
 
 
 def is_of(hosted: HostedPartition, topic_id: UUID) -> bool:
-    """Whether a follower that says this id means the topic there is, and not an earlier one of its name."""
-    return topic_id in (ZERO_UUID, hosted.topic_id)
+    """Whether a follower that says this id means the topic there is, and not an earlier one of its name.
+
+    A fetch by name (before version 13) has no id: it was found by its name alone.
+    """
+    return topic_id in (NO_TOPIC_ID, hosted.topic_id)
 
 
 def check_is_of(hosted: HostedPartition, topic_id: UUID) -> None:

@@ -1,5 +1,11 @@
 """What a broker does before it registers when its logs may lack what they had: it leaves the ISRs it is still in.
 
+Every start compares ZooKeeper's assignment with the logs: a partition's directory that was removed, or one of several
+log directories that was replaced or taken out of the configuration, leaves no other trace (KAFKA-14139). Checkpoints
+name no partition that was made since they were written, and go with their directory. So a partition whose role had not
+arrived when the broker was killed counts as lost as well. That is harmless: another member of the ISR leads it, or the
+broker itself in a later epoch, once all others have left the ISR in the same way.
+
 Nobody else can be relied upon to notice that it was away. If the controller dies at the same time, the next one finds
 the broker registered, and what leaders write meanwhile names it as before; then it would lead on, or be elected, with a
 log that has lost its end. So it corrects the states itself, after its earlier registration is gone and before there is
@@ -10,8 +16,9 @@ change, and a write to an ISR stands only over the version it was derived from (
 """
 
 import asyncio
+from collections.abc import Iterable
 
-from broker.common.cluster import LeaderAndIsr
+from broker.common.cluster import LeaderAndIsr, TopicAssignment
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.controller.election import state_after_loss
@@ -24,7 +31,7 @@ _WRITES_AT_ONCE = 64
 
 
 class LostLogs:
-    """What is to be done about logs that `LogManager` doubts, once for each time."""
+    """Takes this broker out of the ISRs of partitions whose logs are missing, or doubted by `LogManager`."""
 
     def __init__(self, store: ClusterStore, broker_id: int, logs: LogManager):
         self._store = store
@@ -32,13 +39,8 @@ class LostLogs:
         self._logs = logs
         self._turn = asyncio.Semaphore(_WRITES_AT_ONCE)
 
-    @property
-    def are_there(self) -> bool:
-        return self._logs.may_lack_records
-
-    async def leave_isrs(self) -> None:
+    async def leave_isrs(self, topics: Iterable[TopicAssignment]) -> None:
         """Raises the errors of `broker.zookeeper.errors`; the next start then does it again, whatever was done."""
-        topics = await self._store.topics(await self._store.topic_names())
         lost = [
             TopicPartition(topic.topic, index)
             for topic in topics
@@ -47,7 +49,8 @@ class LostLogs:
             and not self._logs.has_whole(TopicPartition(topic.topic, index), topic.topic_id)
         ]
         await asyncio.gather(*(self._leave(partition) for partition in lost))
-        await asyncio.to_thread(self._logs.note_machine_start)
+        if self._logs.may_lack_records:
+            await asyncio.to_thread(self._logs.note_machine_start)
 
     async def _leave(self, partition: TopicPartition) -> None:
         async with self._turn:
@@ -63,4 +66,4 @@ class LostLogs:
         if after.isr != before.isr:
             _log.warning("log may lack records, left the isr", partition=str(partition), isr=str(after.isr))
         elif self._broker_id in after.isr:
-            _log.warning("log may lack records that nobody else is known to have", partition=str(partition))
+            _log.warning("log may lack records that no other replica is known to have", partition=str(partition))

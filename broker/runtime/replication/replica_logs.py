@@ -1,5 +1,5 @@
-"""Which log a replica has: made when the partition first comes here, never that of an earlier topic of the same name,
-freed when it is deleted. Whatever may take long on a slow disk is done on worker threads.
+"""Which log a replica has: made when the partition first comes here, freed when it is deleted. A log that another topic
+of the same name wrote is set aside as stray. Whatever may take long on a slow disk is done on worker threads.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.common.types import TopicPartition
+from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.cold_parts import ColdPart
 from broker.log.log import Log
 from broker.log.manager import LogManager, NewLog
@@ -41,8 +41,11 @@ class ReplicaLogs:
         self._writable: asyncio.Future[None] | None = None
 
     async def create(self, missing: list[NewLog]) -> None:
-        """Make these logs without stalling the loop. One that cannot be made is tried again by `open`."""
-        await self.delete_all([new.partition for new in missing if self._is_to_go(*new[:2])])
+        """Make these logs without stalling the loop. One that cannot be made is tried again by `open`, which also sets
+        aside what is another topic's.
+        """
+        await self.delete_all([new.partition for new in missing if self._is_half_deleted(new.partition)])
+        await self.copies.ended([new.partition for new in missing if self._is_of_another_topic(*new[:2])])
         if missing:
             await asyncio.to_thread(self._logs.create_missing, missing)
 
@@ -50,8 +53,10 @@ class ReplicaLogs:
         """The partition's log, made if need be; raises ApiError, KAFKA_STORAGE_ERROR also while it is being cut."""
         if self._is_being_cut(topic_partition):
             raise _still_being_cut(topic_partition)
-        if self._is_to_go(topic_partition, topic_id):
+        if self._is_half_deleted(topic_partition):
             self._delete(topic_partition)
+        elif self._is_of_another_topic(topic_partition, topic_id):
+            set_aside_other_topic(self._logs, topic_partition, topic_id)
         return self._logs.get_or_create(topic_partition, topic_id, is_new=is_new)
 
     def check(self, topic_partition: TopicPartition, topic_id: UUID) -> None:
@@ -145,19 +150,20 @@ class ReplicaLogs:
         if self._purging is not None:
             await asyncio.wait([self._purging])
 
-    def _is_to_go(self, topic_partition: TopicPartition, topic_id: UUID) -> bool:
+    def topic_id_of(self, topic_partition: TopicPartition) -> UUID | None:
+        return self._logs.topic_id_of(topic_partition)
+
+    @property
+    def stray_count(self) -> int:
+        return len(self._logs.strays)
+
+    def _is_half_deleted(self, topic_partition: TopicPartition) -> bool:
         """One that is closed was to be deleted, and could not be moved aside then: nobody could ever use it again."""
         log = self._logs.get(topic_partition)
-        is_half_deleted = log is not None and log.is_closed
-        return is_half_deleted or self._is_of_earlier_topic(topic_partition, topic_id)
+        return log is not None and log.is_closed
 
-    def _is_of_earlier_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> bool:
-        """A topic deleted and created again while we were away must not show its old records."""
-        found = self._logs.topic_id_of(topic_partition)
-        if found is None or found == topic_id:
-            return False
-        _log.warning("topic was created anew, old log deleted", partition=str(topic_partition), old_topic_id=found)
-        return True
+    def _is_of_another_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> bool:
+        return not may_be_same_topic(self._logs.topic_id_of(topic_partition), topic_id)
 
     async def _purge(self) -> None:
         """One log at a time; what is deleted meanwhile comes next."""
@@ -167,6 +173,23 @@ class ReplicaLogs:
                 await asyncio.to_thread(self._logs.purge_deleted)
             except OSError as error:
                 _log.error("deleted logs stay on disk until the next start", reason=str(error))
+
+
+def set_aside_other_topic(logs: LogManager, partition: TopicPartition, topic_id: UUID) -> None:
+    """Rename the log under the partition's name, which another topic wrote, and report it. Raises ApiError.
+
+    Only a controller that asks to delete the replica (StopReplica) is certain that its records are to go. Another id
+    alone may come from a directory restored from a backup, or from a znode that a foreign tool has changed.
+    """
+    noted = logs.topic_id_of(partition)
+    aside = logs.set_aside_stray(partition)
+    _log.warning(
+        "log of another topic of that name set aside; remove it when its records are not needed",
+        partition=str(partition),
+        log_topic_id=str(noted),
+        topic_id=str(topic_id),
+        path=str(aside),
+    )
 
 
 def _still_being_cut(topic_partition: TopicPartition) -> ApiError:

@@ -28,7 +28,7 @@ from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, RoleListeners, tell
 from broker.runtime.replication.leader_flushes import LeaderFlushes
 from broker.runtime.replication.replica_logs import ReplicaLogs
-from broker.runtime.replication.topic_names import TopicNames
+from broker.runtime.replication.topic_names import TopicNames, note_outcome
 from broker.runtime.whole_changes import WholeChanges
 
 _log = logger(__name__)
@@ -104,15 +104,14 @@ class ReplicaManager:
     def apply_leader_and_isr(
         self, request: LeaderAndIsrRequest, configs: Mapping[str, LogConfig] = MappingProxyType({})
     ) -> dict[UUID, dict[int, ErrorCode]]:
-        """Take the roles of one request; the outcome of each partition by topic id.
+        """Take the roles of one request; the outcome of each partition by topic id, see `note_outcome`.
 
         `configs` are by topic, for partitions that were not hosted before: they serve nobody under another one.
         """
         outcomes: dict[UUID, dict[int, ErrorCode]] = {}
         for topic in request.topic_states:
-            results = outcomes.setdefault(topic.topic_id, {})
             for state in topic.partition_states:
-                results[state.partition_index] = self.apply_role(topic, state, configs)
+                note_outcome(outcomes, topic.topic_id, state.partition_index, self.apply_role(topic, state, configs))
         return outcomes
 
     def apply_role(
@@ -179,6 +178,8 @@ class ReplicaManager:
         self, topic_partition: TopicPartition, topic_id: UUID, is_new: bool, config: LogConfig | None
     ) -> HostedPartition:
         hosted = self._hosted.get(topic_partition)
+        noted = self.logs.topic_id_of(topic_partition)
+        topic_id = self.topic_names.id_to_host(topic_partition.topic, topic_id, noted)
         if hosted is None:
             log = self.logs.open(topic_partition, topic_id, is_new=is_new)
             log.config = config or log.config

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.log.config import LogConfig
 from broker.log.manager import NewLog
 from broker.protocol.messages.leader_and_isr import (
@@ -19,6 +19,7 @@ from broker.protocol.messages.leader_and_isr import (
 )
 from broker.runtime.paced import paced
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.topic_names import note_outcome
 
 
 class ReplicaStop(NamedTuple):
@@ -38,7 +39,7 @@ async def create_logs(replicas: ReplicaManager, request: LeaderAndIsrRequest) ->
         [
             NewLog(_name(topic, state), topic.topic_id, state.is_new)
             for topic, state in _states_in(request)
-            if not _is_hosted(replicas, topic, state)
+            if topic.topic_id != NO_TOPIC_ID and not _is_hosted(replicas, topic, state)
         ]
     )
 
@@ -62,7 +63,7 @@ async def take_roles(
         if _name(topic, state) not in hanging:
             await cuts.ended([_name(topic, state)])
         replicas.check_controller(request.controller_epoch, request.broker_epoch)
-        outcomes[topic.topic_id][state.partition_index] = replicas.apply_role(topic, state, configs)
+        note_outcome(outcomes, topic.topic_id, state.partition_index, replicas.apply_role(topic, state, configs))
     replicas.told_epoch = request.broker_epoch
     return outcomes
 

@@ -6,7 +6,10 @@ should the partition once return. Kafka calls such a log stray (KAFKA-14616) and
 deleted, an operator may look first.
 
 A log counts as stray when this broker was given no role in its partition from one look to the next, and the topic's
-znode, read after that, does not name this broker as one of its replicas.
+znode, read after that, does not name this broker as one of its replicas. A znode that cannot be read says nothing.
+
+A topic whose znode lost its id between two controllers, and that is not in the second one's metadata cache, waits for
+a broker in sync to restore the id: after each change of controller, brokers look at the znodes of topics in their logs.
 
 A partition that is still in use, of a topic that was deleted while nobody could say so, is in the way of the next topic
 of its name. A role in that one is refused, and asked for again; meanwhile the znode tells here which of both there is.
@@ -16,8 +19,9 @@ import asyncio
 
 from broker.common.errors import ApiError
 from broker.common.logs import logger
-from broker.common.types import TopicPartition
+from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.manager import LogManager
+from broker.runtime.replication.log_reconciliation import LoggedTopicIds
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.rounds import rounds
 from broker.zookeeper.errors import ZooKeeperError
@@ -37,6 +41,9 @@ class StrayLogs:
         self._replicas = replicas
         self._logs = logs
         self._store = store
+        self._topic_ids = LoggedTopicIds(store, broker_id, logs)
+        #: The controller epoch in which `_topic_ids` were looked at last.
+        self._restored_in = -1
         self._without_role: set[TopicPartition] = set()
         self._looking: asyncio.Task | None = None
 
@@ -57,6 +64,7 @@ class StrayLogs:
 
     async def look(self) -> None:
         """Set aside what had no role at the last look and now, and is not this broker's. Raises ZooKeeperError."""
+        await self._restore_topic_ids()
         await self._let_go_of_earlier_topics()
         without_role = {partition for partition in self._logs.logs if not self._has_role(partition)}
         for partition in sorted(without_role & self._without_role):
@@ -65,13 +73,20 @@ class StrayLogs:
                     self._set_aside(partition)
                     without_role.discard(partition)
         self._without_role = without_role
+        await asyncio.to_thread(self._logs.find_strays)
+
+    async def _restore_topic_ids(self) -> None:
+        controller_epoch = self._replicas.controller_epoch
+        if controller_epoch != self._restored_in:
+            await self._topic_ids.restored(sorted({partition.topic for partition in self._logs.logs}))
+            self._restored_in = controller_epoch
 
     async def _let_go_of_earlier_topics(self) -> None:
         doubted = self._replicas.logs.doubted
         for partition in sorted(doubted):
             async with self._replicas.taking_roles:
                 topic, hosted = await self._store.topic(partition.topic), self._replicas.get(*partition)
-                if topic is not None and hosted is not None and hosted.topic_id != topic.topic_id:
+                if topic is not None and hosted is not None and not may_be_same_topic(hosted.topic_id, topic.topic_id):
                     _log.warning("a later topic has its name, not served any more", partition=str(partition))
                     self._replicas.stop_replica(partition, delete=True)
                 doubted.discard(partition)
@@ -83,7 +98,9 @@ class StrayLogs:
 
     async def _is_ours(self, partition: TopicPartition) -> bool:
         topic = await self._store.topic(partition.topic)
-        if topic is None or self._logs.topic_id_of(partition) not in (None, topic.topic_id):
+        if topic is None:
+            return await self._store.has_unreadable_topic(partition.topic)
+        if not may_be_same_topic(self._logs.topic_id_of(partition), topic.topic_id):
             return False
         return self._broker_id in topic.partitions.get(partition.partition, ())
 
@@ -94,7 +111,7 @@ class StrayLogs:
             _log.error("stray log stays where it is", partition=str(partition), reason=error.message)
             return
         _log.warning(
-            "no partition of this broker's: its log was set aside; remove it when nobody misses it",
+            "no partition of this broker's: its log was set aside; remove it when its records are not needed",
             partition=str(partition),
             path=str(aside),
         )

@@ -16,6 +16,7 @@ from broker.common.limits import LONE_BROKER_MS, TOPIC_WRITES_MAX
 from broker.common.logs import logger
 from broker.common.topic_names import is_topic_name
 from broker.common.troubles import Troubles
+from broker.common.types import NO_TOPIC_ID
 from broker.config.broker import BrokerConfig
 from broker.config.topic import BY_NAME, check_topic_configs
 from broker.runtime.idle_keys import IdleKeys
@@ -32,7 +33,6 @@ _AUTOMATIC_CREATION_TIMEOUT_MS = 5_000
 _RECONNECTION_TIMEOUT_S = 15.0
 _RETRY_S = 0.1
 _CUT_OFF = (ConnectionInterrupted, SessionLost)
-NO_TOPIC_ID = UUID(int=0)
 
 
 #: Told of so many partitions that are about to be made, added or deleted; ApiError if they must not be now.

@@ -10,6 +10,10 @@ before the next effect. What a WatchTopics reads is told after the command's own
     elect 1                     this broker becomes controller under epoch 1
     resign
     topic t 0=1,2 1=2,1         a topic's znode is written (again: partitions are added)
+    without-id t 0=1,2          a tool older than topic ids makes a topic, or writes its znode anew
+    copied t u                  t's znode has the id that is in u's
+    restored t                  a broker that starts writes the id back that its log notes
+    forget-ids                  the broker elected next has been told of no topic: all were restarted
     vanish t                    a topic's znodes are removed by hand
     delete t                    its deletion is asked for
     deleted 1:10 t-0 t-1        broker 1 (epoch 10) answers StopReplica: these are gone
@@ -50,10 +54,11 @@ from broker.common.cluster import (
     TopicAssignment,
 )
 from broker.common.replica_assignment import ReplicaAssignment
-from broker.common.types import TopicPartition
+from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.controller import effects as do
 from broker.controller import events as told
 from broker.controller.controller import Controller
+from broker.controller.topic_ids import may_get_new_id
 from broker.controller.verdict import DONE, Verdict
 
 
@@ -67,7 +72,12 @@ class Story:
         self.states: dict[TopicPartition, LeaderAndIsr] = {}
         self.to_delete: set[str] = set()
         self.topics_made = 0
+        #: The id each topic was made with, and those that the last controller has told.
+        self.ids: dict[str, UUID] = {}
+        self.last_ids: dict[str, UUID] = {}
         self._to_read: list[str] = []
+        #: The newest broker epoch when a topic's znode lost its id.
+        self._lost_at: dict[str, int] = {}
         #: What topics say of unclean elections; "*" is the default.
         self.unclean: dict[str, bool] = {"*": False}
         #: Number of each notification of an ISR change, and what it names.
@@ -121,20 +131,67 @@ class Story:
             dict(self.states),
             frozenset(self.to_delete),
             frozenset(self.isr_changes),
+            dict(self.last_ids),
         )
 
     def _resign(self) -> told.Event:
+        context = self.controller.context
+        if context is not None:
+            self.last_ids = {name: topic.topic_id for name, topic in context.topics.items()}
         return told.Resigned()
+
+    def _forget_ids(self) -> None:
+        self.last_ids.clear()
+
+    def _without_id(self, topic: str, *partitions: str) -> told.Event:
+        """As the tools of Kafka 2.4 to 2.7 do, which keep what they know of reassignments."""
+        known = self.topics.get(topic)
+        self._lost_at[topic] = max((broker.epoch for broker in self.brokers.values()), default=-1)
+        before = known or TopicAssignment(topic, NO_TOPIC_ID, {})
+        replicas = dict(_replicas(text) for text in partitions)
+        self.topics[topic] = replace(before, topic_id=NO_TOPIC_ID, partitions=replicas)
+        return told.TopicRead(self.topics[topic]) if known else told.TopicsListed(frozenset(self.topics))
+
+    def _copied(self, topic: str, other: str) -> told.Event:
+        self.topics[topic] = replace(self.topics[topic], topic_id=self.topics[other].topic_id)
+        return told.TopicRead(self.topics[topic])
+
+    def _restored(self, topic: str) -> told.Event:
+        self.topics[topic] = replace(self.topics[topic], topic_id=self.ids[topic])
+        return told.TopicRead(self.topics[topic])
 
     def _topic(self, topic: str, *partitions: str) -> told.Event:
         known = self.topics.get(topic)
-        if known is None:
-            self.topics_made += 1
-        before = known or TopicAssignment(topic, UUID(int=self.topics_made), {})
+        before = known or TopicAssignment(topic, self._new_id(topic), {})
         self.topics[topic] = replace(before, partitions=dict(_replicas(text) for text in partitions))
         if known:
             return told.TopicRead(self.topics[topic])
         return told.TopicsListed(frozenset(self.topics))
+
+    def _new_id(self, topic: str) -> UUID:
+        self.topics_made += 1
+        self.ids[topic] = UUID(int=self.topics_made)
+        return self.ids[topic]
+
+    def _identify(
+        self, known_ids: dict[str, UUID | None], epochs: dict[int, int], names: dict[UUID, str]
+    ) -> told.Event:
+        assignments, states, unknown = {}, {}, set()
+        for topic in sorted(known_ids.keys() & self.topics.keys()):
+            assignment = self.topics[topic]
+            found = {key: state for key, state in self.states.items() if key.topic == topic}
+            if names.get(assignment.topic_id, topic) != topic or not assignment.has_id:
+                known_id = known_ids[topic]
+                since = {broker_id for broker_id, epoch in epochs.items() if epoch > self._lost_at.get(topic, -1)}
+                if known_id is None and may_get_new_id(found.values(), since):
+                    known_id = self._new_id(topic)
+                assignment = self.topics[topic] = replace(assignment, topic_id=known_id or NO_TOPIC_ID)
+            if assignment.has_id:
+                assignments[topic] = assignment
+                states |= found
+            else:
+                unknown.add(topic)
+        return told.TopicsIdentified(assignments, states, frozenset(unknown))
 
     def _vanish(self, topic: str) -> told.Event:
         self._remove(topic)
@@ -145,7 +202,7 @@ class Story:
         return told.TopicsToDelete(frozenset(self.to_delete))
 
     def _quietly(self, name: str, *arguments: str) -> None:
-        getattr(self, "_" + name)(*arguments)
+        getattr(self, "_" + name.replace("-", "_"))(*arguments)
 
     def _topics_to_delete(self, *topics: str) -> told.Event:
         return told.TopicsToDelete(frozenset(topics))
@@ -248,6 +305,9 @@ class Story:
         for effect in self.controller.step(event, self.now_ms):
             lines += [indent + line for line in _told(effect)]
             outcome = self._carry_out(effect)
+            if isinstance(outcome, told.TopicsIdentified):
+                lines += [f"{indent}{name} has id {one.topic_id.int}" for name, one in outcome.assignments.items()]
+                lines += [f"{indent}{name} has no id still" for name in sorted(outcome.unknown)]
             if isinstance(outcome, told.StatesWritten):
                 lines += [f"{indent}refused: {key} is {_state(state)}" for key, state in outcome.found.items()]
             if outcome is not None:
@@ -258,6 +318,8 @@ class Story:
         match effect:
             case do.WriteStates(states):
                 return self._write(states)
+            case do.IdentifyTopics(known_ids, epochs, names):
+                return self._identify(known_ids, epochs, names)
             case do.RemoveTopic(topic):
                 self._remove(topic)
                 return told.TopicRemoved(topic)
@@ -310,6 +372,7 @@ class Story:
 
     def _remove(self, topic: str) -> None:
         self.topics.pop(topic, None)
+        self.ids.pop(topic, None)
         self.to_delete.discard(topic)
         self.states = {partition: state for partition, state in self.states.items() if partition.topic != topic}
 
@@ -375,6 +438,9 @@ def _told(effect: do.Effect) -> Iterator[str]:
         case do.Answer(request_id, verdicts):
             yield f"answer request {request_id}"
             yield from (f"  {partition} {_verdict(verdict)}" for partition, verdict in verdicts.items())
+        case do.IdentifyTopics(known_ids):
+            for topic, known_id in known_ids.items():
+                yield f"identify {topic}" + (f": it had id {known_id.int}" if known_id else ", whose id is unknown")
         case do.StepAgain():
             yield "again"
 

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from broker.common.types import NO_TOPIC_ID
 from broker.controller import effects as do
 from broker.controller import events as told
 from broker.controller.context import ControllerContext
@@ -13,7 +14,7 @@ from tests.broker.controller.story import Story
 _STEPS = (
     *("come", "come", "go", "stop", "lose_disk", "elect"),
     *("topic", "grow", "delete", "answer", "answer", "isr", "isr", "unclean", "move", "prefer"),
-    *("want", "want", "tick", "fill", "fill", "make_room"),
+    *("want", "want", "tick", "lose_id", "lose_id", "fill", "fill", "make_room"),
 )
 
 
@@ -54,6 +55,16 @@ class Walk(Story):
         name = self._dice.choice("abcd")
         if name not in self.topics:
             self.run(f"topic {name} {self._replicas(0)} {self._replicas(1)}")
+
+    def _do_lose_id(self, how: str = "") -> None:
+        """A tool that knows no topic ids writes a znode anew, or makes a topic."""
+        name = self._dice.choice("abcd")
+        known = self.topics.get(name)
+        if known is not None and known.topic_id == NO_TOPIC_ID:
+            return
+        before = known.partitions if known else {}
+        replicas = [f"{index}={','.join(map(str, ids))}" for index, ids in before.items()]
+        self.run(f"{how}without-id {name} {' '.join(replicas or [self._replicas(0)])}")
 
     def _do_grow(self) -> None:
         if self.topics:
@@ -167,6 +178,7 @@ class Walk(Story):
         if self._dice.random() < 0.5:
             self._epoch += 1
             self.run("resign")
+            self._do_lose_id("quietly ")
         self.run(f"elect {max(self._epoch, 1)}")
 
     def _carry_out(self, effect: do.Effect) -> told.Event | None:
@@ -180,6 +192,13 @@ class Walk(Story):
             incarnation = f"{effect.broker_id}:{context.brokers[effect.broker_id].epoch}"
             self._told_again += [(incarnation, told_again)] if told_again else []
         return super()._carry_out(effect)
+
+    def _identify(self, known_ids, epochs, names) -> told.Event:
+        """No topic gets another id while it is there."""
+        before = {name: topic_id for name, topic_id in self.ids.items() if name in self.topics}
+        event = super()._identify(known_ids, epochs, names)
+        assert before == {name: self.topics[name].topic_id for name in before if self.topics[name].has_id} | before
+        return event
 
     def _write(self, states) -> told.Event:
         for partition, state in states.items():

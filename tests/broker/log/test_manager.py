@@ -240,6 +240,27 @@ def test_partition_without_an_id_takes_the_first_that_is_given(start, tmp_path):
     assert start().topic_id_of(ORDERS_0) == SECOND_ID
 
 
+def test_an_id_of_zero_is_noted_as_none(start, tmp_path):
+    """As a broker of an earlier version wrote it that was told a topic without an id."""
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID)
+    manager.shutdown()
+    (tmp_path / "data" / "orders-0" / "partition.metadata").write_text(f"version: 0\ntopic_id: {'A' * 22}\n")
+    assert start().topic_id_of(ORDERS_0) is None
+
+
+def test_records_put_in_the_place_of_a_new_log_are_set_aside(start, tmp_path, batch_of, records_of):
+    """A directory is restored from a backup while the broker runs, and then a topic of that name is made."""
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID).append(batch_of(b"restored"), 0)
+    shutil.copytree(tmp_path / "data" / "orders-0", tmp_path / "backup")
+    manager.delete(ORDERS_0)
+    shutil.copytree(tmp_path / "backup", tmp_path / "data" / "orders-0")
+    assert records_of(manager.get_or_create(ORDERS_0, SECOND_ID)) == []
+    (aside,) = manager.strays
+    assert b"restored" in (aside / f"{0:020d}.log").read_bytes()
+
+
 def test_deleted_log_is_renamed_at_once_and_purged_later(start, tmp_path, batch_of):
     manager = start()
     log = manager.get_or_create(ORDERS_0, FIRST_ID)

@@ -97,3 +97,23 @@ def test_who_listens_hears_of_partitions_that_are_gone_for_good():
     tell_all(cache, told("a", 0, topic_id=2))
     tell_all(cache, told("a", 0, topic_id=2, leader=LEADER_DURING_DELETE))
     assert gone == [["a-0", "a-1"], ["a-0"]]
+
+
+def test_a_topic_told_of_without_its_id_is_the_one_that_is_known():
+    """By a controller of an earlier version, which read a znode that lost its id: nothing of the topic is deleted."""
+    cache, deleted = MetadataCache(), []
+    cache.on_deleted.append(deleted.extend)
+    tell_all(cache, told("a", 0, 1))
+    tell_all(cache, told("a", 1, leader=2, topic_id=0))
+    assert (cache.partition_count("a"), cache.leader_of("a", 1), deleted) == (2, 2, [])
+    assert cache.topic_of_id(UUID(int=1)) is cache.topics["a"]
+    assert cache.topic_ids() == {"a": UUID(int=1)}
+
+
+def test_topics_without_ids_are_not_found_by_none():
+    cache = MetadataCache()
+    for name in "ab":
+        tell_all(cache, told(name, 0, topic_id=0))
+    assert (cache.topics.keys(), cache.topic_of_id(UUID(int=0)), cache.topic_ids()) == ({"a", "b"}, None, {})
+    tell_all(cache, told("a", 0, topic_id=5))
+    assert cache.topic_of_id(UUID(int=5)).name == "a"

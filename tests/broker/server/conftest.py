@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 from itertools import count
-from uuid import UUID
+from uuid import UUID, uuid5
 
 import pytest
 
@@ -79,7 +79,14 @@ from broker.server.waiting_room import WaitingRoom
 from tests.broker.runtime.controllers_word import tell_all
 from tests.members import MEMBERSHIP, dialer
 
+#: Of the topic "t".
 TOPIC_ID = UUID(int=77)
+
+
+def topic_id_of(topic: str) -> UUID:
+    return TOPIC_ID if topic == "t" else uuid5(TOPIC_ID, topic)
+
+
 FRAME_BYTES_MAX = 1024 * 1024
 #: As any client of today begins.
 INTRODUCTION = ApiVersionsRequest(client_software_name="tester", client_software_version="1")
@@ -367,7 +374,7 @@ class Served:
         await client.log_in(MEMBERSHIP.dial("127.0.0.1", self.listener.port))
         return client
 
-    def lead(self, topic: str, partitions: int = 1, leader: int = 1, leader_epoch: int = 0, topic_id=TOPIC_ID) -> None:
+    def lead(self, topic: str, partitions: int = 1, leader: int = 1, leader_epoch: int = 0, topic_id=None) -> None:
         """As the controller: this broker's replica of each partition is led by `leader`."""
         states = [
             LeaderAndIsrPartitionState(
@@ -375,20 +382,19 @@ class Served:
             )
             for index in range(partitions)
         ]
-        self.replicas.apply_leader_and_isr(
-            LeaderAndIsrRequest(
-                topic_states=[LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id, partition_states=states)]
-            )
+        topic_state = LeaderAndIsrTopicState(
+            topic_name=topic, topic_id=topic_id or topic_id_of(topic), partition_states=states
         )
+        self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic_state]))
 
     def lead_with_follower(self, topic: str, follower: int, leader_epoch: int = 1) -> None:
         """As the controller: this broker leads partition 0, and `follower` is in sync."""
         both = [1, follower]
         state = LeaderAndIsrPartitionState(leader=1, leader_epoch=leader_epoch, isr=both, replicas=both)
-        topic_state = LeaderAndIsrTopicState(topic_name=topic, topic_id=TOPIC_ID, partition_states=[state])
+        topic_state = LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id_of(topic), partition_states=[state])
         self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic_state]))
 
-    def tell_of(self, topic: str, partitions: int = 1, leader: int = 1, topic_id=TOPIC_ID) -> None:
+    def tell_of(self, topic: str, partitions: int = 1, leader: int = 1, topic_id=None) -> None:
         """As the controller: what to answer to Metadata."""
         endpoint = UpdateMetadataEndpoint(host="127.0.0.1", port=self.listener.port, listener="PLAINTEXT")
         states = [
@@ -401,7 +407,11 @@ class Served:
                 controller_id=1,
                 controller_epoch=1,
                 live_brokers=[UpdateMetadataBroker(id=1, endpoints=[endpoint])],
-                topic_states=[UpdateMetadataTopicState(topic_name=topic, topic_id=topic_id, partition_states=states)],
+                topic_states=[
+                    UpdateMetadataTopicState(
+                        topic_name=topic, topic_id=topic_id or topic_id_of(topic), partition_states=states
+                    )
+                ],
             ),
         )
 

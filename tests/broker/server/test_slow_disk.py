@@ -22,7 +22,7 @@ from broker.protocol.messages.stop_replica import (
     StopReplicaTopicState,
 )
 from broker.runtime.replication.role_changes import create_logs, take_roles
-from tests.broker.server.conftest import TOPIC_ID
+from tests.broker.server.conftest import topic_id_of
 from tests.broker.server.test_bad_input import batch_of, produce
 from tests.eventually import eventually
 
@@ -36,7 +36,7 @@ def leading(topic: str, partitions: int, controller_epoch: int = 1) -> LeaderAnd
         controller_id=1,
         controller_epoch=controller_epoch,
         broker_epoch=-1,
-        topic_states=[LeaderAndIsrTopicState(topic_name=topic, topic_id=TOPIC_ID, partition_states=states)],
+        topic_states=[LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id_of(topic), partition_states=states)],
     )
 
 

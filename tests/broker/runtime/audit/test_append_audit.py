@@ -1,7 +1,7 @@
 """The partitions a broker leads, from the role to what is told: on real logs, with a group of positions in memory."""
 
 import itertools
-from uuid import UUID
+from uuid import UUID, uuid5
 
 import pytest
 
@@ -60,7 +60,8 @@ class Node:
         self.positions = positions
         self.audit = AppendAudit(self.replicas, positions, self.clock)
 
-    def lead(self, epoch, config=COUNTED, leader=1, topic_id=TOPIC_ID, topic="t"):
+    def lead(self, epoch, config=COUNTED, leader=1, topic_id=None, topic="t"):
+        topic_id = topic_id or (TOPIC_ID if topic == "t" else uuid5(TOPIC_ID, topic))
         state = LeaderAndIsrPartitionState(
             partition_index=0, controller_epoch=1, leader=leader, leader_epoch=epoch, isr=[1, 2][:leader],
             partition_epoch=epoch, replicas=[1, 2][:leader], is_new=False,

@@ -66,7 +66,7 @@ def world():
 
 
 async def test_trap_11_broker_that_may_lack_records_is_in_no_isr_that_has_another_member(world):
-    await world.lost_logs.leave_isrs()
+    await world.lost_logs.leave_isrs(await world.store.topics([]))
     assert world.store.states[LED] == LeaderAndIsr(-1, 6, (OTHER,), 1, 4)
     assert world.store.states[FOLLOWED] == LeaderAndIsr(OTHER, 6, (OTHER,), 1, 4)
     assert world.store.states[ALONE] == LeaderAndIsr(-1, 6, (ME,), 1, 4)
@@ -74,24 +74,24 @@ async def test_trap_11_broker_that_may_lack_records_is_in_no_isr_that_has_anothe
 
 
 async def test_trap_11_leader_about_to_count_its_earlier_life_in_finds_another_version(world):
-    await world.lost_logs.leave_isrs()
+    await world.lost_logs.leave_isrs(await world.store.topics([]))
     assert world.store.states[NOT_IN_SYNC] == world.before[NOT_IN_SYNC].at_version(4)
 
 
 async def test_states_of_whole_logs_and_of_others_are_left_alone(world):
-    await world.lost_logs.leave_isrs()
+    await world.lost_logs.leave_isrs(await world.store.topics([]))
     assert [world.store.states[one] for one in (KEPT, ELSEWHERE)] == [world.before[one] for one in (KEPT, ELSEWHERE)]
 
 
 async def test_state_that_somebody_writes_meanwhile_is_read_again(world):
     world.store.meddle[NOT_IN_SYNC] = LeaderAndIsr(OTHER, 5, (OTHER, ME), 1, 4)
-    await world.lost_logs.leave_isrs()
+    await world.lost_logs.leave_isrs(await world.store.topics([]))
     assert world.store.states[NOT_IN_SYNC] == LeaderAndIsr(OTHER, 6, (OTHER,), 1, 5)
 
 
 async def test_topic_that_is_deleted_meanwhile_is_none_of_its_concern(world):
     world.store.write_isr = _gone
-    await world.lost_logs.leave_isrs()
+    await world.lost_logs.leave_isrs(await world.store.topics([]))
     assert world.logs.is_dealt_with
 
 

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.log import log_removal
 from broker.log.config import LogConfig
 from broker.log.log import Log
@@ -121,13 +121,45 @@ async def test_late_stop_of_an_earlier_epoch_leaves_a_replica_that_was_given_bac
     assert replicas.get("t", 0) is None
 
 
-async def test_trap_12_role_under_another_topic_id_begins_with_an_empty_log(logs):
+async def test_trap_12_role_under_another_topic_id_begins_with_an_empty_log(logs, tmp_path):
     logs.get_or_create(TopicPartition("t", 0), UUID(int=9)).append(build_batch([Record(0, 0, None, b"old")]), 3)
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is ErrorCode.NONE
     hosted = replicas.get("t", 0)
     assert (hosted.topic_id, hosted.log.log_end_offset) == (UUID(int=1), 0)
     assert logs.topic_id_of(TopicPartition("t", 0)) == UUID(int=1)
+    (aside,) = tmp_path.glob("*/t-0.*-stray")
+    assert b"old" in b"".join(path.read_bytes() for path in aside.glob("*.log")), "no records are deleted for it"
+
+
+async def test_a_role_without_a_topic_id_is_one_in_the_topic_that_the_log_notes(logs):
+    log = logs.get_or_create(TopicPartition("t", 0), UUID(int=9))
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
+    outcomes = replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0, topic_id=NO_TOPIC_ID))
+    assert outcomes == {NO_TOPIC_ID: {0: ErrorCode.NONE}}
+    assert (replicas.get("t", 0).topic_id, replicas.get("t", 0).log) == (UUID(int=9), log)
+
+
+async def test_a_role_in_a_topic_of_which_no_id_is_known_waits_for_one(logs):
+    """Two such topics would share all that is known by ids: followers fetch by them."""
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
+    request = _led_by_1(leader_epoch=0, topic_id=NO_TOPIC_ID)
+    logs.get_or_create(TopicPartition("u", 0), UUID(int=2))
+    request.topic_states += _led_by_1(leader_epoch=0, topic="u", topic_id=NO_TOPIC_ID).topic_states
+    outcomes = replicas.apply_leader_and_isr(request)
+    assert outcomes == {NO_TOPIC_ID: {0: ErrorCode.REPLICA_NOT_AVAILABLE}}, "an error is not hidden by a success"
+    assert (replicas.get("t", 0), replicas.topic_names.of(NO_TOPIC_ID)) == (None, "")
+    assert logs.get(TopicPartition("t", 0)) is None
+
+
+async def test_a_role_under_the_id_of_another_hosted_topic_is_refused(logs):
+    """A znode was copied with the id in it: followers, who fetch by ids, would get the other topic's records."""
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
+    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))
+    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0, topic="u"))) is (
+        ErrorCode.INCONSISTENT_TOPIC_ID
+    )
+    assert (replicas.get("u", 0), replicas.topic_names.of(UUID(int=1))) == (None, "t")
 
 
 async def test_a_role_that_cannot_be_taken_is_the_matter_of_its_partition_alone(logs, monkeypatch):

@@ -1,5 +1,6 @@
 """Logs that nobody gave this broker a role for: whose they are is asked before they are put out of the way."""
 
+import shutil
 from uuid import UUID
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from broker.common.clock import SystemClock
 from broker.common.cluster import TopicAssignment
 from broker.common.errors import ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.protocol.messages.leader_and_isr import (
@@ -33,6 +34,7 @@ class Topics:
 
     def __init__(self):
         self.known: dict[str, TopicAssignment] = {}
+        self.unreadable: set[str] = set()
         self.is_gone = False
         self.asked: list[str] = []
         self.defects: list[Exception] = []
@@ -44,6 +46,9 @@ class Topics:
         if self.is_gone:
             raise ZooKeeperError("connection lost")
         return self.known.get(name)
+
+    async def has_unreadable_topic(self, name: str) -> bool:
+        return name in self.unreadable
 
 
 @pytest.fixture
@@ -105,6 +110,29 @@ async def test_stray_log_is_neither_opened_nor_removed_by_the_next_start(strays,
         again.shutdown()
 
 
+async def test_a_log_stays_while_its_topics_znode_cannot_be_read(strays, topics, logs):
+    topics.unreadable = {"t"}
+    for _ in range(3):
+        await strays.look()
+    assert logs.get(T_0) is not None
+
+
+async def test_a_log_of_a_topic_whose_znode_has_lost_its_id_stays(strays, topics, logs):
+    topics.known["t"] = TopicAssignment("t", NO_TOPIC_ID, {0: (1, 2)})
+    for _ in range(3):
+        await strays.look()
+    assert logs.get(T_0) is not None
+
+
+async def test_strays_are_counted_until_an_operator_removes_them(strays, manager, logs, tmp_path):
+    await strays.look()
+    await strays.look()
+    assert manager.logs.stray_count == 1
+    shutil.rmtree(*aside(tmp_path))
+    await strays.look()
+    assert manager.logs.stray_count == 0
+
+
 @pytest.mark.parametrize("replicas", [(1, 2), (2, 3, 1)], ids=["stays", "is on the move"])
 async def test_log_of_a_partition_assigned_here_waits_for_its_role(strays, topics, logs, replicas):
     topics.known["t"] = TopicAssignment("t", OURS, {0: replicas})
@@ -147,7 +175,7 @@ def told_to_lead(manager, topic_id: UUID) -> ErrorCode:
     return manager.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))[topic_id][0]
 
 
-async def test_partition_of_an_earlier_topic_is_let_go_and_the_next_role_is_taken(strays, topics, manager):
+async def test_partition_of_an_earlier_topic_is_let_go_and_the_next_role_is_taken(strays, topics, manager, tmp_path):
     """As when the topic was deleted while this broker was cut off, by a controller that is no longer."""
     assert told_to_lead(manager, OURS) == ErrorCode.NONE
     assert told_to_lead(manager, LATER) == ErrorCode.INCONSISTENT_TOPIC_ID
@@ -155,9 +183,15 @@ async def test_partition_of_an_earlier_topic_is_let_go_and_the_next_role_is_take
     await strays.look()
     assert told_to_lead(manager, LATER) == ErrorCode.NONE
     assert (manager.get(*T_0).topic_id, manager.get(*T_0).log.log_end_offset) == (LATER, 0)
+    (directory,) = aside(tmp_path)
+    assert b"kept" in (directory / f"{0:020d}.log").read_bytes()
 
 
-@pytest.mark.parametrize("known", [TopicAssignment("t", OURS, {0: (1,)}), None], ids=["ours", "none"])
+@pytest.mark.parametrize(
+    "known",
+    [TopicAssignment("t", OURS, {0: (1,)}), TopicAssignment("t", NO_TOPIC_ID, {0: (1,)}), None],
+    ids=["ours", "without id", "none"],
+)
 async def test_partition_in_use_stays_when_what_was_said_of_a_later_topic_is_not_so(strays, topics, manager, known):
     told_to_lead(manager, OURS)
     told_to_lead(manager, LATER)

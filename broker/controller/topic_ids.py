@@ -1,0 +1,106 @@
+"""Topics whose znodes have no id: made by a Kafka older than topic ids (KIP-516), or written anew by a tool of one, as
+CMAK's "Add partitions" does (KAFKA-14190).
+
+A missing id says nothing of the records: it is unknown, never another topic's. It is restored in this order: the id
+the controller knows; the id the controller before has told this broker; the id that a replica's `partition.metadata`
+notes, which its broker writes back before it registers (`LogReconciliation`); a new id. Only then does the topic have
+roles, so that brokers never host two topics under the same id. Kafka's `processTopicIds` makes new ids at once.
+
+An id that another topic has, because a znode was copied with the id in it, counts as missing.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from uuid import UUID
+
+from broker.common.cluster import LeaderAndIsr, TopicAssignment
+from broker.common.types import TopicPartition
+from broker.controller.context import ControllerContext
+from broker.controller.effects import Effect, IdentifyTopics, ReadTopicsToDelete
+from broker.controller.events import TopicsIdentified
+from broker.controller.request_batch import RequestBatch
+from broker.controller.state_changes import correct_states, take_over
+
+
+def may_get_new_id(states: Collection[LeaderAndIsr], registered_since: Collection[int]) -> bool:
+    """Return whether a topic whose id is not known to the controller may get a new one.
+
+    It may when it has no partition state, so that no replica ever had a role in it; or when a member of an ISR is among
+    the brokers `registered_since` the znode was written: that broker would have written back an id that its log notes.
+    Otherwise the brokers that hold the records are waited for, because a new id would make strays of their logs. A
+    registration from before is no proof, for it may be that of a broker that is dead.
+    """
+    return not states or any(broker_id in registered_since for state in states for broker_id in state.isr)
+
+
+def names_by_id(topics: Mapping[str, TopicAssignment], last_topic_ids: Mapping[str, UUID]) -> dict[UUID, str]:
+    """Return the topic of each id. Of several with one id, it is the one that had it before, else the first by name."""
+    names: dict[UUID, str] = {}
+    for name in sorted(topics, key=lambda name: (last_topic_ids.get(name) != topics[name].topic_id, name)):
+        if topics[name].has_id:
+            names.setdefault(topics[name].topic_id, name)
+    return names
+
+
+def has_own_id(context: ControllerContext, assignment: TopicAssignment) -> bool:
+    """Return whether the znode has an id that is not another topic's."""
+    return assignment.has_id and context.topic_names.get(assignment.topic_id) in (None, assignment.topic)
+
+
+def identify_topics(context: ControllerContext, topics: Iterable[str]) -> list[Effect]:
+    """Return what gives the topics their ids; nothing without topics."""
+    known_ids = {topic: _known_id(context, topic) for topic in sorted(topics)}
+    if not known_ids:
+        return []
+    epochs = {broker_id: broker.epoch for broker_id, broker in context.brokers.items()}
+    return [IdentifyTopics(known_ids, epochs, dict(context.topic_names))]
+
+
+def _known_id(context: ControllerContext, topic: str) -> UUID | None:
+    if topic in context.topics:
+        return context.topics[topic].topic_id
+    topic_id = context.last_topic_ids.get(topic)
+    return None if topic_id in context.topic_names else topic_id
+
+
+def topics_identified(context: ControllerContext, event: TopicsIdentified) -> list[Effect]:
+    context.topics_without_id |= event.unknown - context.topics.keys()
+    return [
+        effect
+        for _, assignment in sorted(event.assignments.items())
+        if has_own_id(context, assignment)
+        for effect in take_topic(context, assignment, event.states)
+    ]
+
+
+def take_topic(
+    context: ControllerContext, assignment: TopicAssignment, states: dict[TopicPartition, LeaderAndIsr]
+) -> list[Effect]:
+    """Take a topic as its znode has it, with its id. New partitions have the state in `states`, or get their first one.
+
+    Where a deletion was asked for, it may have been that of an earlier topic of the same name; so that is looked up.
+    """
+    topic = assignment.topic
+    context.topics_without_id.discard(topic)
+    effects: list[Effect] = []
+    known = context.topics.get(topic)
+    if known is not None and known.topic_id != assignment.topic_id:
+        effects += forget_topics(context, {topic})
+    if topic in context.deleting:
+        return effects
+    new = context.add_partitions(assignment)
+    with_state = [partition for partition in new if partition in states]
+    for partition in with_state:
+        context.find_partition(partition, states[partition])
+    if topic in context.topics_to_delete:
+        return [*effects, ReadTopicsToDelete()]
+    if with_state:
+        return effects + take_over(context, new)
+    return effects + correct_states(context, new)
+
+
+def forget_topics(context: ControllerContext, topics: Collection[str]) -> list[Effect]:
+    batch = RequestBatch(context)
+    for topic in sorted(topics):
+        batch.add_deleted(context.partitions(topic))
+        context.forget_topic(topic)
+    return batch.effects()

@@ -1,0 +1,94 @@
+"""Compares the logs on this broker's disks with ZooKeeper before the broker registers, while it has no roles.
+
+1. A topic whose znode has lost its id, or has the same as another topic's, gets the id back that the logs note: all
+   brokers may have been down when a tool older than topic ids wrote the znode, and then no controller knows the id.
+2. A log that another topic of its name wrote (a directory restored from a backup) is set aside as stray.
+3. The broker leaves the ISRs of partitions whose logs are not here, or have lost their end: see `lost_logs`.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from uuid import UUID
+
+from broker.common.cluster import TopicAssignment
+from broker.common.errors import ApiError
+from broker.common.logs import logger
+from broker.common.types import NO_TOPIC_ID, TopicPartition, may_be_same_topic
+from broker.log.manager import LogManager
+from broker.runtime.replication.lost_logs import LostLogs
+from broker.runtime.replication.replica_logs import set_aside_other_topic
+from broker.zookeeper.store import ClusterStore
+from broker.zookeeper.topic_ids import restore_topic_id
+
+_log = logger(__name__)
+
+
+class LogReconciliation:
+    """Runs once, between the end of the broker's earlier registration and its next one."""
+
+    def __init__(self, store: ClusterStore, broker_id: int, logs: LogManager):
+        self._store = store
+        self._logs = logs
+        self._topic_ids = LoggedTopicIds(store, broker_id, logs)
+        self._lost_logs = LostLogs(store, broker_id, logs)
+
+    async def run(self) -> None:
+        """Raises the errors of `broker.zookeeper.errors`; the next start does all of it again."""
+        topics = await self._topic_ids.restored(await self._store.topic_names())
+        for topic in topics:
+            self._set_aside_other_topics(topic)
+        await self._lost_logs.leave_isrs(topics)
+
+    def _set_aside_other_topics(self, topic: TopicAssignment) -> None:
+        for index in topic.partitions:
+            partition = TopicPartition(topic.topic, index)
+            if not may_be_same_topic(self._logs.topic_id_of(partition), topic.topic_id):
+                try:
+                    set_aside_other_topic(self._logs, partition, topic.topic_id)
+                except ApiError as error:
+                    _log.error("log of another topic stays", partition=str(partition), reason=error.message)
+
+
+class LoggedTopicIds:
+    """The topic ids that this broker's logs note, for znodes that have lost theirs."""
+
+    def __init__(self, store: ClusterStore, broker_id: int, logs: LogManager):
+        self._store = store
+        self._broker_id = broker_id
+        self._logs = logs
+
+    async def restored(self, names: Iterable[str]) -> list[TopicAssignment]:
+        """Return these topics, having written ids into znodes where that is due. A topic has NO_TOPIC_ID if none is
+        known of it here.
+        """
+        topics = await self._store.topics(list(names))
+        times_used = Counter(topic.topic_id for topic in topics if topic.has_id)
+        shared_ids = {topic_id for topic_id, times in times_used.items() if times > 1}
+        return [
+            topic if topic.has_id and topic.topic_id not in shared_ids else await self._restore(topic, shared_ids)
+            for topic in topics
+        ]
+
+    async def _restore(self, topic: TopicAssignment, shared_ids: Collection[UUID]) -> TopicAssignment:
+        """Return the topic with the id that most of its logs here note, of those in the ISR; without one if none does.
+
+        A replica outside the ISR has no say, nor has a log in a partition without a state: its topic was made anew.
+        """
+        noted = {
+            partition: topic_id
+            for partition in self._assigned(topic)
+            if (topic_id := self._logs.topic_id_of(partition)) is not None
+        }
+        states = await self._store.states(sorted(noted))
+        votes = Counter(noted[partition] for partition, state in states.items() if self._broker_id in state.isr)
+        if not votes:
+            return replace(topic, topic_id=NO_TOPIC_ID)
+        if len(votes) > 1:
+            _log.warning("logs note several topic ids", topic=topic.topic, ids=", ".join(map(str, sorted(votes))))
+        chosen, _ = max(votes.items(), key=lambda vote: (vote[1], vote[0]))
+        return await restore_topic_id(self._store, topic.topic, chosen, shared_ids) or topic
+
+    def _assigned(self, topic: TopicAssignment) -> list[TopicPartition]:
+        named = topic.partitions.items()
+        return [TopicPartition(topic.topic, index) for index, replicas in named if self._broker_id in replicas]

@@ -1,0 +1,138 @@
+"""Writes ids into the znodes of topics that have none: the controller under its fence, a broker that starts without.
+
+Only a znode without an id, or with another topic's, is written, over the version it was read in; everything else in it
+stays.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from uuid import UUID, uuid4
+
+from broker.common.cluster import LeaderAndIsr, TopicAssignment
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.zookeeper import znodes
+from broker.zookeeper.ask_each import ask_each
+from broker.zookeeper.controller_store import ControllerStore
+from broker.zookeeper.errors import MalformedZnode, NodeMissing, OperationRefused, QuotaExceeded, WrongVersion
+from broker.zookeeper.quota import require_fitting
+from broker.zookeeper.session import SetData
+from broker.zookeeper.store import ClusterStore
+
+_log = logger(__name__)
+
+#: How often a write is tried while others change the znode.
+_CONFLICTS_MAX = 10
+
+#: The id for a topic as its znode has it, written by that transaction; None if it stays without.
+_Choose = Callable[[TopicAssignment, int], Awaitable[UUID | None]]
+_Write = Callable[[SetData], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class IdentifiedTopics:
+    """Topics with their ids and partition states, and the names of those that have no id still."""
+
+    assignments: dict[str, TopicAssignment] = field(default_factory=dict)
+    states: dict[TopicPartition, LeaderAndIsr] = field(default_factory=dict)
+    unknown: set[str] = field(default_factory=set)
+
+
+async def identify_topics(
+    store: ClusterStore,
+    writes: ControllerStore,
+    known_ids: Mapping[str, UUID | None],
+    broker_epochs: Mapping[int, int],
+    may_get_new_id: Callable[[Collection[LeaderAndIsr], Collection[int]], bool],
+    names: Mapping[UUID, str],
+) -> IdentifiedTopics:
+    """Give each topic the id in `known_ids`, or a new one if its states allow that. Raises ControllerMoved.
+
+    `may_get_new_id` is given the states and those of `broker_epochs` that have registered since the znode was written.
+    An id that `names` gives to another topic counts as none. A known id is not given to a topic without any partition
+    znode: it was made anew by hand under the same name.
+    """
+    identified = IdentifiedTopics()
+
+    async def identify(topic: str) -> None:
+        states: dict[TopicPartition, LeaderAndIsr] = {}
+
+        async def choose(assignment: TopicAssignment, mzxid: int) -> UUID | None:
+            partitions = [TopicPartition(topic, index) for index in assignment.partitions]
+            states.update(await store.states(partitions))
+            is_anew = await store.session.exists(znodes.partitions_path(topic)) is None
+            known_id = None if is_anew else known_ids[topic]
+            since = {broker_id for broker_id, epoch in broker_epochs.items() if epoch > mzxid}
+            # Partitions none of whose states can be read are no proof of a topic without any.
+            is_allowed = is_anew or (bool(states) and may_get_new_id(states.values(), since))
+            return known_id or (uuid4() if is_allowed else None)
+
+        def is_foreign(topic_id: UUID) -> bool:
+            return names.get(topic_id, topic) != topic
+
+        assignment = await _with_id(store, topic, choose, partial(_write_fenced, writes), is_foreign)
+        if assignment is None:
+            return
+        if assignment.has_id and not is_foreign(assignment.topic_id):
+            identified.assignments[topic] = assignment
+            identified.states |= states
+        else:
+            identified.unknown.add(topic)
+
+    await ask_each(identify, known_ids)
+    return identified
+
+
+async def restore_topic_id(
+    store: ClusterStore, topic: str, topic_id: UUID, foreign_ids: Collection[UUID] = ()
+) -> TopicAssignment | None:
+    """Write `topic_id` into the topic's znode unless it has an id; return the topic as it is then, None if gone.
+
+    One of `foreign_ids`, which several topics have, counts as none.
+    """
+
+    async def choose(_assignment: TopicAssignment, _mzxid: int) -> UUID:
+        return topic_id
+
+    async def write(operation: SetData) -> None:
+        await store.session.set(operation.path, operation.data, operation.version)
+
+    return await _with_id(store, topic, choose, write, foreign_ids.__contains__)
+
+
+async def _with_id(
+    store: ClusterStore, topic: str, choose: _Choose, write: _Write, is_foreign: Callable[[UUID], bool]
+) -> TopicAssignment | None:
+    """Return the topic with the id its znode has, or that was chosen and written; without one if none was.
+
+    None if the znode is gone or unreadable.
+    """
+    path = znodes.topic_path(topic)
+    for _ in range(_CONFLICTS_MAX):
+        try:
+            znode = await store.session.get(path)
+            present = znodes.decode_topic(topic, znode.data)
+            topic_id = await choose(present, znode.mzxid)
+            has_own_id = present.has_id and not is_foreign(present.topic_id)
+            if has_own_id or topic_id in (None, present.topic_id):
+                return present
+            with_id = replace(present, topic_id=topic_id)
+            data = znodes.encode_topic(with_id)
+            await require_fitting(store.session, "/brokers", len(data))
+            await write(SetData(path, data, znode.version))
+        except (NodeMissing, MalformedZnode):
+            return None
+        except QuotaExceeded as error:
+            _log.error("topic stays without an id: delete topics", topic=topic, reason=str(error))
+            return present
+        except WrongVersion:
+            continue
+        reason = "it had another topic's" if present.has_id else "it had none"
+        _log.warning("topic id written into a znode", topic=topic, topic_id=str(topic_id), reason=reason)
+        return with_id
+    raise OperationRefused(path, "it keeps changing")
+
+
+async def _write_fenced(writes: ControllerStore, operation: SetData) -> None:
+    await writes.fenced([operation])

@@ -1,0 +1,191 @@
+"""A broker's logs compared with ZooKeeper before it registers; ZooKeeper is a real one, and so are the logs."""
+
+import shutil
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from broker.common.clock import ManualClock, SystemClock
+from broker.common.cluster import LeaderAndIsr, TopicAssignment
+from broker.common.types import NO_TOPIC_ID, TopicPartition
+from broker.log.checkpoints import PARTITION_METADATA
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from broker.runtime.delayed_fetches import DelayedFetches
+from broker.runtime.replication.log_reconciliation import LogReconciliation
+from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.stray_logs import StrayLogs
+from broker.zookeeper import znodes
+from broker.zookeeper.session import ZooKeeperSession
+from broker.zookeeper.store import ClusterStore
+
+ME, OTHER = 1, 2
+FIRST, SECOND = UUID(int=1), UUID(int=2)
+T_0, T_1, T_2 = (TopicPartition("t", index) for index in range(3))
+REPLICAS = (ME, OTHER)
+
+
+@pytest.fixture
+async def store(zookeeper, tmp_path):
+    session = ZooKeeperSession(f"127.0.0.1:{zookeeper.port}/reconciled-{tmp_path.name}", 4_000)
+    await session.connect(10_000)
+    cluster = ClusterStore(session, ManualClock())
+    await cluster.ensure_persistent_paths()
+    yield cluster
+    await session.close()
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Loads the logs of the directories that are there, as the next start of the broker does."""
+    started: list[LogManager] = []
+
+    def start_logs(*names: str) -> LogManager:
+        for before in started:
+            before.shutdown()
+        logs = LogManager([tmp_path / name for name in names or ("one", "other")], LogConfig(), ME, "cluster")
+        logs.load_all()
+        started.append(logs)
+        return logs
+
+    yield start_logs
+    for logs in started:
+        logs.shutdown()
+
+
+def write(logs: LogManager, partition: TopicPartition, topic_id: UUID) -> None:
+    logs.get_or_create(partition, topic_id).append(build_batch([Record(0, 0, None, b"kept")]), 0)
+
+
+async def topic(store: ClusterStore, topic_id: UUID, **isrs: tuple[int, ...]) -> None:
+    """A topic whose partitions, as `p0=(1, 2)`, have states with these ISRs."""
+    partitions = {int(name.removeprefix("p")): REPLICAS for name in isrs}
+    assignment = TopicAssignment("t", topic_id, partitions)
+    await store.session.create(znodes.topic_path("t"), znodes.encode_topic(assignment))
+    await store.session.create(znodes.partitions_path("t"))
+    for name, isr in isrs.items():
+        partition = TopicPartition("t", int(name.removeprefix("p")))
+        await store.session.create(znodes.partition_path(partition))
+        state = LeaderAndIsr(isr[0], 3, isr, 1)
+        await store.session.create(znodes.state_path(partition), znodes.encode_state(state))
+
+
+async def isr_of(store: ClusterStore, partition: TopicPartition) -> tuple[int, tuple[int, ...]]:
+    state = await store.state(partition)
+    return state.leader, state.isr
+
+
+def strays(tmp_path: Path) -> list[Path]:
+    return list(tmp_path.glob("*/*-stray"))
+
+
+async def test_a_znode_without_an_id_gets_the_one_that_the_logs_note(store, start):
+    write(logs := start(), T_0, FIRST)
+    await topic(store, NO_TOPIC_ID, p0=(OTHER, ME))
+    await LogReconciliation(store, ME, logs).run()
+    assert (await store.topic("t")).topic_id == FIRST
+    assert await isr_of(store, T_0) == (OTHER, (OTHER, ME)), "its log is whole"
+
+
+@pytest.mark.parametrize("isr", [(OTHER,), ()], ids=["not in sync", "without a state"])
+async def test_a_log_whose_replica_had_no_part_in_the_last_state_has_no_say(store, start, isr, tmp_path):
+    write(logs := start(), T_0, FIRST)
+    if isr:
+        await topic(store, NO_TOPIC_ID, p0=isr)
+    else:
+        await store.session.create(
+            znodes.topic_path("t"), znodes.encode_topic(TopicAssignment("t", NO_TOPIC_ID, {0: REPLICAS}))
+        )
+    await LogReconciliation(store, ME, logs).run()
+    assert not (await store.topic("t")).has_id
+    assert (logs.topic_id_of(T_0), strays(tmp_path)) == (FIRST, []), "an unknown id is no other id"
+
+
+async def test_of_several_ids_the_one_of_most_logs_is_written_and_the_others_are_set_aside(store, start, tmp_path):
+    logs = start()
+    for partition, topic_id in ((T_0, SECOND), (T_1, FIRST), (T_2, FIRST)):
+        write(logs, partition, topic_id)
+    await topic(store, NO_TOPIC_ID, p0=(ME, OTHER), p1=(ME, OTHER), p2=(ME, OTHER))
+    await LogReconciliation(store, ME, logs).run()
+    assert (await store.topic("t")).topic_id == FIRST
+    (aside,) = strays(tmp_path)
+    assert aside.name.startswith("t-0.")
+    assert b"kept" in (aside / f"{0:020d}.log").read_bytes()
+    assert await isr_of(store, T_0) == (-1, (OTHER,)), "what it held of that partition is not here"
+    assert await isr_of(store, T_1) == (ME, (ME, OTHER))
+
+
+async def test_an_id_copied_from_another_topic_is_replaced_by_the_one_that_logs_note(store, start, tmp_path):
+    logs = start()
+    write(logs, T_0, FIRST)
+    write(logs, TopicPartition("u", 0), SECOND)
+    await topic(store, SECOND, p0=(ME, OTHER))
+    await store.create_topic("u", {0: REPLICAS}, {}, SECOND)
+    await LogReconciliation(store, ME, logs).run()
+    assert [(await store.topic(name)).topic_id for name in "tu"] == [FIRST, SECOND]
+    assert strays(tmp_path) == []
+
+
+async def test_a_running_broker_says_the_id_of_a_topic_once_in_each_controllers_term(store, start):
+    """The znode lost its id between two controllers, and the second had been told of no topic before."""
+    write(logs := start(), T_0, FIRST)
+    await topic(store, FIRST, p0=(OTHER, ME))
+    replicas = ReplicaManager(ME, logs, DelayedFetches(SystemClock()), SystemClock())
+    strays = StrayLogs(ME, replicas, logs, store)
+    without_id = znodes.encode_topic(TopicAssignment("t", NO_TOPIC_ID, {0: REPLICAS}))
+    ids = []
+    for controller_epoch in (4, 4, 5):
+        await store.session.set(znodes.topic_path("t"), without_id)
+        replicas.controller_epoch = controller_epoch
+        await strays.look()
+        ids.append((await store.topic("t")).topic_id)
+    assert ids == [FIRST, NO_TOPIC_ID, FIRST]
+
+
+async def test_a_log_restored_from_a_backup_of_an_earlier_topic_is_set_aside(store, start, tmp_path):
+    write(logs := start(), T_0, FIRST)
+    await topic(store, SECOND, p0=(ME, OTHER))
+    await LogReconciliation(store, ME, logs).run()
+    assert (logs.get(T_0), len(strays(tmp_path))) == (None, 1)
+    assert await isr_of(store, T_0) == (-1, (OTHER,))
+    assert start().strays == frozenset(strays(tmp_path)), "the next start finds it there"
+
+
+async def test_a_log_from_before_topic_ids_is_whole(store, start, tmp_path):
+    write(start(), T_0, FIRST)
+    (noted,) = tmp_path.glob(f"*/t-0/{PARTITION_METADATA}")
+    noted.unlink()
+    await topic(store, SECOND, p0=(ME, OTHER))
+    await LogReconciliation(store, ME, start()).run()
+    assert await isr_of(store, T_0) == (ME, (ME, OTHER))
+
+
+@pytest.mark.parametrize("loss", ["a directory is removed", "a disk is out of the configuration", "a disk is new"])
+async def test_trap_11_a_replica_that_lost_some_of_its_logs_asks_before_it_leads_those(store, start, tmp_path, loss):
+    logs = start()
+    logs.note_machine_start()
+    for partition in (T_0, T_1):
+        write(logs, partition, FIRST)
+    logs.shutdown()
+    home = next(tmp_path.glob("*/t-0")).parent
+    left = [name for name in ("one", "other") if name != home.name]
+    if loss == "a directory is removed":
+        shutil.rmtree(home / "t-0")
+    else:
+        shutil.rmtree(home)
+    await topic(store, FIRST, p0=(ME, OTHER), p1=(OTHER, ME))
+    await LogReconciliation(store, ME, start(*(left if "configuration" in loss else ()))).run()
+    assert await isr_of(store, T_0) == (-1, (OTHER,))
+    assert await isr_of(store, T_1) == (OTHER, (OTHER, ME))
+
+
+async def test_brokers_that_died_before_their_first_role_lead_when_all_have_said_so(store, start):
+    """Each counts the log that it never made as lost; the last of them leads in a later epoch."""
+    await topic(store, FIRST, p0=(ME, OTHER))
+    await LogReconciliation(store, ME, start()).run()
+    assert await isr_of(store, T_0) == (-1, (OTHER,))
+    await LogReconciliation(store, OTHER, start()).run()
+    assert await isr_of(store, T_0) == (-1, (OTHER,)), "the last of the ISR may lead"
