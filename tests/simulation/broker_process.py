@@ -5,6 +5,7 @@ run, and the next process works on a copy of the files, which nobody from the pa
 """
 
 import asyncio
+import shutil
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,8 @@ class BrokerProcess:
         self.is_started = False
         self.is_paused = False
         self._has_lost_power = False
+        #: Draws the logs that will be missing at the next start.
+        self._logs_lost: Random | None = None
         #: From the loss of power until what it has left is served again.
         self.is_without_power = False
         #: When it was last killed, paused, started, slowed down or cut off from clients, or came back from that.
@@ -90,12 +93,20 @@ class BrokerProcess:
         self._life += 1
         if before.exists() and not self._has_lost_power:
             self.world.disk.after_kill(before, self.log_directory)
+            self._remove_logs()
             return
         if not before.exists():
             self.log_directory.mkdir(parents=True)
         else:
             self.world.disk.after_power_cut(before, self.log_directory, self._random)
         self.world.disk.found(self.log_directory)
+
+    def _remove_logs(self) -> None:
+        random, self._logs_lost = self._logs_lost, None
+        for log in sorted(self.log_directory.glob("*-[0-9]")) if random is not None else ():
+            if random.random() < 0.5:
+                self.world.history.add(self.name, "log is gone", log=log.name)
+                shutil.rmtree(log)
 
     def _begin(self) -> None:
         self._main = self.loop.create_task(self._serve())
@@ -176,6 +187,12 @@ class BrokerProcess:
         self._has_lost_power = True
         self.is_without_power = True
         self._forget_life("power is cut")
+
+    def lose_logs(self, random: Random) -> None:
+        """SIGKILL, and some logs are not there at the next start: until it serves, it is as without power."""
+        self.kill()
+        self._logs_lost = random
+        self.is_without_power = True
 
     def _forget_life(self, how: str) -> None:
         self.disturb()

@@ -142,6 +142,10 @@ class Ensemble:
                 self._refuse_below_ephemeral(operation.path)
         return self._commit(operations, session.session_id)
 
+    def by_hand(self, operations: list[Operation]) -> None:
+        """Commit what a tool or an operator writes, in a session of no broker."""
+        self._commit(operations, owner=0)
+
     def _refuse_below_ephemeral(self, path: str) -> None:
         parent = self.tree.nodes.get(parent_of(path))
         if parent is None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
+from tests.simulation import foreign_hands
 from tests.simulation.broker_process import BrokerProcess
 from tests.simulation.ensemble import MACHINE as ZOOKEEPER
 from tests.simulation.topics import PASSING
@@ -40,8 +41,14 @@ def draw_faults(random: Random, count: int, during_us: int) -> list[Fault]:
     return sorted(drawn, key=lambda fault: fault.at_us)
 
 
+def draw_foreign_hands(random: Random, during_us: int) -> list[Fault]:
+    """From a generator of its own: the other faults of a seed are what they would be without."""
+    kinds = random.choices(list(FOREIGN_HANDS), k=random.choice((0, 1, 2, 3)))
+    return [_draw(random, kind, random.randint(0, during_us)) for kind in kinds]
+
+
 def _draw(random: Random, kind: str, at_us: int) -> Fault:
-    _, lasts_us_max, _ = FAULTS[kind]
+    _, lasts_us_max, _ = (FAULTS | FOREIGN_HANDS)[kind]
     # Short and long are equally likely: what matters happens around timeouts of very different lengths.
     lasts_us = int(20 * _MS * (lasts_us_max / (20 * _MS)) ** random.random())
     return Fault(at_us, kind, lasts_us, random.random())
@@ -49,7 +56,7 @@ def _draw(random: Random, kind: str, at_us: int) -> Fault:
 
 def inflict(world: "World", fault: Fault) -> None:
     world.history.add("FAULT", str(fault))
-    FAULTS[fault.kind][2](world, fault)
+    (FAULTS | FOREIGN_HANDS)[fault.kind][2](world, fault)
 
 
 def _one(fault: Fault, candidates: list):
@@ -271,4 +278,12 @@ FAULTS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
     "disk fails": (1, 3 * _S, _trouble_disk("disk fails")),
     "disk hangs": (2, 6 * _S, _trouble_disk("disk hangs")),
     "clock jump": (2, 6 * _S, _jump_clock),
+}
+
+#: As above; drawn by themselves, all equally often.
+FOREIGN_HANDS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
+    "topic id is lost": (1, 1 * _S, foreign_hands.lose_topic_id),
+    "topic id is lost while all are down": (1, 2 * _S, foreign_hands.lose_topic_id_while_all_are_down),
+    "topic without id": (1, 1 * _S, foreign_hands.make_topic_without_id),
+    "some logs are lost": (1, 8 * _S, foreign_hands.lose_some_logs),
 }

@@ -26,7 +26,7 @@ from tests.simulation.consumers import decode_batches
 from tests.simulation.disk import Disk
 from tests.simulation.ensemble import Ensemble
 from tests.simulation.epochs import EpochWatch
-from tests.simulation.faults import Fault, draw_count, draw_faults, inflict
+from tests.simulation.faults import Fault, draw_count, draw_faults, draw_foreign_hands, inflict
 from tests.simulation.handed_over import HandOvers
 from tests.simulation.history import History
 from tests.simulation.holders import Holders
@@ -97,7 +97,9 @@ class World:
         faults = self._fork()
         count = draw_count(faults)
         self._chaos_us = min(_CHAOS_US_MAX, _CHAOS_US_MIN + count * _CHAOS_US_FOR_EACH_FAULT)
-        self.faults = draw_faults(faults, count, self._chaos_us)
+        by_foreign_hands = draw_foreign_hands(Random(f"foreign hands {seed}"), self._chaos_us)
+        drawn = [*draw_faults(faults, count, self._chaos_us), *by_foreign_hands]
+        self.faults = sorted(drawn, key=lambda fault: fault.at_us)
         self.service = Service(self)
         self.hand_overs = HandOvers(self)
         self.load = Load(self, self._fork())

@@ -17,10 +17,12 @@ class Node:
     children: set[str] = field(default_factory=set)
     #: How many children there ever were: the number of the next sequential one.
     children_made: int = 0
+    #: Of the transaction that wrote the data last.
+    mzxid: int = 0
 
     def as_znode(self, *, with_data: bool = True) -> Znode:
         data = self.data if with_data else b""
-        return Znode(data, self.version, self.czxid, self.ephemeral_owner, self.created_at_ms)
+        return Znode(data, self.version, self.czxid, self.ephemeral_owner, self.created_at_ms, self.mzxid)
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class ZnodeTree:
         if path in self.nodes:
             raise NodeExists(path)
         parent = self.get(parent_of(path))
-        self.nodes[path] = Node(data, self.zxid, self._now_ms(), owner)
+        self.nodes[path] = Node(data, self.zxid, self._now_ms(), owner, mzxid=self.zxid)
         name = path.rpartition("/")[2]
         parent.children.add(name)
         parent.children_made += 1
@@ -87,13 +89,13 @@ class ZnodeTree:
     def _set(self, path: str, data: bytes, version: int, undo: list, changes: list[Change]) -> int:
         node = self.get(path)
         _check(path, node, version)
-        before = node.data, node.version
+        before = node.data, node.version, node.mzxid
 
         def restore() -> None:
-            node.data, node.version = before
+            node.data, node.version, node.mzxid = before
 
         undo.append(restore)
-        node.data, node.version = data, node.version + 1
+        node.data, node.version, node.mzxid = data, node.version + 1, self.zxid
         changes.append(Change("set", path, data))
         return node.version
 
