@@ -56,3 +56,10 @@ def two_disks(tmp_path, zookeeper):
     }
     with running_cluster(tmp_path, overrides=overrides, zookeeper=zookeeper) as running:
         yield running
+
+
+@pytest.fixture
+def three_brokers(tmp_path, zookeeper):
+    """Three brokers of the test's own, for it to kill."""
+    with running_cluster(tmp_path, brokers=3, zookeeper=zookeeper) as running:
+        yield running

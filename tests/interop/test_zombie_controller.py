@@ -8,16 +8,15 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from tests.barnabas_cluster import await_true, running_cluster
+from tests.barnabas_cluster import await_true
 from tests.interop.replicas import isr_of, leader_of
 
 ALL = {1, 2, 3}
 
 
 @pytest.fixture
-def cluster(tmp_path, zookeeper):
-    with running_cluster(tmp_path, brokers=3, zookeeper=zookeeper) as running:
-        yield running
+def cluster(three_brokers):
+    return three_brokers
 
 
 @pytest.fixture
