@@ -222,9 +222,20 @@ VERIFYING_BYTES_MAX = 64 * 1024 * 1024
 #: What of it each takes besides its batches, and each batch besides its bytes: as measured, 13,000 small ones may wait.
 VERIFYING_REQUEST_BYTES, VERIFYING_BATCH_BYTES = 4 * 1024, 1024
 
-#: Bytes that groups, their members and committed offsets take on one broker, some 10,000 busy groups or a million
-#: offsets: beyond it new ones are told to look for their coordinator again, those there are go on.
-GROUPS_BYTES_MAX = 256 * 1024 * 1024
+#: Bytes that members of groups take on one broker, with what is recorded of them: some 20,000 busy groups. A join is
+#: measured by it alone, whatever offsets are stored.
+GROUP_MEMBERS_BYTES_MAX = 96 * 1024 * 1024
+
+#: Bytes that offsets committed by members of groups take on one broker, 0.3 KB each with short names.
+GROUP_OFFSETS_BYTES_MAX = 96 * 1024 * 1024
+
+#: Bytes that offsets of groups without members take on one broker, with 2 KB for each group: commits of simple
+#: consumers, of tools, and of mirrors that translate offsets.
+SIMPLE_OFFSETS_BYTES_MAX = 96 * 1024 * 1024
+
+#: Clients of a shared budget whose refusals are counted one by one, and those of them that are described.
+BUDGET_OWNERS_COUNTED_MAX = 100
+BUDGET_OWNERS_DESCRIBED_MAX = 5
 
 #: Metadata of one member, all its protocols together: the consumer offers two by default, each naming its topics and
 #: what it owns: 5,000 topics of 45 letters. A group's record, with all members, has to fit into a batch of 1 MB anyway.

@@ -36,6 +36,7 @@ class Note:
 
     event: str
     facts: dict[str, object]
+    is_warning: bool = False  #: an operator has to do something
 
 
 class Producer(NamedTuple):
@@ -117,3 +118,6 @@ class Turn:
 
     def note(self, event: str, **facts: object) -> None:
         self.outcome.notes.append(Note(event, facts))
+
+    def warn(self, event: str, **facts: object) -> None:
+        self.outcome.notes.append(Note(event, facts, is_warning=True))

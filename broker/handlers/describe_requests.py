@@ -1,11 +1,15 @@
 """DescribeRequests: what was counted of this broker's answers, and what it cannot answer for."""
 
+from broker.common.limits import BUDGET_OWNERS_DESCRIBED_MAX
+from broker.common.shared_budget import SharedBudget
 from broker.handlers.handler import RequestContext, for_members
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_requests import (
     DescribeRequestsBucket,
+    DescribeRequestsBudget,
     DescribeRequestsDenials,
     DescribeRequestsError,
+    DescribeRequestsOwner,
     DescribeRequestsQuotaUse,
     DescribeRequestsRequest,
     DescribeRequestsResponse,
@@ -28,6 +32,7 @@ def handle_describe_requests(_request: DescribeRequestsRequest, context: Request
         quota_uses=[_use(each) for each in (*services.quotas.uses(), *services.quotas.address_uses())],
         denials=_denials(services.authorizer.log) if services.authorizer else [],
         foreign_brokers=sorted(services.controller.foreign_brokers),
+        budgets=[_budget(name, budget, services.clock.now_ms()) for name, budget in services.group_memory.budgets()],
     )
 
 
@@ -55,6 +60,23 @@ def _use(use: Use) -> DescribeRequestsQuotaUse:
     )
 
 
+def _budget(name: str, budget: SharedBudget, now_ms: int) -> DescribeRequestsBudget:
+    last_at_ms = max((each.last_at_ms for each in budget.refusals.values()), default=None)
+    return DescribeRequestsBudget(
+        name=name,
+        size=budget.size,
+        held=budget.held,
+        refused=budget.refused,
+        refused_ms_ago=-1 if last_at_ms is None else max(now_ms - last_at_ms, 0),
+        owners=[
+            DescribeRequestsOwner(
+                principal=owner.principal, host=owner.host, held=held, refused=budget.refusals_of(owner)
+            )
+            for owner, held in budget.largest(BUDGET_OWNERS_DESCRIBED_MAX)
+        ],
+    )
+
+
 def _denials(log: AuthorizerLog) -> list[DescribeRequestsDenials]:
     return [
         DescribeRequestsDenials(
@@ -75,4 +97,4 @@ def _may_describe(rights: Rights) -> bool:
     return rights.may(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
-HANDLER = for_members(ApiKey.DESCRIBE_REQUESTS, 0, 3, handle_describe_requests, others_may=_may_describe)
+HANDLER = for_members(ApiKey.DESCRIBE_REQUESTS, 0, 4, handle_describe_requests, others_may=_may_describe)

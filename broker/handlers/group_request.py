@@ -14,7 +14,8 @@ from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 
 def client_of(context: RequestContext) -> Client:
     """The address as Kafka writes it, after a slash: tools compare it."""
-    return Client(context.client_id, f"/{context.session.host}", context.api_version)
+    session = context.session
+    return Client(context.client_id, f"/{session.host}", context.api_version, session.principal)
 
 
 def ask_group(

@@ -16,6 +16,7 @@ from broker.common.limits import (
     REQUEST_ENTRIES_MAX,
 )
 from broker.config.broker import BrokerConfig
+from broker.coordinator.group.memory import GroupMemory
 from broker.net.turns import Turns
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
@@ -65,6 +66,7 @@ class Services:
     repacking: Repacking
     transactional_appends: TransactionalAppends
     groups: GroupCoordinators
+    group_memory: GroupMemory
     transactions: TransactionCoordinators
     topics: TopicAdmin
     topic_configs: TopicConfigs

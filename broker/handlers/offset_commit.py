@@ -4,7 +4,7 @@ from broker.common.errors import ApiError
 from broker.coordinator.group.offsets import commit_refused
 from broker.handlers.authorization import require
 from broker.handlers.commit_partitions import commit_known
-from broker.handlers.group_request import ask_group
+from broker.handlers.group_request import ask_group, client_of
 from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
@@ -20,11 +20,12 @@ def handle_offset_commit(request: OffsetCommitRequest, context: RequestContext) 
 
 
 def _commit(request: OffsetCommitRequest, context: RequestContext) -> Reply:
+    client = client_of(context)
     try:
         return ask_group(
             request.group_id,
             context,
-            lambda coordinator, token, now_ms: coordinator.offset_commit(request, token, now_ms),
+            lambda coordinator, token, now_ms: coordinator.offset_commit(request, client, token, now_ms),
         )
     except ApiError as error:
         return commit_refused(request, error.code)

@@ -8,7 +8,7 @@ from broker.coordinator.group.answers import not_appended
 from broker.coordinator.group.offsets import commit_refused
 from broker.handlers.authorization import require
 from broker.handlers.commit_partitions import commit_known
-from broker.handlers.group_request import ask_group, coordinating_partition
+from broker.handlers.group_request import ask_group, client_of, coordinating_partition
 from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
@@ -32,7 +32,7 @@ def handle_txn_offset_commit(request: TxnOffsetCommitRequest, context: RequestCo
 
 def _commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Reply:
     """Only into a transaction that is open, and has the group's offsets partition in it (KIP-890)."""
-    producer = (request.producer_id, request.producer_epoch)
+    client, producer = client_of(context), (request.producer_id, request.producer_epoch)
     try:
         if min(producer) < 0:
             raise ApiError(ErrorCode.INVALID_REQUEST, "offsets of a transaction need a producer id and an epoch")
@@ -45,7 +45,7 @@ def _commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Reply:
             lambda: ask_group(
                 request.group_id,
                 context,
-                lambda coordinator, token, now_ms: coordinator.txn_offset_commit(request, token, now_ms),
+                lambda coordinator, token, now_ms: coordinator.txn_offset_commit(request, client, token, now_ms),
             ),
             knows_abortable=context.api_version >= _ABORTABLE_IS_KNOWN_VERSION,
         )

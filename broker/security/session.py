@@ -2,11 +2,12 @@
 
 from typing import Protocol
 
+from broker.common.shared_budget import ANONYMOUS
 from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from broker.security.quotas.meter import Meter
 from broker.security.rights import UNLIMITED, Rights
 
-ANONYMOUS = "User:ANONYMOUS"
+__all__ = ["ANONYMOUS", "Door", "Session"]
 
 
 class Door(Protocol):

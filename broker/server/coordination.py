@@ -6,6 +6,7 @@ from functools import partial
 from broker.common.clock import Clock
 from broker.config.broker import BrokerConfig
 from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.memory import GroupMemory
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.handlers.handler import RequestContext, Services
 from broker.handlers.write_txn_markers import handle_write_txn_markers
@@ -37,7 +38,8 @@ class Coordination:
         dialer: Dialer,
         clock: Clock,
     ):
-        self.groups = group_coordinators(replicas, _group_config(config), clock)
+        self.group_memory = GroupMemory()
+        self.groups = group_coordinators(replicas, _group_config(config), clock, self.group_memory)
         self.markers = MarkerSender(config.broker_id, metadata, address_of, dialer, store.partition_exists)
         self.transactions = TransactionCoordinators(
             replicas, metadata, _transaction_config(config), self.markers, clock

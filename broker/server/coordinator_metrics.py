@@ -38,6 +38,7 @@ class CoordinatorMetrics:
             failures.add_metric([kind], runtime.failures)
         yield from (led, loading, not_loaded, failures)
         yield _gauge("groups", "Consumer groups coordinated.", sum(len(each.groups) for each in runtimes["group"]))
+        yield from self._memory()
         yield _gauge(
             "transactional_ids",
             "Transactional ids coordinated.",
@@ -48,6 +49,21 @@ class CoordinatorMetrics:
             "Decided transactions whose partitions do not all have their markers.",
             len(self._coordination.markers),
         )
+
+    def _memory(self) -> Iterable[Metric]:
+        """Without the clients' names: an endpoint without a login is no place for them."""
+        held = GaugeMetricFamily(_PREFIX + "group_memory_bytes", "What groups hold in memory.", labels=["of"])
+        size = GaugeMetricFamily(_PREFIX + "group_memory_max_bytes", "What groups may hold in memory.", labels=["of"])
+        refused = CounterMetricFamily(
+            _PREFIX + "group_memory_refusals",
+            "Joins, assignments and commits refused because their client holds its share.",
+            labels=["of"],
+        )
+        for name, budget in self._coordination.group_memory.budgets():
+            held.add_metric([name], budget.held)
+            size.add_metric([name], budget.size)
+            refused.add_metric([name], budget.refused)
+        return held, size, refused
 
 
 def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:

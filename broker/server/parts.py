@@ -168,6 +168,7 @@ class Parts:
             repacking=Repacking(self.replicas),
             transactional_appends=self.coordination.appends,
             groups=self.coordination.groups,
+            group_memory=self.coordination.group_memory,
             transactions=self.coordination.transactions,
             topics=TopicAdmin(ground.store, ground.metadata, config),
             topic_configs=configs_of_topics,

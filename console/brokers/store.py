@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 
+from console.brokers.budgets import crowded_budgets
 from console.brokers.latency import ApiLatency
 from console.brokers.models import BrokerReport, Directory
 from console.brokers.open_files import OpenFiles
 from console.clusters.models import Broker
 from console.common.kept_statements import kept_values, update_row
-from console.gateway.broker_views import LogDirView, NotLoaded, Software
+from console.gateway.broker_views import BudgetUse, LogDirView, NotLoaded, Software
 
 
 def keep_log_dirs(found: Mapping[int, tuple[LogDirView, ...]], at_ms: int) -> None:
@@ -65,6 +66,14 @@ def keep_foreign_brokers(found: Mapping[int, tuple[int, ...]]) -> None:
         update_row(BrokerReport, "broker_id", broker_id, foreign_brokers=[])
     for broker_id, foreign in found.items():
         _keep(broker_id, foreign_brokers=sorted(foreign))
+
+
+def keep_budget_uses(found: Mapping[int, tuple[BudgetUse, ...]], at_ms: int) -> None:
+    """Keep the bounds of each broker that its clients crowd; none of a broker that is not among them."""
+    for broker_id in _numbers(BrokerReport) - found.keys():
+        update_row(BrokerReport, "broker_id", broker_id, crowded_budgets=[])
+    for broker_id, uses in found.items():
+        _keep(broker_id, crowded_budgets=[asdict(each) for each in crowded_budgets(uses, at_ms)])
 
 
 def forget_unknown() -> None:

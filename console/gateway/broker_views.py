@@ -72,6 +72,21 @@ class NotLoaded:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """A bound of a broker that all clients share, and the client that holds the most of it."""
+
+    name: str
+    size: int
+    held: int
+    #: How long ago a client was refused because it holds its share; None: never.
+    refused_ms_ago: int | None = None
+    #: Kafka's principal and the address of the client that holds the most; empty: no client is known.
+    principal: str = ""
+    host: str = ""
+    owner_held: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Software:
     """What a broker runs, as far as its APIs tell: no broker says its version."""
 
@@ -117,6 +132,10 @@ class BrokerGateway(Protocol):
 
     def foreign_brokers(self) -> Mapping[int, tuple[int, ...]]:
         """As `not_loaded`: by broker that tells, ids of another Kafka's brokers that are registered in its ensemble."""
+        ...
+
+    def budget_uses(self) -> Mapping[int, tuple[BudgetUse, ...]]:
+        """As `not_loaded`: by broker, the bounds that its clients share."""
         ...
 
     def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:

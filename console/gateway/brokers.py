@@ -20,6 +20,7 @@ from broker.protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
 )
 from broker.protocol.messages.describe_requests import (
+    DescribeRequestsBudget,
     DescribeRequestsError,
     DescribeRequestsQuotaUse,
     DescribeRequestsRequest,
@@ -35,7 +36,15 @@ from broker.protocol.messages.incremental_alter_configs import (
 from broker.protocol.schema import Message
 from broker.security.membership import Membership
 from console.gateway.at_once import ask_at_once
-from console.gateway.broker_views import BrokerSetting, ErrorCount, LogDirView, NotLoaded, RequestTimes, Software
+from console.gateway.broker_views import (
+    BrokerSetting,
+    BudgetUse,
+    ErrorCount,
+    LogDirView,
+    NotLoaded,
+    RequestTimes,
+    Software,
+)
 from console.gateway.client import ClusterClient
 from console.gateway.directory_moves import directory_request
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
@@ -75,6 +84,7 @@ class KafkaBrokers:
         self._software: dict[int, Software] = {}
         self._not_loaded: dict[int, NotLoaded] = {}
         self._foreign_brokers: dict[int, tuple[int, ...]] = {}
+        self._budget_uses: dict[int, tuple[BudgetUse, ...]] = {}
         self._quota_uses: dict[int, tuple[QuotaUse, ...]] = {}
 
     def settings(self) -> Mapping[int, tuple[BrokerSetting, ...]]:
@@ -123,6 +133,9 @@ class KafkaBrokers:
         self._foreign_brokers = {
             each: tuple(answer.foreign_brokers) for each, answer in told.items() if answer is not None
         }
+        self._budget_uses = {
+            each: tuple(map(_budget_use, answer.budgets)) for each, answer in told.items() if answer is not None
+        }
         self._quota_uses = {
             each: tuple(map(_quota_use, answer.quota_uses)) for each, answer in told.items() if answer is not None
         }
@@ -136,6 +149,9 @@ class KafkaBrokers:
 
     def foreign_brokers(self) -> Mapping[int, tuple[int, ...]]:
         return self._foreign_brokers
+
+    def budget_uses(self) -> Mapping[int, tuple[BudgetUse, ...]]:
+        return self._budget_uses
 
     def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
         return self._quota_uses
@@ -281,6 +297,16 @@ def _error_count(told: DescribeRequestsError) -> ErrorCount:
 
 def _not_loaded(answer: DescribeRequestsResponse) -> NotLoaded:
     return NotLoaded(answer.group_coordinators_not_loaded, answer.transaction_coordinators_not_loaded)
+
+
+def _budget_use(budget: DescribeRequestsBudget) -> BudgetUse:
+    ago = None if budget.refused_ms_ago < 0 else budget.refused_ms_ago
+    if not budget.owners:
+        return BudgetUse(budget.name, budget.size, budget.held, ago)
+    largest = budget.owners[0]
+    return BudgetUse(
+        budget.name, budget.size, budget.held, ago, largest.principal, largest.host.removeprefix("/"), largest.held
+    )
 
 
 def _quota_use(told: DescribeRequestsQuotaUse) -> QuotaUse:

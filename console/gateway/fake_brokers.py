@@ -7,7 +7,15 @@ from broker.common.errors import ErrorCode
 from broker.config.broker import BY_NAME
 from broker.config.definition import ConfigError, UpdateMode, render_value
 from broker.config.dynamic import read_broker_change, update_mode
-from console.gateway.broker_views import BrokerSetting, LogDirView, NotLoaded, ReplicaSizes, RequestTimes, Software
+from console.gateway.broker_views import (
+    BrokerSetting,
+    BudgetUse,
+    LogDirView,
+    NotLoaded,
+    ReplicaSizes,
+    RequestTimes,
+    Software,
+)
 from console.gateway.errors import ClusterUnreachableError, refusal
 from console.gateway.quota_views import QuotaUse
 from console.gateway.setting_rules import choices_of
@@ -22,8 +30,8 @@ class FakeCluster(Protocol):
 
 
 class FakeBrokers:
-    """Tests write `files`, `failed_dirs`, `full_dirs`, `usable_bytes`, `times`, `unloaded`, `foreign`; the console
-    reads them back.
+    """Tests write `files`, `failed_dirs`, `full_dirs`, `usable_bytes`, `times`, `unloaded`, `budgets`, `foreign`; the
+    console reads them back.
     """
 
     def __init__(self, cluster: FakeCluster, broker_ids: Iterable[int]):
@@ -40,6 +48,7 @@ class FakeBrokers:
         self.foreign: dict[int, tuple[int, ...]] = {}
         #: Brokers whose log directory is full.
         self.full_dirs: set[int] = set()
+        self.budgets: dict[int, tuple[BudgetUse, ...]] = {}
         self.used: dict[int, tuple[QuotaUse, ...]] = {}
         self._own: dict[int, dict[str, str]] = {}
         self._of_all: dict[str, str] = {}
@@ -117,6 +126,9 @@ class FakeBrokers:
 
     def foreign_brokers(self) -> Mapping[int, tuple[int, ...]]:
         return {each: self.foreign.get(each, ()) for each in self._cluster.alive_brokers()}
+
+    def budget_uses(self) -> Mapping[int, tuple[BudgetUse, ...]]:
+        return {each: self.budgets.get(each, ()) for each in self._cluster.alive_brokers()}
 
     def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
         return {each: self.used.get(each, ()) for each in self._cluster.alive_brokers()}

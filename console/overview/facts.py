@@ -10,6 +10,7 @@ from django.utils import timezone
 from console.access.filters import within
 from console.access.last_line import sentence_within
 from console.access.reach import EVERYTHING, Reach, Resource
+from console.brokers.budgets import CrowdedBudget
 from console.brokers.certificates import ends_soon
 from console.brokers.models import BrokerReport
 from console.brokers.open_files import OpenFiles
@@ -30,6 +31,7 @@ from console.history.models import Change
 from console.history.queries import unclean_elections_since
 from console.mirrors.queries import TopicRow, troubled
 from console.overview.health import (
+    BrokerBudget,
     CrowdedBroker,
     DisagreeingTopic,
     EndingCertificate,
@@ -104,7 +106,7 @@ def health_facts(
         crowded=crowded_brokers(reports),
         certificates=ending_certificates(reports, at_ms),
         unclean=tuple(map(_as_past_election, unclean_elections_since(at_ms - TOLD_FOR_MS, reach))),
-        **_of_ensemble(reports),
+        **_of_reports(reports),
         **_of_connectors(state, reach),
         probe=probe_word(reach),
         mirrors=troubled_mirrors(at_ms, reach),
@@ -122,6 +124,16 @@ def _of_processes(rows: Sequence[ManagedProcess], reach: Reach) -> dict[str, Any
 def _of_connectors(state: ClusterState, reach: Reach) -> dict[str, Any]:
     connectors, count = troubled_connectors(reach)
     return {"connectors": connectors, "connectors_count": count, "connectors_error": state.connectors_error}
+
+
+def _of_reports(reports: Collection[BrokerReport]) -> dict[str, Any]:
+    """Return what brokers report of their coordinators and shared bounds, and the controller of foreign brokers."""
+    foreign = {broker_id for report in reports for broker_id in report.foreign_brokers}
+    return {
+        "unloaded": _unloaded_coordinators(reports),
+        "crowded_budgets": _crowded_budgets(reports),
+        "foreign_brokers": tuple(sorted(foreign)),
+    }
 
 
 def _of_deletions(reach: Reach) -> dict[str, Any]:
@@ -319,18 +331,19 @@ def _troubled_processes(rows: Iterable[ManagedProcess], reach: Reach) -> tuple[T
     )
 
 
-def _of_ensemble(reports: Iterable[BrokerReport]) -> dict[str, Any]:
-    """What brokers say of their coordinators, and the controller of another Kafka's brokers."""
-    known = list(reports)
-    foreign = {broker_id for each in known for broker_id in each.foreign_brokers}
-    return {"unloaded": _unloaded_coordinators(known), "foreign_brokers": tuple(sorted(foreign))}
-
-
 def _unloaded_coordinators(reports: Iterable[BrokerReport]) -> tuple[UnloadedCoordinators, ...]:
     return tuple(
         UnloadedCoordinators(each.broker_id, each.groups_not_loaded, each.transactions_not_loaded)
         for each in reports
         if each.groups_not_loaded or each.transactions_not_loaded
+    )
+
+
+def _crowded_budgets(reports: Iterable[BrokerReport]) -> tuple[BrokerBudget, ...]:
+    return tuple(
+        BrokerBudget(report.broker_id, CrowdedBudget(**budget))
+        for report in reports
+        for budget in report.crowded_budgets
     )
 
 

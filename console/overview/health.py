@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from console.brokers.budgets import CrowdedBudget
+
 
 class Level(StrEnum):
     """The word that stands beside the colour is `label`."""
@@ -135,6 +137,14 @@ class UnloadedCoordinators:
 
 
 @dataclass(frozen=True, slots=True)
+class BrokerBudget:
+    """A bound that the clients of a broker share, and that is crowded."""
+
+    broker_id: int
+    budget: CrowdedBudget
+
+
+@dataclass(frozen=True, slots=True)
 class TroubledConnector:
     """A connector that failed as a whole, or in some tasks; `error` is a class's name, `place` says at which record."""
 
@@ -240,6 +250,7 @@ class Facts:
     unloaded: tuple[UnloadedCoordinators, ...] = ()
     #: Ids of another Kafka's brokers that are registered in this cluster's ensemble.
     foreign_brokers: tuple[int, ...] = ()
+    crowded_budgets: tuple[BrokerBudget, ...] = ()
     #: Topics of coordinators with one replica, though there are more brokers.
     lone_internal_topics: tuple[str, ...] = ()
     #: Those that failed first, and how many have in all; and why Kafka Connect cannot be asked.

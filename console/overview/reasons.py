@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from console.gateway.errors import OTHER
+from console.overview.budget_reasons import budget_reasons
 from console.overview.client_reasons import group_reason, group_reasons
 from console.overview.completeness_reasons import completeness_reasons, late_reasons
 from console.overview.connector_reasons import connector_reasons, silence_reasons
@@ -61,6 +62,7 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     yield from _other_partitions([each for each in facts.troubled if not facts.missing.intersection(each.replicas)])
     yield from unclean_reason(facts.unclean)
     yield from unloaded_reasons(facts.unloaded)
+    yield from budget_reasons(facts.crowded_budgets)
     yield from lone_topic_reasons(facts.lone_internal_topics)
     yield from directory_reasons(facts.directories)
     yield from foreign_reasons(facts.foreign_brokers)

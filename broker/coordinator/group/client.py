@@ -1,12 +1,20 @@
-"""Who speaks to a group coordinator."""
+"""The client that speaks to a group coordinator."""
 
 from dataclasses import dataclass
+
+from broker.common.shared_budget import ANONYMOUS, Owner
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who sent a JoinGroup: the request header's client id and version, the connection's address."""
+    """The sender of a request: its header's client id and version, the connection's address and principal."""
 
     client_id: str
     client_host: str
     api_version: int
+    principal: str = ANONYMOUS
+
+    @property
+    def owner(self) -> Owner:
+        """Who is counted for what the request makes the broker hold."""
+        return Owner(self.principal, self.client_host)

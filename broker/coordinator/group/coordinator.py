@@ -26,6 +26,7 @@ from weakref import finalize
 from broker.common.errors import ErrorCode, InvariantViolation
 from broker.common.types import TopicPartition
 from broker.coordinator.group import administration, answers
+from broker.coordinator.group.admission import Admission
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
 from broker.coordinator.group.expiry import Expiry
@@ -33,7 +34,7 @@ from broker.coordinator.group.group import Group
 from broker.coordinator.group.joining import Join, Joining
 from broker.coordinator.group.membership import Membership
 from broker.coordinator.group.memory import GroupMemory
-from broker.coordinator.group.offsets import AnyCommitRequest, Offsets, commit_error, commit_refused, txn_commit_error
+from broker.coordinator.group.offsets import Offsets, commit_refused
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.timers import TimerKey, TimerKind
@@ -74,13 +75,14 @@ class GroupCoordinator:
         self._parked: dict[int, str] = {}  #: token: group id, of every request that waits for an answer
         self._timers: Timers[TimerKey] = Timers()
         self._progress = Progress()
-        self._memory = memory or GroupMemory()
-        self._account = self._memory.account()
+        memory = memory or GroupMemory()
+        self._account = memory.account()
         finalize(self, self._account.close)  # one that could not be loaded is just dropped
         self._offsets = Offsets(config, self._progress, self._account)
+        self._admission = Admission(memory, self._account, self._offsets)
         self._expiry = Expiry(config, self._offsets)
         self._rebalance = Rebalance(config, self._timers)
-        self._joining = Joining(config, self._timers, self._rebalance, new_member_id, self._memory)
+        self._joining = Joining(config, self._timers, self._rebalance, new_member_id, memory)
         self._membership = Membership(self._timers, self._rebalance, self._progress)
         self._group_max_size = config.group_max_size
         self._under_way: Turn | None = None  #: of the call that lasts, or that raised
@@ -115,13 +117,13 @@ class GroupCoordinator:
             self._forget_if_void(group)
         return self._end(turn)
 
-    def sync_group(self, request: SyncGroupRequest, token: int, now_ms: int) -> Outcome:
+    def sync_group(self, request: SyncGroupRequest, client: Client, token: int, now_ms: int) -> Outcome:
         """The leader's request writes the assignment and answers all that wait for it; later ones get it at once."""
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
         if group is None:
             turn.answer_at_once(token, answers.sync_refused(answers.unknown_group(request.group_id)))
-        elif self._memory.is_short and request.assignments:
+        elif not self._admission.may_assign(group, request, client, turn):
             turn.answer_at_once(token, answers.sync_refused(ErrorCode.COORDINATOR_NOT_AVAILABLE))
         else:
             self._parked[token] = request.group_id
@@ -151,11 +153,11 @@ class GroupCoordinator:
 
     # -- offsets ------------------------------------------------------------------------------------------------------
 
-    def offset_commit(self, request: OffsetCommitRequest, token: int, now_ms: int) -> Outcome:
+    def offset_commit(self, request: OffsetCommitRequest, client: Client, token: int, now_ms: int) -> Outcome:
         """One record for each partition; a commit also counts as a sign of life."""
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
-        error = commit_error(group, request) or self._shortage(request)
+        error = self._admission.begin_commit(group, request, client, turn)
         if error is not ErrorCode.NONE:
             turn.answer_at_once(token, commit_refused(request, error))
             return self._end(turn)
@@ -165,17 +167,13 @@ class GroupCoordinator:
         turn.answer(token, self._offsets.commit(request, turn))
         return self._end(turn)
 
-    def _shortage(self, request: AnyCommitRequest) -> ErrorCode:
-        is_too_much = self._memory.is_short and self._offsets.takes_more(request)
-        return ErrorCode.COORDINATOR_NOT_AVAILABLE if is_too_much else ErrorCode.NONE
-
-    def txn_offset_commit(self, request: TxnOffsetCommitRequest, token: int, now_ms: int) -> Outcome:
+    def txn_offset_commit(self, request: TxnOffsetCommitRequest, client: Client, token: int, now_ms: int) -> Outcome:
         """As `offset_commit`, for a producer's transaction: nothing is visible before `complete_transaction`.
 
         Whether the transaction is open, and has this partition in it, is the caller's to know (KIP-890).
         """
         turn = self._turn(now_ms)
-        error = txn_commit_error(self._group(request.group_id), request) or self._shortage(request)
+        error = self._admission.begin_txn_commit(self._group(request.group_id), request, client, turn)
         if error is not ErrorCode.NONE:
             turn.answer_at_once(token, commit_refused(request, error))
             return self._end(turn)
@@ -297,6 +295,8 @@ class GroupCoordinator:
                 self._offsets.replay(key, committed, by_member=by_member)
             else:
                 self._offsets.replay_pending(key, committed, producer_id)
+            if known.protocol_type is not None:
+                self._account.note_members(key.group_id)
             return
         self._offsets.replay_tombstone(key)
         if (group := self._groups.get(key.group_id)) is not None:
@@ -393,6 +393,7 @@ class GroupCoordinator:
 
     def _turn(self, now_ms: int) -> Turn:
         self._now_ms = max(now_ms, self._now_ms)
+        self._account.end_commit()
         self._under_way = Turn(self._now_ms, self._wall_now_ms() if self._wall_now_ms else self._now_ms)
         return self._under_way
 
@@ -400,8 +401,7 @@ class GroupCoordinator:
         self._under_way = None
         for answer in turn.outcome.responses:
             self._parked.pop(answer.token, None)
-        if self._memory.begins_to_be_short():
-            turn.note("groups hold all they may: new members and offsets are refused", bytes=self._memory.bytes_held)
+        self._admission.end_turn(turn)
         return turn.outcome
 
     def _group(self, group_id: str) -> Group | None:

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from broker.common.errors import ErrorCode, InvariantViolation
+from broker.common.shared_budget import Owner
+from broker.coordinator.group.holdings import Holdings
 from broker.coordinator.group.member import Member
-from broker.coordinator.group.memory import GROUP_BYTES, PENDING_ID_BYTES, Account
+from broker.coordinator.group.memory import PENDING_ID_BYTES, Account
 from broker.coordinator.group.records import NO_TIMESTAMP, GroupMetadata
 from broker.coordinator.group.states import MAY_FOLLOW, REBALANCING, GroupState
 
@@ -45,9 +47,7 @@ class Proposal(NamedTuple):
 class Group:
     def __init__(self, group_id: str, account: Account):
         self.group_id = group_id
-        self._account = account
-        self._held_bytes = 0
-        self._hold(GROUP_BYTES + len(group_id))
+        self._holdings = Holdings(group_id, account)
         self.metadata: GroupMetadata | None = None  #: None: only offsets are known, or no generation was recorded yet
         self.recorded_to = 0  #: where the log ended with the record of `metadata`, or after it
         self.proposal: Proposal | None = None
@@ -60,23 +60,26 @@ class Group:
         self.members: dict[str, Member] = {}  #: in order of arrival
         self.static_members: dict[str, str] = {}  #: group.instance.id: a key of `members`
         self.assignments: dict[str, bytes] = {}  #: by member id, of the recorded generation
-        self.pending_joins: set[str] = set()  #: ids handed out, not yet joined; disjoint from `members`
+        #: Ids handed out, not yet joined, and the clients they were handed to; disjoint from `members`.
+        self.pending_joins: dict[str, Owner] = {}
         self.pending_syncs: set[str] = set()  #: subset of `members`: have not asked for their assignment
         self.awaiting_join: dict[str, ParkedJoin] = {}  #: keys are members
         self.awaiting_sync: dict[str, int] = {}  #: token by member id; keys are members; only while completing
         self.initial_delay: InitialDelay | None = None  #: only while preparing the first generation of an empty group
         self._support: Counter[str] = Counter()  #: protocol name: how many members support it
-        self._recorded_bytes = 0  #: of `metadata` and `assignments`
 
     # -- memory -------------------------------------------------------------------------------------------------------
 
-    def _hold(self, byte_count: int) -> None:
-        self._held_bytes += byte_count
-        self._account.hold(byte_count)
+    def _hold_itself(self) -> None:
+        """A group with members, or about to have some, is theirs; one without is held for its offsets."""
+        members = self.members.values()
+        self._holdings.belong_to(
+            next((m.owner for m in members), None) or next(iter(self.pending_joins.values()), None)
+        )
 
     def let_go(self) -> None:
         """The group is forgotten."""
-        self._hold(-self._held_bytes)
+        self._holdings.let_go()
 
     # -- what may happen ----------------------------------------------------------------------------------------------
 
@@ -132,6 +135,10 @@ class Group:
         """The patience of the slowest member."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
+    def takes_more(self, assignment_bytes: int) -> bool:
+        """Whether assignments of so many bytes take more than those of the recorded generation."""
+        return assignment_bytes > sum(map(len, self.assignments.values()))
+
     # -- members ------------------------------------------------------------------------------------------------------
 
     def add(self, member: Member, protocol_type: str) -> None:
@@ -139,27 +146,31 @@ class Group:
             self.protocol_type = protocol_type
         self.forget_pending(member.member_id)
         self.members[member.member_id] = member
-        self._hold(member.size_bytes)
+        self._holdings.hold(member.owner, member.size_bytes)
+        self._hold_itself()
         self._support.update(member.protocols.keys())
         if member.group_instance_id is not None:
             self.static_members[member.group_instance_id] = member.member_id
         if self.leader_id is None:
             self.leader_id = member.member_id
 
-    def hand_out(self, member_id: str) -> None:
-        """The id is somebody's who has to join with it."""
-        self.pending_joins.add(member_id)
-        self._hold(PENDING_ID_BYTES + len(member_id))
+    def hand_out(self, member_id: str, owner: Owner) -> None:
+        """The client has to join with the id."""
+        self.pending_joins[member_id] = owner
+        self._holdings.hold(owner, PENDING_ID_BYTES + len(member_id))
+        self._hold_itself()
 
     def forget_pending(self, member_id: str) -> None:
         if member_id in self.pending_joins:
-            self.pending_joins.remove(member_id)
-            self._hold(-PENDING_ID_BYTES - len(member_id))
+            owner = self.pending_joins.pop(member_id)
+            self._holdings.hold(owner, -PENDING_ID_BYTES - len(member_id))
+            self._hold_itself()
 
     def remove(self, member_id: str) -> None:
         """Forget the member and whatever it waits for; answer its parked requests before."""
         member = self.members.pop(member_id)
-        self._hold(-member.size_bytes)
+        self._holdings.hold(member.owner, -member.size_bytes)
+        self._hold_itself()
         self._lose_support(member)
         if member.group_instance_id is not None:
             del self.static_members[member.group_instance_id]
@@ -185,11 +196,12 @@ class Group:
         """The members, in order, as they would be with the newcomer in the old one's place."""
         return [newcomer if member.member_id == old_id else member for member in self.members.values()]
 
-    def set_protocols(self, member: Member, protocols: dict[str, bytes]) -> None:
+    def set_protocols(self, member: Member, protocols: dict[str, bytes], owner: Owner) -> None:
+        """What the member says when it joins again; owner: the client it is now."""
         self._lose_support(member)
-        self._hold(-member.size_bytes)
-        member.protocols = protocols
-        self._hold(member.size_bytes)
+        self._holdings.hold(member.owner, -member.size_bytes)
+        member.protocols, member.owner = protocols, owner
+        self._holdings.hold(member.owner, member.size_bytes)
         self._support.update(protocols.keys())
 
     def _lose_support(self, member: Member) -> None:
@@ -253,10 +265,8 @@ class Group:
         self.state, self.state_timestamp_ms = state, metadata.state_timestamp_ms
         self.generation_id, self.protocol_name = metadata.generation_id, metadata.protocol_name
         self.assignments = {member.member_id: member.assignment for member in metadata.members}
-        self._hold(-self._recorded_bytes)
-        self._recorded_bytes = sum(member.size_bytes for member in metadata.members)
-        self._hold(self._recorded_bytes)
         self._settle_members(known, metadata)
+        self._holdings.record((self.members[each.member_id].owner, each.size_bytes) for each in metadata.members)
 
     def _members_of(self, proposal: Proposal, metadata: GroupMetadata) -> dict[str, Member]:
         """Those there are, of whom we know more than a record tells."""
@@ -266,12 +276,14 @@ class Group:
         return self.members | ({newcomer.member_id: newcomer} if newcomer else {})
 
     def _settle_members(self, known: dict[str, Member], metadata: GroupMetadata) -> None:
-        self._hold(-sum(member.size_bytes for member in self.members.values()))
+        for member in self.members.values():
+            self._holdings.hold(member.owner, -member.size_bytes)
         self.members, self.static_members, self.leader_id = {}, {}, metadata.leader_id
         self._support.clear()
         for recorded in metadata.members:
             member = known.get(recorded.member_id) or Member.from_record(recorded, metadata)
             self.add(member, metadata.protocol_type)
+        self._hold_itself()
         self.protocol_type = metadata.protocol_type or None
         self.pending_syncs &= self.members.keys()
 

@@ -58,6 +58,7 @@ class Join:
             rebalance_timeout_ms=self.rebalance_timeout_ms,
             protocols=self.protocols,
             joined_at_ms=self.turn.now_ms,
+            owner=self.client.owner,
         )
 
     @property
@@ -96,7 +97,8 @@ class Joining:
         request = join.request
         if not self._has_room(group, request):
             self._turn_away(group, join)
-        elif self._memory.is_short and _takes_more(group, join):
+        elif not self._memory.may_join(join.client.owner) and _takes_more(group, join):
+            self._memory.refuse(self._memory.members, join.client.owner, join.turn.wall_ms)
             join.refuse(ErrorCode.COORDINATOR_NOT_AVAILABLE, request.member_id)
         elif not group.supports(request.protocol_type, join.protocols, instead_of=_present_self(group, request)):
             join.refuse(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id)
@@ -144,7 +146,7 @@ class Joining:
         if len(group.pending_joins) >= PENDING_MEMBERS_MAX:
             join.refuse(ErrorCode.GROUP_MAX_SIZE_REACHED, "")
             return
-        group.hand_out(new_id)
+        group.hand_out(new_id, join.client.owner)
         key = TimerKey(TimerKind.SESSION, group.group_id, new_id)
         self._timers.schedule(key, join.turn.now_ms + join.request.session_timeout_ms)
         join.refuse(ErrorCode.MEMBER_ID_REQUIRED, new_id)
@@ -226,7 +228,7 @@ class Joining:
         return group.state is GroupState.COMPLETING_REBALANCE
 
     def _update(self, group: Group, join: Join, member: Member) -> None:
-        group.set_protocols(member, join.protocols)
+        group.set_protocols(member, join.protocols, join.client.owner)
         member.session_timeout_ms = join.request.session_timeout_ms
         member.rebalance_timeout_ms = join.rebalance_timeout_ms
         self._park(group, join, member)

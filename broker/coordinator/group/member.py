@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from broker.common.shared_budget import UNATTRIBUTED, Owner
 from broker.coordinator.group.memory import MEMBER_BYTES
 from broker.coordinator.group.records import GroupMetadata, MemberMetadata
 
@@ -21,6 +22,7 @@ class Member:
     rebalance_timeout_ms: int  #: how long a rebalance waits for the member to join again
     protocols: dict[str, bytes]  #: protocol name: metadata for the leader, opaque to us; preferred first
     joined_at_ms: int = 0  #: when its first JoinGroup came
+    owner: Owner = UNATTRIBUTED  #: the client that is counted for what the member takes
     is_new: bool = False  #: no JoinGroup has been answered yet, so it cannot know that it should send heartbeats
 
     @property
@@ -56,7 +58,7 @@ class Member:
 
     @classmethod
     def from_record(cls, recorded: MemberMetadata, generation: GroupMetadata) -> "Member":
-        """A member known from the log alone: of its protocols only the chosen one has been written."""
+        """A member known from the log alone, which has its address and of its protocols the chosen one."""
         return cls(
             member_id=recorded.member_id,
             group_instance_id=recorded.group_instance_id,
@@ -65,4 +67,5 @@ class Member:
             session_timeout_ms=recorded.session_timeout_ms,
             rebalance_timeout_ms=recorded.rebalance_timeout_ms,
             protocols={generation.protocol_name or "": recorded.subscription},
+            owner=Owner("", recorded.client_host),
         )

@@ -145,7 +145,7 @@ class Offsets:
     def __init__(self, config: GroupConfig, progress: Progress, account: Account):
         self._config = config
         self._progress = progress
-        self._hold = account.hold
+        self._hold = account.hold_for_offsets
         self._offsets: dict[str, OfGroup] = {}  #: by group id
         self._pending = PendingOffsets(self._hold)
         self._superseded = Superseded()
@@ -271,7 +271,7 @@ class Offsets:
         topic, partition = key.partition
         partitions = self._offsets.setdefault(key.group_id, {}).setdefault(topic, {})
         before = partitions.get(partition)
-        self._hold(size_of(key, committed) - (size_of(key, before) if before else 0))
+        self._hold(key.group_id, size_of(key, committed) - (size_of(key, before) if before else 0))
         partitions[partition] = committed
         if self.on_stored is not None:
             earlier = before.offset if before else None
@@ -284,7 +284,7 @@ class Offsets:
         topic, partition = key.partition
         before = topics.get(topic, {}).pop(partition, None)
         if before is not None:
-            self._hold(-size_of(key, before))
+            self._hold(key.group_id, -size_of(key, before))
         if not topics.get(topic):
             topics.pop(topic, None)
         if not topics:

@@ -22,8 +22,8 @@ def size_of(key: OffsetKey, committed: CommittedOffset | None) -> int:
 class PendingOffsets:
     """The pending offsets of all groups of one coordinator."""
 
-    def __init__(self, hold: Callable[[int], None]) -> None:
-        """`hold` is told how many bytes more, or fewer, they take."""
+    def __init__(self, hold: Callable[[str, int], None]) -> None:
+        """hold: called with a group id and how many bytes more, or fewer, the group's take."""
         self._hold = hold
         self._of_group: dict[str, dict[OffsetKey, _OfPartition]] = {}
         self._of_producer: dict[int, set[OffsetKey]] = {}
@@ -32,7 +32,7 @@ class PendingOffsets:
         producers = self._of_group.setdefault(key.group_id, {}).setdefault(key, {})
         self._drop(key, producers, producer_id)
         producers[producer_id] = committed
-        self._hold(size_of(key, committed))
+        self._hold(key.group_id, size_of(key, committed))
         self._of_producer.setdefault(producer_id, set()).add(key)
 
     def supersede(self, key: OffsetKey) -> None:
@@ -45,12 +45,12 @@ class PendingOffsets:
 
     def _supersede_one(self, key: OffsetKey, producers: _OfPartition, producer_id: int) -> None:
         """Its place stays, and is held, as long as its transaction is open: anybody may commit again and again."""
-        self._hold(size_of(key, None) - size_of(key, producers[producer_id]))
+        self._hold(key.group_id, size_of(key, None) - size_of(key, producers[producer_id]))
         producers[producer_id] = None
 
     def _drop(self, key: OffsetKey, producers: _OfPartition, producer_id: int) -> None:
         if producer_id in producers:
-            self._hold(-size_of(key, producers.pop(producer_id)))
+            self._hold(key.group_id, -size_of(key, producers.pop(producer_id)))
 
     def complete(self, producer_id: int, is_commit: bool) -> Iterator[tuple[OffsetKey, CommittedOffset]]:
         """The producer's transaction has ended: what counts now, nothing if it was aborted."""
@@ -70,7 +70,7 @@ class PendingOffsets:
         """A tombstone was written: nothing of the partition is left that a marker could make visible."""
         producers = self._of_group.get(key.group_id, {}).pop(key, {})
         for producer_id, committed in producers.items():
-            self._hold(-size_of(key, committed))
+            self._hold(key.group_id, -size_of(key, committed))
             keys = self._of_producer[producer_id]
             keys.discard(key)
             if not keys:

@@ -7,7 +7,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message, Struct, array, float64, int8, int16, int32, int64, string, wire
 
 
-class DescribeRequestsRequest(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 3), flexible_from=0):
+class DescribeRequestsRequest(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 4), flexible_from=0):
     """Each broker answers for itself."""
 
 
@@ -58,7 +58,27 @@ class DescribeRequestsDenials(Struct):
     last_resource_name: str = wire(string)
 
 
-class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 3), flexible_from=0):
+class DescribeRequestsOwner(Struct):
+    """A client that takes from a bound all share, by principal and address."""
+
+    principal: str = wire(string)
+    host: str = wire(string)
+    held: int = wire(int64)
+    refused: int = wire(int64)
+
+
+class DescribeRequestsBudget(Struct):
+    """A bound of this broker that all clients share, what is held of it, and the clients that hold the most."""
+
+    name: str = wire(string)  #: "members", "group offsets" …
+    size: int = wire(int64)
+    held: int = wire(int64)
+    refused: int = wire(int64)
+    refused_ms_ago: int = wire(int64)  #: when a client was refused last; -1: never
+    owners: list[DescribeRequestsOwner] = wire(array(DescribeRequestsOwner))
+
+
+class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 4), flexible_from=0):
     """One result for each API that has been answered since the broker started."""
 
     throttle_time_ms: int = wire(int32)
@@ -71,3 +91,4 @@ class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(
     denials: list[DescribeRequestsDenials] = wire(array(DescribeRequestsDenials), since=3, ignorable=True)
     #: Brokers of another Kafka registered in this ensemble, as the controller says; others know of none.
     foreign_brokers: list[int] = wire(array(int32), tag=0)
+    budgets: list[DescribeRequestsBudget] = wire(array(DescribeRequestsBudget), since=4, ignorable=True)

@@ -181,7 +181,7 @@ class CoordinatorRuntime(Generic[C]):
         if outcome.records:
             outcome = self._written(shard, outcome)
         for note in outcome.notes:
-            _log.info(note.event, **note.facts)
+            (_log.warning if note.is_warning else _log.info)(note.event, **note.facts)
         asks_for_replicas = bool(outcome.records) or outcome.is_followed_up
         if shard.is_all_committed and (shard.is_in_sync or not asks_for_replicas):
             self._answer_all(outcome.responses)

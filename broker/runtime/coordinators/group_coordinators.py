@@ -14,9 +14,9 @@ from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 GroupCoordinators = CoordinatorRuntime[GroupCoordinator]
 
 
-def group_coordinators(replicas: ReplicaManager, config: GroupConfig, clock: Clock) -> GroupCoordinators:
-    memory = GroupMemory()
-
+def group_coordinators(
+    replicas: ReplicaManager, config: GroupConfig, clock: Clock, memory: GroupMemory
+) -> GroupCoordinators:
     def new_coordinator() -> GroupCoordinator:
         return GroupCoordinator(config, _new_member_id, clock.now_ms, memory)
 

@@ -17,6 +17,7 @@ from broker.config.listeners import Endpoint
 from broker.controller.events import ShutdownAsked
 from broker.controller.verdict import ShutdownAnswer, Verdict
 from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.memory import GroupMemory
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.handlers.handler import RequestContext, Services
 from broker.handlers.write_txn_markers import handle_write_txn_markers
@@ -267,7 +268,9 @@ class Served:
         tell_all(self.metadata, UpdateMetadataRequest(controller_id=1, controller_epoch=1))
         self.fetch_sessions = FetchSessions(count(1).__next__)
         self.registry = new_registry()
-        self.groups = group_coordinators(self.replicas, GroupConfig(group_initial_rebalance_delay_ms=0), clock)
+        self.group_memory = GroupMemory()
+        config_of_groups = GroupConfig(group_initial_rebalance_delay_ms=0)
+        self.groups = group_coordinators(self.replicas, config_of_groups, clock, self.group_memory)
         self.store = Store(self)
         self.markers = MarkerSender(1, self.metadata, lambda _broker_id: None, dialer(), self.store.partition_exists)
         self.transactions = TransactionCoordinators(
@@ -301,6 +304,7 @@ class Served:
             deletions=self.deletions,
             transactional_appends=TransactionalAppends(self.replicas, self.verify, is_enabled=lambda: True),
             groups=self.groups,
+            group_memory=self.group_memory,
             transactions=self.transactions,
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,

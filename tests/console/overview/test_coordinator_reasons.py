@@ -1,6 +1,10 @@
 """Coordinators that stand still, and those that one broker's death would end, are reasons of health."""
 
-from console.gateway.broker_views import NotLoaded
+from dataclasses import replace
+
+import pytest
+
+from console.gateway.broker_views import BudgetUse, NotLoaded
 from console.overview.queries import overview_facts
 
 
@@ -20,6 +24,38 @@ def test_a_broker_that_cannot_load_its_coordinators_is_named_until_it_has(cluste
     collector.collect_requests()
     assert "groups and transactions" in reasons()["coordinators:2"]
     cluster.brokers.unloaded = {}
+    collector.collect_requests()
+    assert reasons() == {}
+
+
+MB = 1_000_000
+
+
+def test_a_client_that_holds_its_share_is_named_until_it_is_refused_no_more(cluster, collect, collector):
+    collect()
+    use = BudgetUse("simple offsets", 96 * MB, 72 * MB, 5_000, "User:ANONYMOUS", "10.0.0.66", 71 * MB)
+    cluster.brokers.budgets = {2: (use,)}
+    collector.collect_requests()
+    assert reasons() == {
+        "budget:2:simple offsets": "warning: Broker 2 refuses new offsets of such groups of a client that holds its "
+        "share of the memory for offsets of groups without members. 72\u202fMB of 96\u202fMB held; most by "
+        "User:ANONYMOUS from 10.0.0.66: 71\u202fMB"
+    }
+    cluster.brokers.budgets = {2: (replace(use, refused_ms_ago=700_000),)}
+    collector.collect_requests()
+    assert reasons() == {}
+
+
+@pytest.mark.parametrize(("held", "is_told"), [(86 * MB, False), (87 * MB, True)])
+def test_a_bound_that_is_nearly_full_is_told_of_before_a_client_is_refused(cluster, collect, collector, held, is_told):
+    collect()
+    cluster.brokers.budgets = {1: (BudgetUse("group offsets", 96 * MB, held),)}
+    collector.collect_requests()
+    assert bool(reasons()) == is_told
+    if is_told:
+        assert "is nearly full" in reasons()["budget:1:group offsets"]
+        assert "by clients of before the broker's start" in reasons()["budget:1:group offsets"]
+    cluster.brokers.budgets = {}
     collector.collect_requests()
     assert reasons() == {}
 

@@ -117,12 +117,15 @@ def test_a_coordinator_that_is_given_up_holds_nothing_whether_it_was_loaded_or_n
 
 @pytest.fixture
 def full():
-    """A broker whose groups hold all they may."""
+    """A broker whose groups hold all they may, of each budget."""
     world = World()
     world.stable_group("g", "a", "b")
     world.stable_group("quiet", "c")
+    world.commit("quiet", "c", {T0: 1}, metadata="four")
     world.commit("simple", "-", {T0: 1}, metadata="four")
-    world.memory._bytes_max = world.memory.bytes_held
+    for _, budget in world.memory.budgets():
+        assert budget.held > 0
+        budget.size = budget.held
     world.outcomes.clear()
     return world
 
@@ -131,18 +134,28 @@ def test_new_members_and_offsets_are_refused_when_the_broker_is_full(full):
     groups = set(full.coordinator.groups)
     assert full.join("new", "x").error is ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert full.join("g", "x").error is ErrorCode.COORDINATOR_NOT_AVAILABLE
-    refused = ErrorCode.COORDINATOR_NOT_AVAILABLE
+    refused = ErrorCode.POLICY_VIOLATION
     assert full.commit("other", "-", {T0: 1}).errors == {T0: refused}
     assert full.commit("simple", "-", {U0: 1}).errors == {U0: refused}
     assert full.commit("simple", "-", {T0: 1}, metadata="longer").errors == {T0: refused}
+    assert full.commit("quiet", "c", {U0: 1}).errors == {U0: refused}
     assert set(full.coordinator.groups) == groups
 
 
 def test_those_there_are_go_on_when_the_broker_is_full(full):
     assert full.heartbeat("g", "a").error is ErrorCode.NONE
     assert full.commit("simple", "-", {T0: 2}, metadata="four").errors == {T0: ErrorCode.NONE}
+    assert full.commit("quiet", "c", {T0: 2}, metadata="four").errors == {T0: ErrorCode.NONE}
     assert full.join("g", "a").is_parked
     assert full.join("g", "b").error is ErrorCode.NONE
+    assert full.sync("g", "a", {"a": "for a", "b": "for b"}).error is ErrorCode.NONE
+
+
+def test_an_assignment_that_takes_more_is_refused_when_the_broker_is_full(full):
+    assert full.join("g", "a").is_parked
+    assert full.join("g", "b").error is ErrorCode.NONE
+    refused = full.sync("g", "a", {"a": "for a", "b": "for b, and more"})
+    assert refused.error is ErrorCode.COORDINATOR_NOT_AVAILABLE
 
 
 def test_transactions_go_on_when_the_broker_is_full_but_no_offset_is_pending_for_many_at_once(full):
@@ -156,21 +169,8 @@ def test_transactions_go_on_when_the_broker_is_full_but_no_offset_is_pending_for
     assert full.txn_commit("simple", PRODUCER + 1, {T0: 6}).errors == {T0: ErrorCode.NONE}
 
 
-def test_a_flood_of_refusals_is_told_once(full):
-    for number in range(50):
-        full.join(f"new-{number}", "x")
-    notes = [note.event for outcome in full.outcomes for note in outcome.notes]
-    assert sum("groups hold all they may" in event for event in notes) == 1
-    full.memory._bytes_max *= 2
-    full.join("new", "x")
-    full.memory._bytes_max = 1
-    full.join("newer", "x")
-    notes = [note.event for outcome in full.outcomes for note in outcome.notes]
-    assert sum("groups hold all they may" in event for event in notes) == 2
-
-
 def test_two_coordinators_share_what_a_broker_may_hold():
-    memory = GroupMemory(bytes_max=10_000)
+    memory = GroupMemory(members_bytes_max=10_000)
     first, second = World(memory=memory), World(memory=memory)
     first.join("g", "a", version=3, metadata=b"m" * 10_000)
     assert second.join("h", "b").error is ErrorCode.COORDINATOR_NOT_AVAILABLE

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from broker.common.errors import ErrorCode
+from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.coordinator.group import Client, GroupConfig, GroupCoordinator, Outcome
 from broker.coordinator.group.memory import GroupMemory
 from broker.protocol.codec import decode, encode
@@ -109,6 +110,7 @@ class World:
     def __post_init__(self) -> None:
         self.log: list[LogRecord | LogMarker] = []
         self.now_ms = 0
+        self.speaker = Owner(ANONYMOUS, "/127.0.0.1")  #: whose connection all requests come by
         self.append_error: ErrorCode | None = None  #: what the next append fails with
         self.commit_error: ErrorCode | None = None  #: appended and replayed, but never committed
         self.asked: dict[int, Asked] = {}
@@ -124,6 +126,9 @@ class World:
     def _new_member_id(self, prefix: str) -> str:
         self._ids[prefix] = self._ids.get(prefix, 0) + 1
         return f"{prefix}-{self._ids[prefix]}"
+
+    def _client(self, name: str, version: int) -> Client:
+        return Client(name, self.speaker.host, version, self.speaker.principal)
 
     def seat(self, group_id: str, name: str) -> Seat:
         return self.seats.setdefault((group_id, name), Seat())
@@ -216,7 +221,7 @@ class World:
             reason=reason,
         )
         asked, request = self._ask(group_id, name, request, version)
-        client = Client(name, "/127.0.0.1", version)
+        client = self._client(name, version)
         self.carry_out(self.coordinator.join_group(request, client, asked.token, self.now_ms))
         return asked
 
@@ -244,7 +249,7 @@ class World:
             "assignments": assignments,
         }
         asked, request = self._ask(group_id, name, SyncGroupRequest(**values | fields), 5)
-        self.carry_out(self.coordinator.sync_group(request, asked.token, self.now_ms))
+        self.carry_out(self.coordinator.sync_group(request, self._client(name, 5), asked.token, self.now_ms))
         return asked
 
     def heartbeat(self, group_id: str, name: str, **fields: Any) -> Asked:
@@ -272,7 +277,7 @@ class World:
         if version <= 2:
             request = LeaveGroupRequest(group_id=group_id, member_id=identities[0].member_id)
         asked, request = self._ask(group_id, name, request, version)
-        client = Client(name, "/127.0.0.1", version)
+        client = self._client(name, version)
         self.carry_out(self.coordinator.leave_group(request, client, asked.token, self.now_ms))
         return asked
 
@@ -301,7 +306,7 @@ class World:
             "topics": topics,
         }
         asked, request = self._ask(group_id, name, OffsetCommitRequest(**values | fields), version)
-        self.carry_out(self.coordinator.offset_commit(request, asked.token, self.now_ms))
+        self.carry_out(self.coordinator.offset_commit(request, self._client(name, version), asked.token, self.now_ms))
         return asked
 
     def txn_commit(
@@ -336,7 +341,9 @@ class World:
         }
         values |= (member if version >= 3 else {"member_id": ""}) | fields
         asked, request = self._ask(group_id, name, TxnOffsetCommitRequest(**values), version)
-        self.carry_out(self.coordinator.txn_offset_commit(request, asked.token, self.now_ms))
+        self.carry_out(
+            self.coordinator.txn_offset_commit(request, self._client(name, version), asked.token, self.now_ms)
+        )
         return asked
 
     def fetch(

@@ -8,6 +8,7 @@ from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.memory import GroupMemory
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -41,6 +42,7 @@ from tests.eventually import eventually
 
 TOPIC_ID = UUID(int=9)
 PRODUCER_ID = 7
+CLIENT = Client("c", "/h", 3)
 
 
 class World:
@@ -49,7 +51,7 @@ class World:
         self.logs = LogManager([directory], LogConfig(), 1, "cluster")
         self.logs.load_all()
         self.replicas = ReplicaManager(1, self.logs, DelayedFetches(clock), clock)
-        self.coordinators = group_coordinators(self.replicas, config, clock)
+        self.coordinators = group_coordinators(self.replicas, config, clock, GroupMemory())
 
     @property
     def hosted(self) -> HostedPartition:
@@ -92,7 +94,7 @@ class World:
         named = [OffsetCommitRequestPartition(partition_index=each, committed_offset=offset) for each in partitions]
         topic = OffsetCommitRequestTopic(name="t", partitions=named)
         request = OffsetCommitRequest(group_id=group_id, topics=[topic], generation_id_or_member_epoch=-1)
-        return self.coordinators.submit(0, lambda shard, token, now: shard.offset_commit(request, token, now))
+        return self.coordinators.submit(0, lambda shard, token, now: shard.offset_commit(request, CLIENT, token, now))
 
     def committed(self) -> int:
         return self.send_fetch().topics[0].partitions[0].committed_offset
@@ -117,8 +119,7 @@ class World:
             protocol_type="consumer",
             protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
         )
-        client = Client("c", "/h", 3)
-        return self.coordinators.submit(0, lambda shard, token, now: shard.join_group(request, client, token, now))
+        return self.coordinators.submit(0, lambda shard, token, now: shard.join_group(request, CLIENT, token, now))
 
     def send_sync(self, member_id: str, generation_id: int = 1, group_id: str = "g"):
         """As leader, which gives itself all."""
@@ -128,7 +129,7 @@ class World:
             member_id=member_id,
             assignments=[SyncGroupRequestAssignment(member_id=member_id, assignment=b"all")],
         )
-        return self.coordinators.submit(0, lambda shard, token, now: shard.sync_group(request, token, now))
+        return self.coordinators.submit(0, lambda shard, token, now: shard.sync_group(request, CLIENT, token, now))
 
     def commit_in_transaction(self, offset: int, producer_epoch: int = 0) -> ErrorCode:
         return self.send_commit_in_transaction(offset, producer_epoch).topics[0].partitions[0].error_code
@@ -143,7 +144,9 @@ class World:
             member_id="",
             topics=[TxnOffsetCommitRequestTopic(name="t", partitions=[partition])],
         )
-        return self.coordinators.submit(0, lambda shard, token, now: shard.txn_offset_commit(request, token, now))
+        return self.coordinators.submit(
+            0, lambda shard, token, now: shard.txn_offset_commit(request, CLIENT, token, now)
+        )
 
     def end_transaction(self, marker_type: MarkerType) -> None:
         """As WriteTxnMarkers does."""

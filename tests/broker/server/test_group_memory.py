@@ -1,0 +1,99 @@
+"""A client that floods a broker with commits, over sockets: what others get, and what is told of it."""
+
+from types import SimpleNamespace
+
+from broker.common.errors import ErrorCode
+from broker.common.limits import GROUP_MEMBERS_BYTES_MAX
+from broker.common.shared_budget import Owner
+from broker.protocol.messages.delete_groups import DeleteGroupsRequest
+from broker.protocol.messages.describe_requests import DescribeRequestsRequest
+from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from broker.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from broker.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from broker.server.coordinator_metrics import CoordinatorMetrics
+
+PARTITIONS = 3
+
+
+def commit(group: str, metadata: str = "", generation: int = -1, member: str = "") -> OffsetCommitRequest:
+    partitions = [OffsetCommitRequestPartition(partition_index=0, committed_offset=1, committed_metadata=metadata)]
+    return OffsetCommitRequest(
+        group_id=group,
+        generation_id_or_member_epoch=generation,
+        member_id=member,
+        topics=[OffsetCommitRequestTopic(name="t", partitions=partitions)],
+    )
+
+
+async def commits(client, *args, **fields) -> ErrorCode:
+    answer = await client.ask(commit(*args, **fields), 8)
+    return ErrorCode(answer.topics[0].partitions[0].error_code)
+
+
+async def lives(client, group: str, member: str = "") -> str:
+    """Join, be assigned, commit: all that a consumer of one does."""
+    request = JoinGroupRequest(
+        group_id=group,
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000,
+        member_id=member,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"m" * 100)],
+    )
+    joined = await client.ask(request, 3)
+    assert joined.error_code == ErrorCode.NONE
+    assignments = [SyncGroupRequestAssignment(member_id=joined.member_id, assignment=b"a" * 100)]
+    sync = SyncGroupRequest(
+        group_id=group, generation_id=joined.generation_id, member_id=joined.member_id, assignments=assignments
+    )
+    assert (await client.ask(sync, 3)).error_code == ErrorCode.NONE
+    assert await commits(client, group, "x", joined.generation_id, joined.member_id) is ErrorCode.NONE
+    return joined.member_id
+
+
+async def test_a_flood_of_commits_leaves_consumers_alone_and_is_told_of(served):
+    for _, budget in served.group_memory.budgets():
+        budget.size = 200_000
+    served.lead("t")
+    served.lead(OFFSETS_TOPIC, PARTITIONS)
+    served.tell_of("t")
+    served.tell_of(OFFSETS_TOPIC, PARTITIONS)
+    greedy, consumer, member = await served.client(), await served.client(), await served.member()
+    there = await lives(consumer, "there")
+    number = 0
+    while await commits(greedy, f"made-up-{number}", "x" * 4_000) is ErrorCode.NONE:
+        number += 1
+        assert number < 1_000
+    assert await commits(greedy, f"made-up-{number}", "x" * 4_000) is ErrorCode.POLICY_VIOLATION
+    await lives(consumer, "there", there)
+    await lives(consumer, "fresh")
+    answer = await member.ask(DescribeRequestsRequest(), 4)
+    (simple,) = (each for each in answer.budgets if each.name == "simple offsets")
+    (owner,) = simple.owners
+    assert (owner.principal, owner.host, owner.held) == ("User:ANONYMOUS", "/127.0.0.1", simple.held)
+    assert (owner.refused, simple.refused, simple.size) == (2, 2, 200_000)
+    assert 0 <= simple.refused_ms_ago < 60_000
+    names = [f"made-up-{each}" for each in range(number)]
+    deleted = await greedy.ask(DeleteGroupsRequest(groups_names=names), 2)
+    assert {each.error_code for each in deleted.results} == {ErrorCode.NONE}
+    assert served.group_memory.simple_offsets.held == 0
+    assert await commits(greedy, "again", "x" * 4_000) is ErrorCode.NONE
+
+
+async def test_what_groups_hold_is_scraped_without_the_names_of_clients(served):
+    served.group_memory.members.hold(Owner("User:secret", "/10.0.0.1"), 5)
+    served.group_memory.simple_offsets.refuse(Owner("User:secret", "/10.0.0.1"), 0)
+    coordination = SimpleNamespace(
+        groups=served.groups, transactions=served.transactions, group_memory=served.group_memory, markers=()
+    )
+    samples = [sample for family in CoordinatorMetrics(coordination).collect() for sample in family.samples]
+    told = {(each.name, each.labels.get("of")): each.value for each in samples}
+    assert told["barnabas_broker_group_memory_bytes", "members"] == 5
+    assert told["barnabas_broker_group_memory_max_bytes", "members"] == GROUP_MEMBERS_BYTES_MAX
+    assert told["barnabas_broker_group_memory_refusals_total", "simple offsets"] == 1
+    assert "secret" not in str(samples)
