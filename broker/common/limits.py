@@ -392,6 +392,11 @@ REGISTRY_WRITES_WAITING_MAX = 100
 REGISTRY_PARSED_MAX = 1_000
 #: Pairs of JSON schemas within two schemas that are compared: each is compared once, and combinations multiply.
 REGISTRY_COMPARISONS_MAX = 50_000
+#: Steps of comparing two Avro schemas: pairs of types, fields, branches and symbols, up to 10 microseconds each. One
+#: schema has at most 60,000 of them.
+REGISTRY_AVRO_STEPS_MAX = 200_000
+#: Text of what two schemas differ in: 900 KB of fields that are all new have 5 MB.
+REGISTRY_MESSAGES_BYTES_MAX = 16 * 1024 * 1024
 #: Copies of log ends that a start found damaged and cut off, for each partition; then the oldest is removed.
 DAMAGED_TAILS_MAX = 16
 #: Of a processor, for one pattern and one name of a topic, a group, a setting; what is meant well takes microseconds.

@@ -15,7 +15,7 @@ from broker.common.own_names import OwnNames
 from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
 from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
 from broker.config.zookeeper import zookeeper_tls
-from broker.registry.settings import LEVELS
+from broker.registry.records import LEVELS
 
 PORT = 8081
 _STORE = "kafkastore."

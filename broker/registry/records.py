@@ -57,6 +57,24 @@ class NoopKey:
     """A new leader's mark: who has read it has read everything of the leaders before."""
 
 
+LEVELS = ("NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE")
+MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD")
+#: What a CONFIG record may say besides its subject and its level, and of what type.
+CONFIG_FIELDS: dict[str, type] = {
+    "alias": str,
+    "normalize": bool,
+    "validateFields": bool,
+    "validateRules": bool,
+    "compatibilityGroup": str,
+    "compatibilityPolicy": str,
+    "defaultMetadata": dict,
+    "overrideMetadata": dict,
+    "defaultRuleSet": dict,
+    "overrideRuleSet": dict,
+}
+
+_TYPE_WORDS = {str: "a text", bool: "true or false", dict: "an object"}
+
 Key = SchemaKey | ConfigKey | ModeKey | DeleteSubjectKey | ClearSubjectKey | ContextKey | IdsKey | NoopKey
 Value = dict[str, Any]
 
@@ -177,6 +195,37 @@ def version_of(value: Value) -> Version:
         ),
         value.get("deleted") is True,
     )
+
+
+def config_of(value: Value | None) -> Value | None:
+    """What of a CONFIG record's value is a setting: other programs may have put anything beside it.
+
+    ValueError for a level that is unknown, and for a setting of another type.
+    """
+    if value is None:
+        return None
+    if value.get("compatibilityLevel") not in (None, *LEVELS):
+        raise ValueError(f"compatibility level {str(value['compatibilityLevel'])[:50]!r} is unknown")
+    require_types(value)
+    known = ("subject", "compatibilityLevel", *CONFIG_FIELDS)
+    return {name: setting for name, setting in value.items() if name in known}
+
+
+def require_types(settings: Value) -> None:
+    """ValueError for a setting that is not of its type: whoever heeds it could not."""
+    for name, type_ in CONFIG_FIELDS.items():
+        if not isinstance(settings.get(name), type_ | None):
+            raise ValueError(f"{name} must be {_TYPE_WORDS[type_]}, not {str(settings[name])[:50]!r}")
+
+
+def mode_of(value: Value | None) -> str | None:
+    """ValueError for a mode that is unknown."""
+    if value is None:
+        return None
+    mode = value.get("mode", "READWRITE")
+    if mode not in MODES:
+        raise ValueError(f"mode {str(mode)[:50]!r} is unknown")
+    return str(mode)
 
 
 def references_of(listed: object) -> tuple[Reference, ...]:

@@ -5,17 +5,21 @@ from typing import Any
 
 from broker.registry.errors import RegistryError, not_permitted
 from broker.registry.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, split
-from broker.registry.records import ConfigKey, ModeKey, Record, SchemaKey, Value
+from broker.registry.records import (
+    CONFIG_FIELDS,
+    LEVELS,
+    MODES,
+    ConfigKey,
+    ModeKey,
+    Record,
+    SchemaKey,
+    Value,
+    require_types,
+)
 from broker.registry.store import Store
 
-LEVELS = ("NONE", "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE")
-MODES = ("READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "FORWARD")
 _READ_ONLY = ("READONLY", "READONLY_OVERRIDE")
 _POLICIES = ("STRICT", "LENIENT")
-_CONFIG_FIELDS = (
-    "alias", "normalize", "validateFields", "validateRules", "compatibilityGroup", "compatibilityPolicy",
-    "defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet",
-)  # fmt: skip
 
 
 def scopes(subject: str) -> Iterator[str]:
@@ -67,9 +71,13 @@ def config_record(store: Store, subject: str, asked: dict[str, Any]) -> Record:
         value = {"subject": subject} | value
     if level is not None:
         value["compatibilityLevel"] = _level(level)
-    for name in _CONFIG_FIELDS:
+    for name in CONFIG_FIELDS:
         if name in asked:
             value[name] = asked[name]
+    try:
+        require_types(value)
+    except ValueError as error:
+        raise RegistryError(422, str(error)) from None
     policy = value.get("compatibilityPolicy")
     if policy is not None and policy not in _POLICIES:
         raise RegistryError(42203, f"Invalid compatibility policy. Valid values are {', '.join(_POLICIES)}")

@@ -4,8 +4,9 @@ Nothing changes it but `apply`. Each record is applied as it stands, for a compa
 without its beginning: a version may be gone for good without a word of its soft deletion.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 from uuid import UUID
 
 from broker.registry.guid import guid_of
@@ -21,12 +22,15 @@ from broker.registry.records import (
     NoopKey,
     SchemaKey,
     Value,
+    config_of,
     encode_key,
+    mode_of,
     version_of,
 )
 from broker.registry.schema import Content, Version
 
 Place = tuple[str, int]
+Setting = TypeVar("Setting")
 
 
 @dataclass
@@ -72,9 +76,9 @@ class Store:
             case SchemaKey():
                 return self._apply_schema(key, value)
             case ConfigKey(subject):
-                _put(self._configs, subject, value)
+                return _apply_setting(self._configs, subject, config_of, value)
             case ModeKey(subject):
-                _put(self._modes, subject, value and str(value.get("mode", "READWRITE")))
+                return _apply_setting(self._modes, subject, mode_of, value)
             case DeleteSubjectKey(subject):
                 self._delete_softly(subject, value)
             case ClearSubjectKey(subject):
@@ -242,8 +246,16 @@ def _meant(version: Version) -> list[Place]:
     return [(within(context, each.subject), each.version) for each in version.content.references]
 
 
-def _put(table: dict[str, object] | dict[str, Value] | dict[str, str], name: str, value: object) -> None:
-    if value is None:
-        table.pop(name, None)
+def _apply_setting(
+    table: dict[str, Setting], subject: str, read: Callable[[Value | None], Setting | None], value: Value | None
+) -> str:
+    """What is wrong with it, in which case what was set before stays; a tombstone takes the setting back."""
+    try:
+        setting = read(value)
+    except ValueError as error:
+        return f"its value cannot be read: {error}"
+    if setting is None:
+        table.pop(subject, None)
     else:
-        table[name] = value  # type: ignore[assignment]
+        table[subject] = setting
+    return ""

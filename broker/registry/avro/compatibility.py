@@ -1,133 +1,22 @@
 """Whether a reader's schema reads what a writer's wrote, by Avro's rules of resolution; what is in the way has the
 names of its SchemaCompatibility.
+
+Both schemas are a client's, so the work has a budget: names are looked up, a branch of a union is compared with those
+it can match, and what takes more steps or messages than the limits is refused.
 """
 
-from broker.registry.avro.model import NO_DEFAULT, Field, Type
+from collections.abc import Iterable, Iterator
+
+from broker.common.limits import REGISTRY_AVRO_STEPS_MAX, REGISTRY_MESSAGES_BYTES_MAX
+from broker.registry.avro.model import NO_DEFAULT, Type
+from broker.registry.avro.names import SchemaNames
+from broker.registry.errors import InvalidSchema
 
 _PROMOTIONS = {
     ("int", "long"), ("int", "float"), ("int", "double"),
     ("long", "float"), ("long", "double"), ("float", "double"),
     ("string", "bytes"), ("bytes", "string"),
 }  # fmt: skip
-
-
-def incompatibilities(reader: Type, writer: Type) -> list[str]:
-    """Empty if every datum of the writer can be read; else a sentence for each thing in the way."""
-    return _Comparison().of(reader, writer, "/")
-
-
-class _Comparison:
-    """A pair of types that contains itself is compared once; while it is, it counts as compatible."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, int], list[str]] = {}
-
-    def of(self, reader: Type, writer: Type, at: str) -> list[str]:
-        pair = (id(reader), id(writer))
-        if pair not in self._known:
-            self._known[pair] = []
-            self._known[pair] = self._compare(reader, writer, at)
-        return self._known[pair]
-
-    def _compare(self, reader: Type, writer: Type, at: str) -> list[str]:
-        if writer.kind == "union":
-            return self._of_written_union(reader, writer, at)
-        if reader.kind == "union":
-            return self._of_read_union(reader, writer, at)
-        if _kind(reader) != _kind(writer):
-            if (writer.kind, reader.kind) in _PROMOTIONS:
-                return []
-            return [
-                _told(
-                    "TYPE_MISMATCH",
-                    at,
-                    f"reader type: {reader.kind.upper()} not compatible with writer type: {writer.kind.upper()}",
-                )
-            ]
-        match _kind(reader):
-            case "array":
-                return self.of(reader.inner[0], writer.inner[0], f"{at.rstrip('/')}/items")
-            case "map":
-                return self.of(reader.inner[0], writer.inner[0], f"{at.rstrip('/')}/values")
-            case "fixed":
-                return _names(reader, writer, at) + _sizes(reader, writer, at)
-            case "enum":
-                return _names(reader, writer, at) + _symbols(reader, writer, at)
-            case "record":
-                return _names(reader, writer, at) + self._fields(reader, writer, at)
-        return []
-
-    def _of_written_union(self, reader: Type, writer: Type, at: str) -> list[str]:
-        """Each branch may have been written."""
-        found = []
-        for index, branch in enumerate(writer.inner):
-            if reader.kind != "union":
-                found += self.of(reader, branch, at)
-            elif self.of(reader, branch, at):
-                found.append(
-                    _told(
-                        "MISSING_UNION_BRANCH",
-                        f"{at.rstrip('/')}/{index}",
-                        f"reader union lacking writer type: {branch.kind.upper()}",
-                    )
-                )
-        return found
-
-    def _of_read_union(self, reader: Type, writer: Type, at: str) -> list[str]:
-        if any(not self.of(branch, writer, at) for branch in reader.inner):
-            return []
-        return [_told("MISSING_UNION_BRANCH", at, f"reader union lacking writer type: {writer.kind.upper()}")]
-
-    def _fields(self, reader: Type, writer: Type, at: str) -> list[str]:
-        found = []
-        for index, field in enumerate(reader.fields):
-            place = f"{at.rstrip('/')}/fields/{index}"
-            written = _written_as(field, writer)
-            if len(written) > 1:
-                names = ", ".join(each.name for each in written)
-                found.append(_told("NAME_MISMATCH", place, f"field {field.name} is several of the writer: {names}"))
-            elif written:
-                found += self.of(field.type, written[0].type, f"{place}/type")
-            elif field.default is NO_DEFAULT and not _has_enum_default(field.type):
-                found.append(_told("READER_FIELD_MISSING_DEFAULT_VALUE", place, field.name))
-        return found
-
-
-def _has_enum_default(type_: Type) -> bool:
-    return type_.kind == "enum" and type_.enum_default is not None
-
-
-def _kind(type_: Type) -> str:
-    return "record" if type_.kind == "error" else type_.kind
-
-
-def _written_as(field: Field, writer: Type) -> list[Field]:
-    """The field of the writer that this one reads: that of its name, or that of an alias."""
-    by_name = [each for each in writer.fields if each.name == field.name]
-    by_alias = [each for each in writer.fields if each.name in field.aliases and each.name != field.name]
-    return by_name + by_alias
-
-
-def _names(reader: Type, writer: Type, at: str) -> list[str]:
-    assert reader.name is not None
-    assert writer.name is not None
-    if reader.name.local == writer.name.local or writer.name.full in {each.full for each in reader.aliases}:
-        return []
-    return [_told("NAME_MISMATCH", f"{at.rstrip('/')}/name", f"expected: {writer.name.full}")]
-
-
-def _sizes(reader: Type, writer: Type, at: str) -> list[str]:
-    if reader.size == writer.size:
-        return []
-    return [_told("FIXED_SIZE_MISMATCH", f"{at.rstrip('/')}/size", f"expected: {writer.size}, found: {reader.size}")]
-
-
-def _symbols(reader: Type, writer: Type, at: str) -> list[str]:
-    missing = [each for each in writer.symbols if each not in reader.symbols]
-    if not missing or reader.enum_default is not None:
-        return []
-    return [_told("MISSING_ENUM_SYMBOLS", f"{at.rstrip('/')}/symbols", f"[{', '.join(missing)}]")]
-
 
 _SENTENCES = {
     "TYPE_MISMATCH": "The type (path '{at}') of a field in the new schema does not match with the old schema",
@@ -139,7 +28,179 @@ _SENTENCES = {
     "value and is missing in the writer's schema",
 }
 
+#: What is in the way of one pair: sentences, and what is in the way of pairs within it, which others may have, too.
+_Messages = list["str | _Messages"]
 
-def _told(kind: str, at: str, what: str) -> str:
-    sentence = _SENTENCES[kind].format(at=at, what=what)
-    return f"{{errorType:'{kind}', description:'{sentence}', additionalInfo:'{what}'}}"
+
+def incompatibilities(reader: Type, writer: Type) -> list[str]:
+    """Return a sentence for each thing in the way, none if every datum of the writer can be read.
+
+    Raises InvalidSchema where comparing takes too long.
+    """
+    comparison = _Comparison()
+    return list(_flattened(comparison.of(reader, writer, "/")))
+
+
+def _flattened(messages: _Messages) -> Iterator[str]:
+    """The sentences in order. Raises InvalidSchema: pairs within pairs multiply them."""
+    waiting, byte_count = [iter(messages)], 0
+    while waiting:
+        for message in waiting[-1]:
+            if isinstance(message, list):
+                waiting.append(iter(message))
+                break
+            byte_count += len(message)
+            if byte_count > REGISTRY_MESSAGES_BYTES_MAX:
+                raise InvalidSchema("comparing it takes too long: too many differences")
+            yield message
+        else:
+            waiting.pop()
+
+
+class _Comparison:
+    """A pair of types that contains itself is compared once; while it is, it counts as compatible."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], _Messages] = {}
+        self._under_way: dict[int, set[int]] = {}  #: by the writer's type, the reader's types it is compared with
+        self._names = SchemaNames()
+        self._steps_left = REGISTRY_AVRO_STEPS_MAX
+        self._bytes_left = REGISTRY_MESSAGES_BYTES_MAX
+
+    def of(self, reader: Type, writer: Type, at: str) -> _Messages:
+        pair = (id(reader), id(writer))
+        if pair not in self._known:
+            self._spend(1)
+            self._known[pair] = []
+            under_way = self._under_way.setdefault(id(writer), set())
+            under_way.add(id(reader))
+            self._known[pair] = self._compare(reader, writer, at)
+            under_way.remove(id(reader))
+        return self._known[pair]
+
+    def _spend(self, steps: int) -> None:
+        self._steps_left -= steps
+        if self._steps_left < 0:
+            raise InvalidSchema("comparing it takes too long: it is combined of too many schemas")
+
+    def _compare(self, reader: Type, writer: Type, at: str) -> _Messages:
+        if writer.kind == "union":
+            return self._of_written_union(reader, writer, at)
+        if reader.kind == "union":
+            return self._of_read_union(reader, writer, at)
+        if _kind(reader) != _kind(writer):
+            if (writer.kind, reader.kind) in _PROMOTIONS:
+                return []
+            return [
+                self._tell(
+                    "TYPE_MISMATCH",
+                    at,
+                    f"reader type: {reader.kind.upper()} not compatible with writer type: {writer.kind.upper()}",
+                )
+            ]
+        match _kind(reader):
+            case "array":
+                return self.of(reader.inner[0], writer.inner[0], f"{at.rstrip('/')}/items")
+            case "map":
+                return self.of(reader.inner[0], writer.inner[0], f"{at.rstrip('/')}/values")
+            case "fixed":
+                return [*self._named(reader, writer, at), *self._sizes(reader, writer, at)]
+            case "enum":
+                return [*self._named(reader, writer, at), *self._symbols(reader, writer, at)]
+            case "record":
+                return [*self._named(reader, writer, at), *self._fields(reader, writer, at)]
+        return []
+
+    def _of_written_union(self, reader: Type, writer: Type, at: str) -> _Messages:
+        """Each branch may have been written."""
+        found: _Messages = []
+        for index, branch in enumerate(writer.inner):
+            self._spend(1)
+            if reader.kind != "union":
+                _take(found, self.of(reader, branch, at))
+            elif self.of(reader, branch, at):
+                found.append(
+                    self._tell(
+                        "MISSING_UNION_BRANCH",
+                        f"{at.rstrip('/')}/{index}",
+                        f"reader union lacking writer type: {branch.kind.upper()}",
+                    )
+                )
+        return found
+
+    def _of_read_union(self, reader: Type, writer: Type, at: str) -> _Messages:
+        if self._names.branches(reader).has_any(self._under_way.get(id(writer), ())):
+            return []
+        if any(not self.of(branch, writer, at) for branch in self._candidates(reader, writer)):
+            return []
+        return [self._tell("MISSING_UNION_BRANCH", at, f"reader union lacking writer type: {writer.kind.upper()}")]
+
+    def _candidates(self, reader: Type, writer: Type) -> Iterable[Type]:
+        """The branches that may read it, that of its full name first; all others differ in kind or name."""
+        branches = self._names.branches(reader)
+        if writer.name is not None:
+            return branches.named(_kind(writer), writer.name)
+        kinds = [writer.kind, *(read for written, read in _PROMOTIONS if written == writer.kind)]
+        return branches.of_kinds(kinds)
+
+    def _fields(self, reader: Type, writer: Type, at: str) -> _Messages:
+        found: _Messages = []
+        for index, field in enumerate(reader.fields):
+            self._spend(1 + len(field.aliases))
+            place = f"{at.rstrip('/')}/fields/{index}"
+            written = self._names.written_as(field, writer)
+            if len(written) > 1:
+                names = ", ".join(each.name for each in written)
+                found.append(
+                    self._tell("NAME_MISMATCH", place, f"field {field.name} is several of the writer: {names}")
+                )
+            elif written:
+                _take(found, self.of(field.type, written[0].type, f"{place}/type"))
+            elif field.default is NO_DEFAULT and not _has_enum_default(field.type):
+                found.append(self._tell("READER_FIELD_MISSING_DEFAULT_VALUE", place, field.name))
+        return found
+
+    def _named(self, reader: Type, writer: Type, at: str) -> _Messages:
+        assert writer.name is not None
+        if self._names.is_called(reader, writer.name):
+            return []
+        return [self._tell("NAME_MISMATCH", f"{at.rstrip('/')}/name", f"expected: {writer.name.full}")]
+
+    def _sizes(self, reader: Type, writer: Type, at: str) -> _Messages:
+        if reader.size == writer.size:
+            return []
+        return [
+            self._tell(
+                "FIXED_SIZE_MISMATCH", f"{at.rstrip('/')}/size", f"expected: {writer.size}, found: {reader.size}"
+            )
+        ]
+
+    def _symbols(self, reader: Type, writer: Type, at: str) -> _Messages:
+        self._spend(len(writer.symbols))
+        known = self._names.symbols(reader)
+        missing = [symbol for symbol in writer.symbols if symbol not in known]
+        if not missing or reader.enum_default is not None:
+            return []
+        return [self._tell("MISSING_ENUM_SYMBOLS", f"{at.rstrip('/')}/symbols", f"[{', '.join(missing)}]")]
+
+    def _tell(self, kind: str, at: str, what: str) -> str:
+        sentence = _SENTENCES[kind].format(at=at, what=what)
+        message = f"{{errorType:'{kind}', description:'{sentence}', additionalInfo:'{what}'}}"
+        self._bytes_left -= len(message)
+        if self._bytes_left < 0:
+            raise InvalidSchema("comparing it takes too long: too many differences")
+        return message
+
+
+def _take(messages: _Messages, more: _Messages) -> None:
+    """As they are, not copied: a pair may be met in many places."""
+    if more:
+        messages.append(more)
+
+
+def _has_enum_default(type_: Type) -> bool:
+    return type_.kind == "enum" and type_.enum_default is not None
+
+
+def _kind(type_: Type) -> str:
+    return "record" if type_.kind == "error" else type_.kind

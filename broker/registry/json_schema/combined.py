@@ -3,6 +3,7 @@
 from broker.registry.json_schema.comparison import Comparison
 from broker.registry.json_schema.difference import Difference
 from broker.registry.json_schema.model import ALL, ANY, Node
+from broker.registry.json_schema.values import as_key
 
 
 def compare_negations(comparison: Comparison, original: Node, update: Node) -> None:
@@ -49,24 +50,12 @@ def _compare_criteria(comparison: Comparison, original: Node, update: Node) -> b
 
 
 def _distinct(nodes: list[Node]) -> list[Node]:
-    found: list[Node] = []
+    """The first of each that are the same."""
+    found: dict[object, Node] = {}
     for node in nodes:
-        if not any(
-            node.kind == each.kind
-            and node.is_integer == each.is_integer
-            and node.said == each.said
-            and node.criterion == each.criterion
-            and _same_subs(node, each)
-            for each in found
-        ):
-            found.append(node)
-    return found
-
-
-def _same_subs(one: Node, other: Node) -> bool:
-    return len(one.subs) == len(other.subs) and all(
-        mine.kind == its.kind and mine.said == its.said for mine, its in zip(one.subs, other.subs, strict=True)
-    )
+        subs = tuple((each.kind, as_key(each.said)) for each in node.subs)
+        found.setdefault((node.kind, node.is_integer, as_key(node.said), node.criterion, subs), node)
+    return list(found.values())
 
 
 def _matching(choices: list[set[int]]) -> dict[int, int]:

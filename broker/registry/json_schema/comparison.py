@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from broker.common.limits import REGISTRY_COMPARISONS_MAX
-from broker.registry.errors import InvalidSchema
+from broker.registry.json_schema.budget import ComparisonBudget
 from broker.registry.json_schema.difference import Difference
 from broker.registry.json_schema.model import ALL, Node
 
@@ -22,7 +21,14 @@ _ANNOTATIONS = {
 class Comparison:
     """Collects `found` at the current path."""
 
-    def __init__(self, by_kind: Mapping[str, Compare], harmless: frozenset[str], wrong: frozenset[Pair], means: Means):
+    def __init__(
+        self,
+        by_kind: Mapping[str, Compare],
+        harmless: frozenset[str],
+        wrong: frozenset[Pair],
+        means: Means,
+        budget: ComparisonBudget,
+    ):
         self.found: list[Difference] = []
         self.has_assumed = False
         self.means = means
@@ -31,7 +37,7 @@ class Comparison:
         self._wrong = wrong
         self._path: list[str] = []
         self._results: dict[Pair, list[Difference] | None] = {}
-        self._left = REGISTRY_COMPARISONS_MAX
+        self._budget = budget
 
     def incompatible_pairs(self) -> frozenset[Pair]:
         return frozenset(pair for pair, found in self._results.items() if found and not self.is_harmless(found))
@@ -40,7 +46,9 @@ class Comparison:
         return all(each.type in self._harmless for each in found)
 
     def add(self, type_: str, at: str = "") -> None:
-        self.found.append(Difference(type_, "/".join([*self._path, at] if at else self._path)))
+        path = "/".join([*self._path, at] if at else self._path)
+        self._budget.spend_bytes(len(type_) + len(path))
+        self.found.append(Difference(type_, path))
 
     def take(self, found: list[Difference]) -> None:
         self.found += found
@@ -73,16 +81,16 @@ class Comparison:
                 self.has_assumed = True
                 known = [Difference("TYPE_CHANGED", "")] if pair in self._wrong else []
         else:
-            self._left -= 1
-            if self._left < 0:
-                raise InvalidSchema("comparing it takes too long: it is combined of too many schemas")
+            self._budget.spend_pair()
             self._results[pair] = None
             path, self._path = self._path, []
             known = self.apart(lambda: self._compare(original, update))
             self._path = path
             self._results[pair] = known
         prefix = "/".join(self._path)
-        self.found += [Difference(type_, "/".join(filter(None, (prefix, at)))) for type_, at in known]
+        for type_, at in known:
+            self._budget.spend_bytes(len(type_) + len(prefix) + len(at))
+            self.found.append(Difference(type_, "/".join(filter(None, (prefix, at)))))
 
     def _compare(self, original: Node, update: Node) -> None:
         if original.kind != update.kind:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from broker.registry.json_schema.arrays import compare_arrays
+from broker.registry.json_schema.budget import ComparisonBudget
 from broker.registry.json_schema.combined import compare_combined, compare_negations
 from broker.registry.json_schema.comparison import Compare, Comparison, Means, Pair
 from broker.registry.json_schema.difference import COMPATIBLE, LENIENT, Difference
@@ -31,8 +32,9 @@ def differences(original: Node, update: Node, means: Means, *, lenient: bool = F
     """
     harmless = LENIENT if lenient else COMPATIBLE
     wrong: frozenset[Pair] = frozenset()
+    budget = ComparisonBudget()
     while True:
-        comparison = Comparison(_BY_KIND, harmless, wrong, means)
+        comparison = Comparison(_BY_KIND, harmless, wrong, means, budget)
         comparison.compare(original, update)
         found = comparison.incompatible_pairs()
         if not comparison.has_assumed or found == wrong:

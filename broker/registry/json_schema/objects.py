@@ -41,12 +41,13 @@ def _cover(means: Means, node: Node, name: str) -> Node | None:
 
 def _compare_properties(comparison: Comparison, original: Node, update: Node) -> None:
     olds, news = properties_of(original), properties_of(update)
+    required = required_of(update)
     for name in sorted(olds.keys() | news.keys()):
         with comparison.at("properties", name):
             if name not in news:
                 _removed(comparison, olds[name], update, name)
             elif name not in olds:
-                _added(comparison, original, news[name], name, is_required=name in required_of(update))
+                _added(comparison, original, news[name], name, is_required=name in required)
             else:
                 comparison.compare(olds[name], news[name])
 
@@ -82,8 +83,9 @@ def _added(comparison: Comparison, original: Node, new: Node, name: str, *, is_r
 def _compare_required(comparison: Comparison, original: Node, update: Node) -> None:
     """Of the properties both name; what becomes of others is said where they come and go."""
     news = properties_of(update)
+    old_required, new_required = required_of(original), required_of(update)
     for name in sorted(properties_of(original).keys() & news.keys()):
-        was, is_ = name in required_of(original), name in required_of(update)
+        was, is_ = name in old_required, name in new_required
         if was != is_:
             change = "REMOVED" if was else "WITH_DEFAULT_ADDED" if "default" in news[name].said else "ADDED"
             comparison.add(f"REQUIRED_ATTRIBUTE_{change}", f"required/{name}")

@@ -1,10 +1,18 @@
 """Strings, numbers, enums and constants: bounds that may widen and values that may only become more."""
 
+from collections.abc import Hashable
 from decimal import Decimal
 from typing import Any
 
 from broker.registry.json_schema.comparison import Comparison
 from broker.registry.json_schema.model import Node
+
+
+def as_key(value: Any) -> Hashable:
+    """A JSON value as a key of a dictionary: the same for those that are equal in Python, as 1 and 1.0 are."""
+    if isinstance(value, dict):
+        return "object", frozenset((name, as_key(member)) for name, member in value.items())
+    return ("array", tuple(map(as_key, value))) if isinstance(value, list) else value  # type: ignore[no-any-return]
 
 
 def compare_bounds(comparison: Comparison, original: Node, update: Node, names: dict[str, str]) -> None:
@@ -61,7 +69,8 @@ def _compare_multiples(comparison: Comparison, old: Decimal | None, new: Decimal
 
 def compare_enums(comparison: Comparison, original: Node, update: Node) -> None:
     old, new = original.said["enum"], update.said["enum"]
-    added, removed = [each for each in new if each not in old], [each for each in old if each not in new]
+    olds, news = set(map(as_key, old)), set(map(as_key, new))
+    added, removed = news - olds, olds - news
     if added or removed:
         change = "CHANGED" if added and removed else "EXTENDED" if added else "NARROWED"
         comparison.add(f"ENUM_ARRAY_{change}", "enum")

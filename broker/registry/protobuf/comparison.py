@@ -12,6 +12,9 @@ from google.protobuf.descriptor_pb2 import (
 )
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as F
 
+from broker.common.limits import REGISTRY_MESSAGES_BYTES_MAX
+from broker.registry.errors import InvalidSchema
+
 INCOMPATIBLE = frozenset(
     [
         "PACKAGE_CHANGED",
@@ -86,6 +89,7 @@ class _Comparison:
         self._found: list[Difference] = []
         self._path: list[str] = []
         self._comparing: set[tuple[str, str]] = set()
+        self._bytes_left = REGISTRY_MESSAGES_BYTES_MAX
 
     def of_files(self, original: FileDescriptorProto, update: FileDescriptorProto) -> list[Difference]:
         if original.package != update.package:
@@ -94,7 +98,11 @@ class _Comparison:
         return self._found
 
     def _add(self, type_: str, *at: str) -> None:
-        self._found.append(Difference(type_, "/".join([*self._path, *at])))
+        path = "/".join([*self._path, *at])
+        self._bytes_left -= len(type_) + len(path)
+        if self._bytes_left < 0:
+            raise InvalidSchema("comparing it takes too long: too many differences")
+        self._found.append(Difference(type_, path))
 
     def _types(
         self,
@@ -173,23 +181,21 @@ class _Comparison:
         """One field may move into a oneof that is new; several, or one into a oneof that was there, excluded nothing
         before and do now.
         """
-        self._renamed = {
-            name
-            for name, numbers in olds.items()
-            if name not in news and any(numbers & each for at, each in news.items() if at not in olds)
-        }
+        come = {number for name, numbers in news.items() if name not in olds for number in numbers}
+        self._renamed = {name for name, numbers in olds.items() if name not in news and numbers & come}
+        was_in = {number: name for name, numbers in olds.items() for number in numbers}
         for name in sorted(olds.keys() | news.keys()):
             if name not in news:
                 self._add("ONEOF_REMOVED", name)
             elif name not in olds:
                 self._add("ONEOF_ADDED", name)
-                self._filled(name, news[name] & fields, olds)
+                self._filled(name, news[name] & fields, was_in)
             elif (news[name] & fields) - olds[name]:
                 self._add("FIELD_MOVED_TO_EXISTING_ONEOF", name)
 
-    def _filled(self, name: str, moved: set[int], olds: dict[str, set[int]]) -> None:
-        sources = [at for at, numbers in olds.items() if numbers & moved]
-        from_top = moved - {number for numbers in olds.values() for number in numbers}
+    def _filled(self, name: str, moved: set[int], was_in: dict[int, str]) -> None:
+        sources = {was_in[number] for number in moved if number in was_in}
+        from_top = moved - was_in.keys()
         if len(moved) < 2 or (len(sources) == 1 and not from_top):
             return
         self._add("FIELD_MOVED_TO_EXISTING_ONEOF" if sources else "MULTIPLE_FIELDS_MOVED_TO_ONEOF", name)

@@ -1,0 +1,78 @@
+"""What an Avro schema calls its fields, symbols, types and branches, in dictionaries made when first needed."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from broker.registry.avro.model import Field, Name, Type
+
+
+class SchemaNames:
+    """Of the types of one comparison, which lives no longer than they do: they are known by identity."""
+
+    def __init__(self) -> None:
+        self._fields: dict[int, dict[str, tuple[int, Field]]] = {}
+        self._symbols: dict[int, frozenset[str]] = {}
+        self._aliases: dict[int, frozenset[str]] = {}
+        self._branches: dict[int, ReaderBranches] = {}
+
+    def written_as(self, field: Field, writer: Type) -> list[Field]:
+        """The field of the writer that this one reads, that of its name or of an alias; several if it is unclear."""
+        fields = self._fields.get(id(writer))
+        if fields is None:
+            fields = self._fields[id(writer)] = {each.name: (at, each) for at, each in enumerate(writer.fields)}
+        by_name = [fields[field.name][1]] if field.name in fields else []
+        aliases = (fields[name] for name in set(field.aliases) if name in fields and name != field.name)
+        return by_name + [written for _, written in sorted(aliases, key=lambda entry: entry[0])]
+
+    def symbols(self, enum: Type) -> frozenset[str]:
+        if id(enum) not in self._symbols:
+            self._symbols[id(enum)] = frozenset(enum.symbols)
+        return self._symbols[id(enum)]
+
+    def is_called(self, reader: Type, name: Name) -> bool:
+        """Whether the reader's type has the name, in whatever namespace, or its full name as an alias."""
+        assert reader.name is not None
+        if reader.name.local == name.local:
+            return True
+        if id(reader) not in self._aliases:
+            self._aliases[id(reader)] = frozenset(alias.full for alias in reader.aliases)
+        return name.full in self._aliases[id(reader)]
+
+    def branches(self, union: Type) -> "ReaderBranches":
+        if id(union) not in self._branches:
+            self._branches[id(union)] = ReaderBranches(union.inner)
+        return self._branches[id(union)]
+
+
+class ReaderBranches:
+    """The branches of a reader's union by kind and name. Named types and others never read one another."""
+
+    def __init__(self, branches: Sequence[Type]):
+        self._by_kind: dict[str, list[tuple[int, Type]]] = {}
+        self._by_name: dict[tuple[str, str], list[tuple[int, Type]]] = {}
+        self._by_alias: dict[tuple[str, str], list[tuple[int, Type]]] = {}
+        self._ids = {id(branch) for branch in branches}
+        for at, branch in enumerate(branches):
+            if branch.name is None:
+                self._by_kind.setdefault(branch.kind, []).append((at, branch))
+                continue
+            kind = "record" if branch.kind == "error" else branch.kind
+            self._by_name.setdefault((kind, branch.name.local), []).append((at, branch))
+            for alias in {each.full for each in branch.aliases}:
+                self._by_alias.setdefault((kind, alias), []).append((at, branch))
+
+    def has_any(self, ids: Iterable[int]) -> bool:
+        return not self._ids.isdisjoint(ids)
+
+    def of_kinds(self, kinds: Iterable[str]) -> Iterator[Type]:
+        """Branches that are not named, in the order in which the schema has them."""
+        found = [entry for kind in kinds for entry in self._by_kind.get(kind, ())]
+        yield from (branch for _, branch in sorted(found, key=lambda entry: entry[0]))
+
+    def named(self, kind: str, name: Name) -> Iterator[Type]:
+        """Branches of the kind that may be called so: first that of the full name, then in the order of the schema."""
+        found = dict([*self._by_name.get((kind, name.local), ()), *self._by_alias.get((kind, name.full), ())])
+        yield from (found[at] for at in sorted(found, key=lambda at: (_full(found[at]) != name.full, at)))
+
+
+def _full(type_: Type) -> str:
+    return type_.name.full if type_.name is not None else ""

@@ -1,0 +1,54 @@
+"""Comparing JSON schemas costs what they are long; what multiplies is refused."""
+
+import json
+
+import pytest
+
+from broker.registry.errors import InvalidSchema
+from broker.registry.json_schema.schema import parse
+
+
+def incompatibilities(reader: dict, writer: dict) -> list[str]:
+    return _parsed(reader).incompatibilities(_parsed(writer), lenient=False)
+
+
+def _parsed(schema: dict):
+    return parse(json.dumps(schema), (), is_new=False)
+
+
+def test_values_of_enums_are_the_same_if_they_are_equal():
+    schema = {"enum": [1, "a", [1, {"x": None}], {"y": [True]}]}
+    assert incompatibilities(schema, {"enum": [{"y": [True]}, 1.0, "a", [1, {"x": None}]]}) == []
+    assert incompatibilities(schema, {"enum": [1, "a", [1, {"x": 0}], {"y": [True]}]}) != []
+
+
+def test_the_same_alternative_twice_counts_once():
+    one = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+    assert incompatibilities(one, {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "string"}]}) == []
+
+
+def multiplied(levels: int, leaf: str) -> dict:
+    """Each level refers to the next one twice."""
+    definitions = {
+        f"l{each}": {
+            "type": "object",
+            "properties": {name: {"$ref": f"#/definitions/l{each + 1}"} for name in ("a", "b")},
+        }
+        for each in range(levels)
+    }
+    definitions[f"l{levels}"] = {"type": leaf}
+    return {"definitions": definitions, "$ref": "#/definitions/l0"}
+
+
+def test_what_differs_on_many_levels_twice_each_is_refused():
+    with pytest.raises(InvalidSchema, match="takes too long"):
+        incompatibilities(multiplied(40, "string"), multiplied(40, "integer"))
+
+
+def test_what_differs_below_a_very_long_name_is_refused():
+    def schema(prefix: str) -> dict:
+        inner = {f"{prefix}{each}": {"type": "string"} for each in range(5_000)}
+        return {"type": "object", "properties": {"x" * 100_000: {"type": "object", "properties": inner}}}
+
+    with pytest.raises(InvalidSchema, match="takes too long"):
+        incompatibilities(schema("a"), schema("b"))
