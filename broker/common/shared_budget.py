@@ -42,6 +42,13 @@ class Refusals(NamedTuple):
     last_at_ms: int
 
 
+def may_take(owner: Owner, held: int, held_by_principal: int, left: int) -> bool:
+    """Whether a client that holds so much may take more of what is left."""
+    if held >= SHARE * left:
+        return False
+    return owner.principal == ANONYMOUS or held_by_principal < PRINCIPAL_SHARE * left
+
+
 class SharedBudget:
     """What all clients together hold of one bound, in bytes or in things, and how much each of them holds."""
 
@@ -66,11 +73,9 @@ class SharedBudget:
 
     def has_room_for(self, owner: Owner, times: int = 1) -> bool:
         """Whether the owner may take more. times: how many shares it has for this."""
-        left = self.size - self.held
-        if self.held_by(owner) >= SHARE * times * left:
-            return False
-        is_anonymous = owner.principal == ANONYMOUS
-        return is_anonymous or self._by_principal.get(owner.principal, 0) < PRINCIPAL_SHARE * times * left
+        return may_take(
+            owner, self.held_by(owner), self._by_principal.get(owner.principal, 0), times * (self.size - self.held)
+        )
 
     def refuse(self, owner: Owner, wall_ms: int) -> None:
         """Count a refusal, for metrics and for whoever describes the broker."""

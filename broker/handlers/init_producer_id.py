@@ -7,7 +7,7 @@ from broker.common.errors import ApiError
 from broker.coordinator.outcome import Outcome
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
 from broker.handlers.authorization import require, require_on_cluster
-from broker.handlers.group_request import answer_of
+from broker.handlers.group_request import answer_of, client_of
 from broker.handlers.handler import RequestContext, public
 from broker.handlers.transaction_request import ask_transaction, known_code
 from broker.protocol.api_keys import ApiKey
@@ -39,11 +39,11 @@ async def _init_transactional(request: InitProducerIdRequest, context: RequestCo
     """A fresh id is at hand before the coordinator is asked, and given back if it was not needed."""
     producer_ids = context.services.producer_ids
     fresh_id = await producer_ids.next_id()
-    is_used = False
+    is_used, owner = False, client_of(context).owner
 
     def ask(coordinator: TransactionCoordinator, token: int, now_ms: int) -> Outcome:
         nonlocal is_used
-        outcome = coordinator.init_producer_id(token, request, fresh_id, now_ms)
+        outcome = coordinator.init_producer_id(token, request, owner, fresh_id, now_ms)
         is_used = outcome.used_producer_id
         return outcome
 

@@ -25,7 +25,10 @@ class HeaderRule(NamedTuple):
 
 def read_rules(text: str) -> tuple[HeaderRule, ...]:
     """`action name: value, …`; one with a comma in it stands in double quotes. Raises StartupError."""
-    listed = next(csv.reader([text], skipinitialspace=True), [])
+    try:
+        listed = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise StartupError(f"{KEY} is no list: {error}.") from None
     return tuple(_rule(each.strip()) for each in listed if each.strip())
 
 

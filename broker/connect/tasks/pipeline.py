@@ -1,6 +1,6 @@
 """Converters, transforms and predicates of one connector, and each record's way through them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -170,19 +170,24 @@ def _converter(name: str, is_key: bool, kind: Kind, worker_props: Mapping[str, s
 
 def _transforms(props: Mapping[str, str]) -> list[tuple[Transformation, Callable[[ConnectRecord], bool] | None]]:
     found = []
-    for alias in _list(props.get("transforms")):
-        own = _below(props, f"transforms.{alias}.")
+    aliases = _list(props.get("transforms"))
+    settings = _below_each(props, "transforms.", aliases)
+    predicates = _below_each(props, "predicates.", [each.get("predicate", "") for each in settings.values()])
+    for alias in aliases:
+        own = settings[alias]
         transform: Transformation = lookup(_named(own, "type", f"transforms.{alias}"), Kind.TRANSFORMATION)()
         transform.configure({k: v for k, v in own.items() if k not in ("type", "predicate", "negate")})
-        found.append((transform, _condition(own, props)))
+        found.append((transform, _condition(own, predicates)))
     return found
 
 
-def _condition(own: Mapping[str, str], props: Mapping[str, str]) -> Callable[[ConnectRecord], bool] | None:
+def _condition(
+    own: Mapping[str, str], predicates: Mapping[str, Mapping[str, str]]
+) -> Callable[[ConnectRecord], bool] | None:
     alias = own.get("predicate")
     if not alias:
         return None
-    settings = _below(props, f"predicates.{alias}.")
+    settings = predicates[alias]
     predicate: Predicate = lookup(_named(settings, "type", f"predicates.{alias}"), Kind.PREDICATE)()
     predicate.configure({k: v for k, v in settings.items() if k != "type"})
     negated = own.get("negate", "false").lower() == "true"
@@ -197,6 +202,17 @@ def _named(props: Mapping[str, str], key: str, where: str) -> str:
 
 def _below(props: Mapping[str, str], prefix: str) -> dict[str, str]:
     return {key.removeprefix(prefix): value for key, value in props.items() if key.startswith(prefix)}
+
+
+def _below_each(props: Mapping[str, str], prefix: str, aliases: Iterable[str]) -> dict[str, dict[str, str]]:
+    """By alias, what `_below` is for prefix, alias and a dot: each property is looked at once."""
+    found: dict[str, dict[str, str]] = {alias: {} for alias in aliases}
+    lengths = sorted({len(alias) for alias in found})
+    for key, value in _below(props, prefix).items():
+        for length in lengths:
+            if key[length : length + 1] == "." and (own := found.get(key[:length])) is not None:
+                own[key[length + 1 :]] = value
+    return found
 
 
 def _list(text: str | None) -> list[str]:

@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import TRANSACTION_PARTITIONS_MAX, TRANSACTIONAL_IDS_MAX
+from broker.common.shared_budget import Owner, may_take
 from broker.common.types import TopicPartition
 from broker.coordinator.outcome import Answer
 from broker.coordinator.timers import Timers
@@ -66,9 +67,11 @@ class TransactionCoordinator:
     # -- producers ----------------------------------------------------------------------------------------------------
 
     def init_producer_id(
-        self, token: int, request: InitProducerIdRequest, fresh_producer_id: int, now_ms: int
+        self, token: int, request: InitProducerIdRequest, owner: Owner, fresh_producer_id: int, now_ms: int
     ) -> TransactionOutcome:
         """The producer id and epoch to write under; whoever held the transactional id before is fenced.
+
+        owner: the client, of whose share a new transactional id is taken.
 
         A transaction that is still open is aborted first. `fresh_producer_id` is one nobody has had; the outcome says
         whether it was used.
@@ -76,19 +79,30 @@ class TransactionCoordinator:
         turn = self._turn(now_ms)
         error = request_error(request, self._config.transaction_max_timeout_ms)
         transactional_id = request.transactional_id or ""
-        if error is ErrorCode.NONE and self._is_one_too_many(transactional_id):
-            turn.note("transactional id refused", transactional_id=transactional_id, most=TRANSACTIONAL_IDS_MAX)
+        if error is ErrorCode.NONE and not self._has_room_for(transactional_id, owner):
+            turn.warn(
+                "transactional id refused: its client holds its share of them",
+                transactional_id=transactional_id,
+                principal=owner.principal,
+                address=owner.host,
+                most=TRANSACTIONAL_IDS_MAX,
+            )
             error = ErrorCode.INVALID_REQUEST
         if error is ErrorCode.NONE:
+            self._ledger.attribute(transactional_id, owner)
             _answer(turn, token, self._initialise(transactional_id, request, fresh_producer_id, turn))
+            self._ledger.forget_owner_of_nothing(transactional_id)
         else:
             turn.answer_at_once(token, answers.init_refused(error))
         return self._end(turn)
 
-    def _is_one_too_many(self, transactional_id: str) -> bool:
+    def _has_room_for(self, transactional_id: str, owner: Owner) -> bool:
+        """One that is known goes on; they are forgotten after a week only (transactional.id.expiration.ms)."""
         if transactional_id in self.transactions:
-            return False
-        return sum(len(ledger.transactions) for ledger in self._ledgers) >= TRANSACTIONAL_IDS_MAX
+            return True
+        left = TRANSACTIONAL_IDS_MAX - sum(len(ledger.transactions) for ledger in self._ledgers)
+        held = sum(ledger.ids_of_owner[owner] for ledger in self._ledgers)
+        return may_take(owner, held, sum(ledger.ids_of_principal[owner.principal] for ledger in self._ledgers), left)
 
     def _initialise(
         self, transactional_id: str, request: InitProducerIdRequest, fresh_producer_id: int, turn: TransactionTurn

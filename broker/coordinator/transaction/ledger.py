@@ -4,14 +4,18 @@ A transition is proposed, appended, replayed. While one call lasts its own propo
 appended they are withdrawn and nothing needs undoing.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
+from broker.common.shared_budget import Owner
 from broker.coordinator.outcome import Remains
 from broker.coordinator.transaction.outcome import TransactionTurn
 from broker.coordinator.transaction.records import decode_key, decode_value
 from broker.coordinator.transaction.transaction import Transaction
+
+K = TypeVar("K")
 
 
 class Ledger:
@@ -21,6 +25,10 @@ class Ledger:
         self._proposed: dict[str, deque[Transaction | None]] = {}
         #: Of all transactions together.
         self.partition_count = 0
+        self._owners: dict[str, Owner] = {}
+        #: How many transactional ids each client made known, as far as its requests came to this coordinator.
+        self.ids_of_owner: Counter[Owner] = Counter()
+        self.ids_of_principal: Counter[str] = Counter()
 
     @property
     def transactions(self) -> Mapping[str, Transaction]:
@@ -33,6 +41,24 @@ class Ledger:
             return turn.proposed[transactional_id]
         return self._transactions.get(transactional_id)
 
+    def attribute(self, transactional_id: str, owner: Owner) -> None:
+        """The id counts for the client that made it known; one that was loaded, for the first that initialises it."""
+        if transactional_id not in self._owners:
+            self._owners[transactional_id] = owner
+            self.ids_of_owner[owner] += 1
+            self.ids_of_principal[owner.principal] += 1
+
+    def forget_owner_of_nothing(self, transactional_id: str) -> None:
+        """What was asked for came to nothing: the id is neither known nor proposed."""
+        if transactional_id not in self._transactions and transactional_id not in self._proposed:
+            self._lose_owner(transactional_id)
+
+    def _lose_owner(self, transactional_id: str) -> None:
+        owner = self._owners.pop(transactional_id, None)
+        if owner is not None:
+            _count_down(self.ids_of_owner, owner)
+            _count_down(self.ids_of_principal, owner.principal)
+
     def propose(self, transaction: Transaction, turn: TransactionTurn) -> None:
         turn.propose(transaction)
         self._proposed.setdefault(transaction.transactional_id, deque()).append(transaction)
@@ -43,9 +69,12 @@ class Ledger:
 
     def withdraw(self, transactional_id: str) -> None:
         self._proposed.pop(transactional_id, None)
+        if transactional_id not in self._transactions:
+            self._lose_owner(transactional_id)
 
     def withdraw_all(self) -> None:
-        self._proposed.clear()
+        for transactional_id in list(self._proposed):
+            self.withdraw(transactional_id)
 
     def replay(self, key: bytes, value: bytes | None) -> str | None:
         """Apply one record; whose it is, None if it is of another kind. Raises InvariantViolation."""
@@ -57,6 +86,7 @@ class Ledger:
         count_before = len(before.partitions) if before else 0
         if value is None:
             self._transactions.pop(transactional_id, None)
+            self._lose_owner(transactional_id)
             self.partition_count -= count_before
             return transactional_id
         transaction = decode_value(transactional_id, value)
@@ -84,5 +114,14 @@ class Ledger:
         remains: list[Remains] = [self._transactions]
         self._transactions = {}
         self._proposed.clear()
+        self._owners = {}
+        self.ids_of_owner.clear()
+        self.ids_of_principal.clear()
         self.partition_count = 0
         return remains
+
+
+def _count_down(counts: Counter[K], key: K) -> None:
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]

@@ -5,6 +5,7 @@ from weakref import WeakSet
 import pytest
 
 from broker.common.errors import ErrorCode
+from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import TopicPartition
 from broker.coordinator.fields import STRING_BYTES_MAX
 from broker.coordinator.transaction.records import encode_key, encode_value
@@ -155,6 +156,7 @@ def test_all_coordinators_of_a_broker_together_remember_so_many_ids(monkeypatch)
     monkeypatch.setattr("broker.coordinator.transaction.coordinator.TRANSACTIONAL_IDS_MAX", 3)
     ledgers = WeakSet()
     first, second = World(ledgers=ledgers), World(ledgers=ledgers)
+    second.speaker = Owner(ANONYMOUS, "/10.0.0.2")
     given(first.init("a"))
     given(first.init("b"))
     given(second.init("c"))
@@ -163,6 +165,31 @@ def test_all_coordinators_of_a_broker_together_remember_so_many_ids(monkeypatch)
     given(first.init("a"))
     del first.coordinator
     given(second.init("d"))
+
+
+def test_a_client_that_makes_up_ids_leaves_room_for_those_of_others(monkeypatch):
+    """They are remembered for a week: until then no other producer would get a new transactional id here."""
+    monkeypatch.setattr("broker.coordinator.transaction.coordinator.TRANSACTIONAL_IDS_MAX", 40)
+    ledgers = WeakSet()
+    first, second = World(ledgers=ledgers), World(ledgers=ledgers)
+    first.speaker = second.speaker = Owner(ANONYMOUS, "/10.0.0.66")
+    count = 0
+    while (first, second)[count % 2].init(f"made-up-{count}").error_code == ErrorCode.NONE:
+        count += 1
+    assert count == 30
+    given(first.init("made-up-0"))
+    first.speaker = Owner(ANONYMOUS, "/10.0.0.7")
+    given(first.init("of another client"))
+    first.fail_over()
+    first.speaker = Owner(ANONYMOUS, "/10.0.0.66")
+    given(first.init("what was loaded counts for no client"))
+
+
+def test_an_id_that_could_not_be_written_is_counted_for_no_client():
+    world = World()
+    world.is_refusing = ErrorCode.NOT_ENOUGH_REPLICAS
+    world.init("a")
+    assert not world.coordinator._ledger.ids_of_owner
 
 
 def test_open_transactions_of_all_coordinators_of_a_broker_cover_so_many_partitions(monkeypatch):

@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from hypothesis.strategies import booleans, integers, permutations, sampled_from
 
 from broker.common.errors import ErrorCode
+from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import TopicPartition
 from broker.coordinator.outcome import Answer
 from broker.coordinator.transaction.config import TransactionConfig
@@ -158,7 +159,9 @@ class Transactions(RuleBasedStateMachine):
             producer_id=held[0],
             producer_epoch=held[1],
         )
-        outcome = self.ask(self.coordinator.init_producer_id, request, ("init", client, held), self.fresh_id)
+        asked = ("init", client, held)
+        owner = Owner(ANONYMOUS, f"/10.0.0.{self.clients.index(client)}")
+        outcome = self.ask(self.coordinator.init_producer_id, request, asked, owner, self.fresh_id)
         self.fresh_id += outcome.used_producer_id
 
     @rule(which=integers(0, 2), is_named=booleans())

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from weakref import WeakSet
 
 from broker.common.errors import ErrorCode
+from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import TopicPartition
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
@@ -26,6 +27,7 @@ class World:
         self._ledgers = ledgers
         self.config = TransactionConfig(**config)
         self.now_ms = 1_000_000
+        self.speaker = Owner(ANONYMOUS, "/127.0.0.1")
         self.log: list[tuple[bytes, bytes | None]] = []
         self.markers: list[MarkersToWrite] = []
         self.is_refusing = ErrorCode.NONE
@@ -57,7 +59,7 @@ class World:
             producer_id=held[0],
             producer_epoch=held[1],
         )
-        outcome = self.coordinator.init_producer_id(7, request, self.fresh_id, self.now_ms)
+        outcome = self.coordinator.init_producer_id(7, request, self.speaker, self.fresh_id, self.now_ms)
         if outcome.used_producer_id:
             self.fresh_id += 1
         return self.carry_out(outcome)[7]

@@ -7,6 +7,7 @@ import pytest
 
 from broker.common.clock import ManualClock, SystemClock
 from broker.common.errors import ErrorCode
+from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import TopicPartition
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.outcome import MarkersToWrite
@@ -30,6 +31,8 @@ from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 from tests.broker.coordinator.transaction.asking import error_of, to_add, to_verify
 from tests.eventually import eventually
 from tests.members import dialer
+
+OWNER = Owner(ANONYMOUS, "/127.0.0.1")
 
 
 @pytest.fixture
@@ -57,7 +60,9 @@ async def test_transaction_coordinator_waits_for_an_uncommitted_tail_it_took_ove
     request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1_000)
     take_role(replicas, leader=1, leader_epoch=0)
     await eventually(lambda: coordinators.loaded_partitions() == [0], "loaded")
-    answer = coordinators.submit(0, lambda shard, token, now_ms: shard.init_producer_id(token, request, 5, now_ms))
+    answer = coordinators.submit(
+        0, lambda shard, token, now_ms: shard.init_producer_id(token, request, OWNER, 5, now_ms)
+    )
     take_role(replicas, leader=2, leader_epoch=1)
     take_role(replicas, leader=1, leader_epoch=2)
     await eventually(lambda: coordinators.loaded_partitions() == [0], "loaded again")
@@ -127,7 +132,9 @@ class World:
 
     def init(self):
         request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=60_000)
-        return self.coordinators.submit(0, lambda shard, token, now: shard.init_producer_id(token, request, 5, now))
+        return self.coordinators.submit(
+            0, lambda shard, token, now: shard.init_producer_id(token, request, OWNER, 5, now)
+        )
 
     def add(self):
         request = to_add("t", (5, 0), TopicPartition("x", 0), TopicPartition("x", 1))
