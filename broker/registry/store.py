@@ -57,6 +57,8 @@ class Store:
     def __init__(self) -> None:
         self._contexts: dict[str, _Context] = {}
         self._subjects: dict[str, dict[int, Version]] = {}
+        #: Subjects whose versions came in another order: they are put in order when they are next looked at.
+        self._unordered: set[str] = set()
         #: Contexts and ids of the schemas of a GUID.
         self._guids: dict[UUID, dict[tuple[str, int], None]] = {}
         self._referrers: dict[Place, dict[Place, None]] = {}
@@ -126,7 +128,7 @@ class Store:
         is_last = not versions or version.version > next(reversed(versions))
         versions[version.version] = replace(version, content=known.content)
         if not is_last:
-            self._subjects[version.subject] = dict(sorted(versions.items()))
+            self._unordered.add(version.subject)
         for meant in _meant(version):
             self._referrers.setdefault(meant, {})[place] = None
         self.version_count += 1
@@ -139,6 +141,7 @@ class Store:
         self.version_count -= 1
         if not self._subjects[subject]:
             del self._subjects[subject]
+            self._unordered.discard(subject)
         context = self._context(context_of(subject))
         known = context.by_id[version.id]
         known.places.pop(place, None)
@@ -183,11 +186,17 @@ class Store:
     def subjects(self) -> Iterator[tuple[str, Iterable[Version]]]:
         """Every subject that has a version, softly deleted ones too, in the order of their names."""
         for subject in sorted(self._subjects):
-            yield subject, self._subjects[subject].values()
+            yield subject, self._in_order(subject).values()
+
+    def _in_order(self, subject: str) -> dict[int, Version]:
+        if subject in self._unordered:
+            self._subjects[subject] = dict(sorted(self._subjects[subject].items()))
+            self._unordered.discard(subject)
+        return self._subjects.get(subject, {})
 
     def versions(self, subject: str, *, deleted: bool = False) -> list[Version]:
         """In order; those softly deleted only on demand. Empty for a subject nobody knows."""
-        return [each for each in self._subjects.get(subject, {}).values() if deleted or not each.deleted]
+        return [each for each in self._in_order(subject).values() if deleted or not each.deleted]
 
     def version(self, subject: str, number: int, *, deleted: bool = False) -> Version | None:
         found = self._subjects.get(subject, {}).get(number)

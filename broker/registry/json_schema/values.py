@@ -12,7 +12,7 @@ def as_key(value: Any) -> Hashable:
     """A JSON value as a key of a dictionary: the same for those that are equal in Python, as 1 and 1.0 are."""
     if isinstance(value, dict):
         return "object", frozenset((name, as_key(member)) for name, member in value.items())
-    return ("array", tuple(map(as_key, value))) if isinstance(value, list) else value  # type: ignore[no-any-return]
+    return ("array", tuple(map(as_key, value))) if isinstance(value, list) else value
 
 
 def compare_bounds(comparison: Comparison, original: Node, update: Node, names: dict[str, str]) -> None:

@@ -195,7 +195,7 @@ class _Comparison:
 
     def _filled(self, name: str, moved: set[int], was_in: dict[int, str]) -> None:
         sources = {was_in[number] for number in moved if number in was_in}
-        from_top = moved - was_in.keys()
+        from_top = {number for number in moved if number not in was_in}
         if len(moved) < 2 or (len(sources) == 1 and not from_top):
             return
         self._add("FIELD_MOVED_TO_EXISTING_ONEOF" if sources else "MULTIPLE_FIELDS_MOVED_TO_ONEOF", name)
