@@ -15,7 +15,7 @@ FORKS = -p tests.forked --forks auto --durations=25 --durations-min=3
 PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest $(FORKS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test up down wheel test gated test-all touched checked looked-over bytecode faults fuzz chaos simulate bench bench-console bench-streams lint style types clean-data lock again
+.PHONY: help setup setup-test fetched up down wheel test gated test-all touched checked looked-over bytecode faults fuzz chaos simulate bench bench-console bench-streams lint style types clean-data lock again
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ setup: ## Make .venv and install what runs the product (again only when the lock
 
 setup-test:
 	@$(call install,tests/requirements.lock)
+
+fetched: setup-test ## Fetch Apache Kafka's jars and another broker into a cache, for tests that compare with them
+	@$(VENV)/bin/python -m tests.fetched
 
 # What an old Python can read; the rest, and every other reason why it cannot be done, is in broker/install.py.
 define install

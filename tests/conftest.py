@@ -45,6 +45,15 @@ def zookeeper(tmp_path_factory):
         yield server
 
 
+@pytest.fixture(scope="module")
+def apache_kafka(tmp_path_factory) -> Iterator[str]:
+    """The bootstrap servers of one broker of the newest Apache Kafka. For long tests: it may have to be fetched."""
+    from tests.apache_kafka import running_kafka  # loads librdkafka
+
+    with running_kafka(tmp_path_factory.mktemp("apache-kafka")) as servers:
+        yield servers
+
+
 @pytest.fixture(scope="session")
 def _kept_tables(tmp_path_factory, worker_id) -> Path:
     own = tmp_path_factory.getbasetemp()

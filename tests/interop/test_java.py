@@ -1,14 +1,13 @@
-"""Kafka's own Java clients, unmodified, where their jars are."""
+"""Kafka's own Java clients and tools, unmodified."""
 
-import subprocess
+import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.apache_kafka import TOPICS, java
 from tests.barnabas_cluster import running_cluster
-from tests.kafka_jars import CLIENTS, class_path, needs_java_clients
-
-pytestmark = [needs_java_clients, pytest.mark.timeout(300)]
+from tests.fetched import KAFKA, class_path
 
 HOLDS = """\
 nodes = 1
@@ -44,9 +43,18 @@ deleted = null
 """
 
 
+def test_kafkas_own_tool_creates_a_topic(cluster, name):
+    topics = (TOPICS, "--bootstrap-server", cluster.bootstrap_servers, "--topic", name)
+    created = java(*topics, "--create", "--partitions", "2", jars=class_path(KAFKA, fetch=False))
+    assert created.stdout == f"Created topic {name}.\n", created.stderr[-2000:]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(shutil.which("javac") is None, reason="no JDK, which compiles the program")
 def test_kafkas_own_producer_consumer_and_admin_work(tmp_path, zookeeper):
+    jars = class_path(KAFKA, fetch=True)
     program = Path(__file__).parent / "java" / "Clients.java"
     with running_cluster(tmp_path, zookeeper=zookeeper) as cluster:
-        command = ["java", "-Xmx256m", "-cp", class_path(CLIENTS), str(program), cluster.bootstrap_servers]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+        ended = java(str(program), cluster.bootstrap_servers, jars=jars)
     assert ended.stdout == HOLDS, ended.stderr[-2000:]

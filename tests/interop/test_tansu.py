@@ -1,13 +1,13 @@
-"""Commands on a Kafka by other hands, where one is installed."""
+"""Commands on a Kafka by other hands."""
 
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.another_kafka import needs_tansu, tansu
+from tests.another_kafka import tansu
 from tests.typed import typed, typed_in_shell
 
-pytestmark = [needs_tansu, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(scope="module")

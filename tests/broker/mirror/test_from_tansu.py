@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.another_kafka import needs_tansu, tansu
+from tests.another_kafka import tansu
 from tests.barnabas_cluster import await_true
 from tests.broker.mirror.conftest import Side, mirroring
 
-pytestmark = [needs_tansu, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.timeout(120)
 
 
 def test_what_is_there_and_what_comes_later_is_copied_in_order(south):

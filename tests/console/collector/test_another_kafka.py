@@ -14,9 +14,9 @@ from console.gateway.errors import GatewayError
 from console.gateway.membership import ConsoleMembership
 from console.gateway.zookeeper_views import NoSuchZnodeError
 from console.placement.models import OngoingMove
-from tests.another_kafka import needs_tansu, tansu
+from tests.another_kafka import tansu
 
-pytestmark = [needs_tansu, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.timeout(120)
 
 
 class NoZooKeeper:

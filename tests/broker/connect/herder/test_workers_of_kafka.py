@@ -1,20 +1,21 @@
 """A worker of Kafka's and one of ours in one group: they share what runs, whichever leads, and lose nothing."""
 
 import contextlib
+import itertools
 import os
 import signal
-import subprocess
 import urllib.request
+from collections.abc import Iterator
 
 import pytest
 
+from tests.apache_kafka import connect_worker, log_of
 from tests.barnabas_cluster import await_true
 from tests.broker.connect.herder.test_distributed import all_running, everything, owners, properties, put, source
 from tests.broker.connect.workers import Worker, start_worker
-from tests.kafka_jars import WORKER, class_path, needs_worker
 from tests.zookeeper_server import free_ports
 
-pytestmark = [needs_worker, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 _LINES = 200
 _CONVERTERS = {f"{each}.converter": "org.apache.kafka.connect.storage.StringConverter" for each in ("key", "value")}
 
@@ -28,37 +29,40 @@ class WorkerOfKafka(Worker):
         return False
 
 
-def of_kafka(directory, said) -> Worker:
+@contextlib.contextmanager
+def of_kafka(directory, settings) -> Iterator[Worker]:
     (port,) = free_ports(1)
-    directory.mkdir()
-    config, log = directory / "worker.properties", directory / "worker.log"
-    everything = {**said, "listeners": f"http://127.0.0.1:{port}", "offset.flush.interval.ms": "200"}
-    config.write_text("".join(f"{key}={value}\n" for key, value in everything.items()))
-    with log.open("ab") as out:
-        process = subprocess.Popen(
-            ["java", "-Xmx256m", "-cp", class_path(WORKER), "org.apache.kafka.connect.cli.ConnectDistributed", config],
-            stdout=out, stderr=out, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    return WorkerOfKafka(process, port, log)
+    listening = {"listeners": f"http://127.0.0.1:{port}", "offset.flush.interval.ms": "200"}
+    with connect_worker(directory, settings | listening) as process:
+        yield WorkerOfKafka(process, port, log_of(directory))
+
+
+@contextlib.contextmanager
+def of_ours(directory, settings) -> Iterator[Worker]:
+    worker = start_worker(directory, "distributed", settings)
+    try:
+        yield worker
+    finally:
+        worker.stop()
+
+
+_KINDS = {"kafka": of_kafka, "ours": of_ours}
 
 
 @pytest.fixture
 def start(cluster, tmp_path, request):
     """Starts a worker of one kind or the other, in the group of this test."""
     exactly_once = {"exactly.once.source.support": "enabled"}
-    said = properties(cluster, f"led-by-{request.node.callspec.params['leads']}") | _CONVERTERS | exactly_once
-    all_workers = []
+    settings = properties(cluster, f"led-by-{request.node.callspec.params['leads']}") | _CONVERTERS | exactly_once
+    numbers = itertools.count()
+    with contextlib.ExitStack() as running:
 
-    def started(kind):
-        directory = tmp_path / f"worker-{len(all_workers)}"
-        worker = of_kafka(directory, said) if kind == "kafka" else start_worker(directory, "distributed", said)
-        all_workers.append(worker)
-        await_true(worker.answers, f"REST of {kind}'s answers", 120)
-        return worker
+        def started(kind):
+            worker = running.enter_context(_KINDS[kind](tmp_path / f"worker-{next(numbers)}", settings))
+            await_true(worker.answers, f"REST of {kind}'s answers", 120)
+            return worker
 
-    yield started
-    for worker in all_workers:
-        worker.stop()
+        yield started
 
 
 def lines(tmp_path, name, which) -> None:
