@@ -1,4 +1,4 @@
-"""The rows of the fault matrix; their numbers are those of the matrix, and 27 and 28 are more."""
+"""The rows of the fault matrix, by the numbers of the matrix; 27 and 28 are more, and from 29 on hands are foreign."""
 
 from tests.faults.matrix import (
     broker_rows,
@@ -6,16 +6,19 @@ from tests.faults.matrix import (
     committer,
     disk_row,
     divergence_row,
+    edited_znodes_row,
     end_txn_row,
     failing_disk_row,
     hostile_row,
     network_rows,
+    old_tools_rows,
     reassignment_row,
     replay_row,
     restart_row,
     rot_row,
     slow_row,
     spoiled_files_row,
+    strange_files_row,
     tail_rows,
     throwing_row,
     unclean_row,
@@ -109,5 +112,9 @@ _ALL = (
         told=throwing_row.TOLD,
     ),
     Row(28, "intruders at locked doors", alone=hostile_row.attack_doors),
+    Row(29, "topic znodes without ids", old_tools_rows.write_without_ids, told=old_tools_rows.IDS_TOLD),
+    Row(30, "what old tools ask for by znodes", old_tools_rows.ask_through_znodes),
+    Row(31, "znodes edited by hand", edited_znodes_row.edit),
+    Row(32, "files removed, renamed, copied, truncated", strange_files_row.disturb, told=strange_files_row.TOLD),
 )
 ROWS: dict[int, Row] = {row.number: row for row in _ALL}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import psutil
 from confluent_kafka import ElectionType, KafkaException
 from confluent_kafka import TopicPartition as KafkaTopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 from kazoo.client import KazooClient
 
 from broker.common.cluster import LeaderAndIsr
@@ -131,6 +131,12 @@ class Stage:
         return ""
 
     # -- looking
+
+    def topic_config(self, topic: str, key: str) -> str:
+        """The value that is in effect for a key of the topic's configuration."""
+        resource = ConfigResource(ResourceType.TOPIC, topic)
+        admin = self.admin()
+        return admin.describe_configs([resource])[resource].result(_OPERATION_S)[key].value
 
     def state(self, topic: str, partition: int = 0) -> LeaderAndIsr:
         return self.watch.state(TopicPartition(topic, partition))

@@ -1,0 +1,86 @@
+"""Znodes edited by hand with zkCli: what cannot be read, a partition's state deleted, the controller's znode deleted,
+its epoch changed.
+"""
+
+from kazoo.client import KazooClient
+
+from broker.common.types import TopicPartition
+from broker.zookeeper.znodes import CONTROLLER, CONTROLLER_EPOCH, state_path, topic_path
+from tests.barnabas_cluster import await_true
+from tests.faults.matrix.foreign_hands import KeptTopic, zookeeper_of
+from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
+
+#: What a hand that slipped leaves.
+_GARBLED = b'{"version":1,"partitions":{"0":[1,2'
+_ASKING = ("/admin/reassign_partitions", "/admin/preferred_replica_election")
+_EPOCHS_AHEAD = 7
+
+
+def edit(stage: Stage) -> None:
+    """After each edit all topics keep their records, can be written to, and new ones can be created."""
+    kept, edited = KeptTopic(stage, "beside"), KeptTopic(stage, "edited")
+    with zookeeper_of(stage) as client:
+        for what, by_hand in _EDITS.items():
+            by_hand(stage, client)
+            stage.note(what)
+            stage.await_topic_can_be_created("after-" + what.replace(" ", "-"))
+            stage.await_whole()
+            kept.expect_usable(what)
+            edited.expect_kept(what)
+        edited.expect_usable("all edits")
+
+
+def _ask_nonsense(stage: Stage, client: KazooClient) -> None:
+    """The controller takes it away, as it could do nothing else with it."""
+    for path in _ASKING:
+        client.create(path, _GARBLED)
+    for path in _ASKING:
+        await_true(lambda path=path: not client.exists(path), f"{path} is taken away", WHOLE_WITHIN_S)
+
+
+def _garble_a_notification(_stage: Stage, client: KazooClient) -> None:
+    client.ensure_path("/config/changes")
+    client.create("/config/changes/config_change_", _GARBLED, sequence=True)
+
+
+def _garble_a_configuration(_stage: Stage, client: KazooClient) -> None:
+    client.set("/config/topics/edited", _GARBLED)
+
+
+def _garble_a_topic(_stage: Stage, client: KazooClient) -> None:
+    """And mend it, as whoever did it would: brokers go on by what they knew."""
+    before, _ = client.get(topic_path("edited"))
+    client.set(topic_path("edited"), _GARBLED)
+    client.set(topic_path("edited"), before)
+
+
+def _delete_the_controller(stage: Stage, client: KazooClient) -> None:
+    client.delete(CONTROLLER)
+    stage.await_controller(stage.others())
+
+
+def _delete_a_state(_stage: Stage, client: KazooClient) -> None:
+    """Who leads goes on; a controller that comes later finds no state, and has one made."""
+    client.delete(state_path(TopicPartition("edited", 0)))
+    client.delete(CONTROLLER)
+
+
+def _raise_the_controller_epoch(stage: Stage, client: KazooClient) -> None:
+    """Epochs only grow: who is elected next takes a later one still."""
+    epoch = int(client.get(CONTROLLER_EPOCH)[0])
+    client.set(CONTROLLER_EPOCH, b"%d" % (epoch + _EPOCHS_AHEAD))
+    client.delete(CONTROLLER)
+    later = lambda: int(client.get(CONTROLLER_EPOCH)[0]) > epoch + _EPOCHS_AHEAD  # noqa: E731
+    await_true(later, "a controller has a later epoch", WHOLE_WITHIN_S)
+    stage.await_controller(stage.others())
+
+
+_EDITS = {
+    "nonsense is asked for": _ask_nonsense,
+    "a notification is garbled": _garble_a_notification,
+    "a configuration is garbled": _garble_a_configuration,
+    "a topic is garbled for a moment": _garble_a_topic,
+    "the controller znode is deleted": _delete_the_controller,
+    "a state is deleted": _delete_a_state,
+    "the controller epoch is raised": _raise_the_controller_epoch,
+}
