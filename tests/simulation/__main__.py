@@ -11,6 +11,7 @@ import warnings
 
 from tests.simulation.defects import DEFECTS, put_back
 from tests.simulation.run import run_seed
+from tests.simulation.scenarios import SCENARIOS, Scenario
 from tests.simulation.shrink import shrink
 from tests.simulation.syscalls import BOUNDS
 from tests.simulation.world import World
@@ -23,16 +24,19 @@ def main(argv: list[str]) -> int:
     kept = None if arguments.faults is None else [int(number) for number in arguments.faults.split(",") if number]
     if arguments.defect:
         put_back(arguments.defect)
+    scenario = SCENARIOS[arguments.scenario] if arguments.scenario else None
     failed = 0
     for seed in arguments.seeds:
-        world = run_seed(seed, kept)
+        world = run_seed(seed, kept, scenario, ends_at_violation=arguments.until_one_fails)
         _report(seed, world, with_history=arguments.history)
         if arguments.worst:
             _report_worst(world)
         if world.history.violations:
             failed += 1
             if arguments.shrink:
-                _shrink(seed, len(world.faults))
+                _shrink(seed, len(world.faults), scenario)
+            if arguments.until_one_fails:
+                break
     return int(failed > 0)
 
 
@@ -44,6 +48,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--faults", help="numbers of the faults to keep, comma separated; empty: none")
     parser.add_argument("--shrink", action="store_true", help="look for the fewest faults with which it still fails")
     parser.add_argument("--defect", choices=DEFECTS, help="put a defect back that was mended")
+    parser.add_argument("--scenario", choices=SCENARIOS, help="direct the runs at the defect of that name")
+    parser.add_argument("--until-one-fails", action="store_true", help="run no further than to the first violation")
     return parser
 
 
@@ -65,8 +71,8 @@ def _report_worst(world: World) -> None:
         print(f"  {worst.count} {what} in one callback (bound {BOUNDS[what]})\n{''.join(worst.stack)}", flush=True)
 
 
-def _shrink(seed: int, faults: int) -> None:
-    needed = shrink(range(faults), lambda kept: bool(run_seed(seed, kept).history.violations))
+def _shrink(seed: int, faults: int, scenario: Scenario | None) -> None:
+    needed = shrink(range(faults), lambda kept: bool(run_seed(seed, kept, scenario).history.violations))
     print(f"It still fails with --faults {','.join(map(str, needed))}", flush=True)
 
 

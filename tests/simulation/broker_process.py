@@ -16,6 +16,7 @@ from uuid import UUID
 from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
+from broker.log.producer_snapshots import SNAPSHOT_SUFFIX
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from broker.server.broker import Broker
@@ -291,6 +292,22 @@ class BrokerProcess:
 
     def high_watermark_of(self, partition: TopicPartition) -> int:
         return self._replicas.get(*partition).partition.high_watermark
+
+    def producer_snapshots(self, partition: TopicPartition) -> list[int]:
+        """The offsets of those of the partition's log."""
+        hosted = self._replicas.get(*partition)
+        names = hosted.log.directory.glob("*" + SNAPSHOT_SUFFIX) if hosted is not None else ()
+        return sorted(int(path.stem) for path in names)
+
+    def begins_behind(self, partition: TopicPartition, snapshots: list[int]) -> bool:
+        """Whether one of these is still there, from before the partition's log begins, and does not know of the last
+        batch of some producer, which is from before that as well.
+        """
+        left = set(snapshots).intersection(self.producer_snapshots(partition))
+        log = self._replicas.get(*partition).log if left else None
+        if log is None or log.is_lent:
+            return False
+        return any(max(left) <= offset < log.segments[0].base_offset for offset in log.last_offsets_of_producers)
 
     def waiting_to_be_told(self) -> list[TopicPartition]:
         """What it has counted and not told the audit of."""

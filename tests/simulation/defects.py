@@ -25,6 +25,12 @@ def put_back(name: str) -> None:
     DEFECTS[name]()
 
 
+def _replace(owner: object, name: str, defective: object) -> None:
+    """Raise KeyError if `owner` has nothing of that name any more: the defect would change nothing."""
+    vars(owner)[name]
+    setattr(owner, name, defective)
+
+
 def _commit_below_min_isr() -> None:
     """The high watermark passes what the last replica in sync holds, however many were asked for (KAFKA-15583)."""
 
@@ -38,20 +44,20 @@ def _commit_below_min_isr() -> None:
 
         return moves
 
-    Partition.record_append = ungated(Partition.record_append)
-    Partition._advance_high_watermark = ungated(Partition._advance_high_watermark)
+    _replace(Partition, "record_append", ungated(Partition.record_append))
+    _replace(Partition, "_advance_high_watermark", ungated(Partition._advance_high_watermark))
 
 
 def _coordinate_below_min_isr() -> None:
     """And coordinators answer and send markers because of that."""
     _commit_below_min_isr()
-    Shard.is_in_sync = property(lambda shard: True)
+    _replace(Shard, "is_in_sync", property(lambda shard: True))
 
 
 def _everything_waits() -> None:
     """Heartbeats and fetched offsets queue behind what is not replicated yet, without a deadline."""
-    Turn.answer_at_once = Turn.answer
-    CoordinatorRuntime._answer_overdue = lambda runtime, shard, now_ms: None
+    _replace(Turn, "answer_at_once", Turn.answer)
+    _replace(CoordinatorRuntime, "_answer_overdue", lambda runtime, shard, now_ms: None)
 
 
 def _fetched_offsets_wait() -> None:
@@ -63,14 +69,14 @@ def _fetched_offsets_wait() -> None:
         answer(token, self._offsets.fetch(request, api_version))
         return self._end(turn)
 
-    GroupCoordinator.offset_fetch = offset_fetch
+    _replace(GroupCoordinator, "offset_fetch", offset_fetch)
 
 
 def _believe_outdated_snapshots() -> None:
     """A snapshot of producers counts though records behind it are deleted that it knows nothing of."""
     newest = producer_snapshots.newest_snapshot
     from_the_beginning = [SimpleNamespace(base_offset=0)]
-    producer_snapshots.newest_snapshot = lambda directory, segments: newest(directory, from_the_beginning)
+    _replace(producer_snapshots, "newest_snapshot", lambda directory, segments: newest(directory, from_the_beginning))
 
 
 def _loaded_once_or_never() -> None:
@@ -83,12 +89,12 @@ def _loaded_once_or_never() -> None:
         except Exception:
             not_loaded.add(shard.partition)
 
-    coordinator_runtime.load = load_once
+    _replace(coordinator_runtime, "load", load_once)
 
 
 def _clean_in_vain() -> None:
     """A log with a transaction that ends in its active segment is the filthiest for ever, and no other has its turn."""
-    LogCleaner._waits = lambda cleaner, partition, plan: False
+    _replace(LogCleaner, "_waits", lambda cleaner, partition, plan: False)
 
 
 def _acknowledge_before_fsync() -> None:
@@ -99,7 +105,7 @@ def _acknowledge_before_fsync() -> None:
         end = log.log_end_offset
         return Position(end, log.leader_epoch_at(end - 1), log.log_start_offset)
 
-    ReplicaFetcher._position = position
+    _replace(ReplicaFetcher, "_position", position)
 
 
 DEFECTS: dict[str, Callable[[], None]] = {

@@ -64,6 +64,8 @@ class Deleter:
         self._in_sync_of = in_sync_of
         self._life_of = life_of
         self.is_stopping = False
+        #: Whether all that is committed is to be deleted next.
+        self.wants_all = False
 
     async def run(self) -> None:
         random = self._client.random
@@ -72,7 +74,7 @@ class Deleter:
             await self._client.refresh([TRIMMED])
             for where in sorted(self._client.leaders):
                 await self._look_at(where)
-                if random.random() < 0.2:
+                if random.random() < 0.2 or self.wants_all:
                     await self._delete(where)
 
     async def _look_at(self, where: TopicPartition) -> None:
@@ -87,7 +89,8 @@ class Deleter:
         earliest = await list_offset(self._client, where, EARLIEST)
         if latest is None or earliest is None or latest[0] <= earliest[0]:
             return
-        offset = self._client.random.randint(earliest[0], latest[0])
+        offset = latest[0] if self.wants_all else self._client.random.randint(earliest[0], latest[0])
+        self.wants_all = False
         partition = DeleteRecordsPartition(partition_index=where.partition, offset=offset)
         request = DeleteRecordsRequest(
             topics=[DeleteRecordsTopic(name=where.topic, partitions=[partition])], timeout_ms=_TIMEOUT_MS

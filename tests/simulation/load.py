@@ -49,13 +49,18 @@ class Load:
         self.offsets = CommittedOffsets(world.history)
         self.administrator = TopicAdministrator("admin", self._client("admin"), world.history)
         self.mover = Mover("mover", self._client("mover"), world.history)
-        self._workers = [
+        workers = [
             self.mover,
             *self._producers(),
             *(self._consumer(name) for name in ("reader-1", "reader-2")),
             *self._transactional(),
             *self._members(),
-            Deleter("deleter", self._client("deleter"), Deletions(self._history), self.in_sync_of, self.life_of),
+        ]
+        deletions = Deletions(self._history)
+        self.deleter = Deleter("deleter", self._client("deleter"), deletions, self.in_sync_of, self.life_of)
+        self._workers = [
+            *workers,
+            self.deleter,
             Prober(
                 "prober",
                 self._client("prober"),
@@ -157,8 +162,9 @@ class Load:
         """The administrator alone, who makes the topics."""
         self._start([self.administrator])
 
-    def go_on(self) -> None:
-        self._start(self._workers)
+    def go_on(self, clients: tuple[str, ...] = ()) -> None:
+        """All clients, or those alone whose names begin so."""
+        self._start([each for each in self._workers if each._name.startswith(clients or "")])
 
     def _start(self, workers: list) -> None:
         by_name = {process.name: process for process in self.processes}
@@ -170,4 +176,4 @@ class Load:
             worker.is_stopping = True
 
     def at_work(self) -> list[str]:
-        return [process.name for process in self.processes if not process.task.done()]
+        return [process.name for process in self.processes if process.task is not None and not process.task.done()]

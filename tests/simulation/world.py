@@ -7,6 +7,7 @@ clients come to their end, every ISR must be full again within bounded time, and
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -23,10 +24,11 @@ from tests.simulation.broker_process import BrokerProcess
 from tests.simulation.committed import Committed
 from tests.simulation.committed_reads import committed_records, whole_batches
 from tests.simulation.consumers import decode_batches
+from tests.simulation.directed import inflict_directed
 from tests.simulation.disk import Disk
 from tests.simulation.ensemble import Ensemble
 from tests.simulation.epochs import EpochWatch
-from tests.simulation.faults import Fault, draw_count, draw_faults, draw_foreign_hands, inflict
+from tests.simulation.faults import Fault, draw_count, draw_faults, draw_foreign_hands
 from tests.simulation.handed_over import HandOvers
 from tests.simulation.history import History
 from tests.simulation.holders import Holders
@@ -34,6 +36,7 @@ from tests.simulation.holdings import Holdings
 from tests.simulation.load import Load, min_insync
 from tests.simulation.network import Network
 from tests.simulation.passes import Passes
+from tests.simulation.scenarios import Scenario
 from tests.simulation.served import Service
 from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings
 from tests.simulation.sockets import Machine
@@ -61,12 +64,19 @@ _RECOVERED_US = 500 * _MS
 _STEPS_MAX = 5_000_000
 
 
+class _Ended(Exception):
+    """A violation has ended the run."""
+
+
 class World:
     """Everything of one run. `run` returns the history; whoever made the directory removes it."""
 
-    def __init__(self, seed: int, directory: Path, disk: Disk, syscalls: Syscalls):
+    def __init__(self, seed: int, directory: Path, disk: Disk, syscalls: Syscalls, scenario: Scenario | None = None):
         self._random = Random(f"world {seed}")
         self.settings = draw_settings(self._fork())
+        self._clients = () if scenario is None else scenario.clients
+        if scenario is not None:
+            self.settings |= scenario.settings
         self._is_counted = counted.is_asked_for()
         if self._is_counted:
             self.settings |= counted.SETTINGS
@@ -91,15 +101,10 @@ class World:
         self.ensemble.on_session_over = lambda number, why: self.history.add("zookeeper", why, session=f"{number:#x}")
         self.brokers = [
             BrokerProcess(self, number, directory / f"broker-{number}", self._fork())
-            for number in range(1, draw_brokers(self._fork()) + 1)
+            for number in range(1, (draw_brokers(self._fork()) if scenario is None else scenario.brokers) + 1)
         ]
         self.holders = Holders(self)
-        faults = self._fork()
-        count = draw_count(faults)
-        self._chaos_us = min(_CHAOS_US_MAX, _CHAOS_US_MIN + count * _CHAOS_US_FOR_EACH_FAULT)
-        by_foreign_hands = draw_foreign_hands(Random(f"foreign hands {seed}"), self._chaos_us)
-        drawn = [*draw_faults(faults, count, self._chaos_us), *by_foreign_hands]
-        self.faults = sorted(drawn, key=lambda fault: fault.at_us)
+        self._chaos_us, self.faults = self._draw_faults(self._fork(), scenario, seed)
         self.service = Service(self)
         self.hand_overs = HandOvers(self)
         self.load = Load(self, self._fork())
@@ -107,14 +112,30 @@ class World:
     def _fork(self) -> Random:
         return Random(self._random.random())
 
+    def _draw_faults(self, random: Random, scenario: Scenario | None, seed: int) -> tuple[int, list[Fault]]:
+        """How long faults strike, and the faults."""
+        if scenario is not None:
+            return scenario.chaos_us, scenario.draw_faults(random)
+        count = draw_count(random)
+        chaos_us = min(_CHAOS_US_MAX, _CHAOS_US_MIN + count * _CHAOS_US_FOR_EACH_FAULT)
+        by_foreign_hands = draw_foreign_hands(Random(f"foreign hands {seed}"), chaos_us)
+        drawn = [*draw_faults(random, count, chaos_us), *by_foreign_hands]
+        return chaos_us, sorted(drawn, key=lambda fault: fault.at_us)
+
     # -- the course of a run
 
-    def run(self, faults: list[Fault] | None = None) -> History:
-        """`faults` instead of those drawn from the seed."""
+    def run(self, faults: list[Fault] | None = None, *, ends_at_violation: bool = False) -> History:
+        """`faults` instead of those drawn; `ends_at_violation` where it matters only whether there is one."""
+        self._ends_at_violation = ends_at_violation
+        with suppress(_Ended):
+            self._run(self.faults if faults is None else faults)
+        return self.history
+
+    def _run(self, faults: list[Fault]) -> None:
         self._come_up()
         began_us = self.timeline.now_us
-        for fault in self.faults if faults is None else faults:
-            self.timeline.plan(began_us + fault.at_us, lambda fault=fault: inflict(self, fault))
+        for fault in faults:
+            self.timeline.plan(began_us + fault.at_us, lambda fault=fault: inflict_directed(self, fault))
         self._look_now_and_then()
         self._run_for(self._chaos_us)
         self._heal()
@@ -123,7 +144,6 @@ class World:
         if self._is_counted:
             self._run_until(self._is_all_told_for_good, _TOLD_WITHIN_US)
         self._check()
-        return self.history
 
     def _come_up(self) -> None:
         for process in self.brokers:
@@ -131,7 +151,7 @@ class World:
         self.load.begin()
         if not self._run_until(lambda: self.load.administrator.has_lasting, 20 * _S):
             raise AssertionError("the cluster did not come up")
-        self.load.go_on()
+        self.load.go_on(self._clients)
 
     def _heal(self) -> None:
         self.history.add("WORLD", "everything is made whole")
@@ -161,7 +181,13 @@ class World:
     def _run_for(self, duration_us: int) -> None:
         over: list[bool] = []
         self.timeline.plan_in(duration_us, lambda: over.append(True))
-        self.timeline.run(over.__len__, _STEPS_MAX)
+        self.timeline.run(lambda: over or self._is_ended, _STEPS_MAX)
+        if self._is_ended:
+            raise _Ended
+
+    @property
+    def _is_ended(self) -> bool:
+        return self._ends_at_violation and bool(self.history.violations)
 
     # -- what there is
 

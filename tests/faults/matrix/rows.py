@@ -115,6 +115,12 @@ _ALL = (
     Row(29, "topic znodes without ids", old_tools_rows.write_without_ids, told=old_tools_rows.IDS_TOLD),
     Row(30, "what old tools ask for by znodes", old_tools_rows.ask_through_znodes),
     Row(31, "znodes edited by hand", edited_znodes_row.edit),
-    Row(32, "files removed, renamed, copied, truncated", strange_files_row.disturb, told=strange_files_row.TOLD),
+    Row(
+        32,
+        "files removed, renamed, copied, truncated",
+        strange_files_row.disturb,
+        told=strange_files_row.TOLD,
+        files_more=120,
+    ),
 )
 ROWS: dict[int, Row] = {row.number: row for row in _ALL}

@@ -63,13 +63,6 @@ def _truncated(own: Path, _other: Path) -> None:
     truncate(segments(own)[-1], 0)
 
 
-def _emptied(own: Path, _other: Path) -> None:
-    """Every file is empty."""
-    for path in own.iterdir():
-        if path.name != "partition.metadata":
-            truncate(path, 0)
-
-
 def _with_backups(own: Path, _other: Path) -> None:
     """Copies of the segments lie beside them under other names."""
     for path in segments(own):
@@ -83,7 +76,6 @@ _TREATMENTS: dict[str, Callable[[Path, Path], None]] = {
     "removed": _removed,
     "copied": _copied,
     "truncated": _truncated,
-    "emptied": _emptied,
     "with-backups": _with_backups,
 }
 

@@ -1,0 +1,84 @@
+"""Faults of scenarios alone (`scenarios.py`): what has to happen one after the other before a certain defect shows."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from broker.common.types import TopicPartition
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from tests.simulation.faults import Fault, _both_ways, _cut, _cut_power_of, _kill, _one, inflict
+from tests.simulation.topics import TRIMMED
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+_MS = 1_000
+_S = 1_000_000
+#: What has to be just so before a fault is any use is waited for so long.
+_RIPE_WITHIN_US = 8 * _S
+_TRIMMED = TopicPartition(TRIMMED, 0)
+
+
+def inflict_directed(world: "World", fault: Fault) -> None:
+    """Do what a fault of a scenario does, be it one of these or one of the common ones."""
+    if fault.kind not in DIRECTED:
+        inflict(world, fault)
+        return
+    world.history.add("FAULT", str(fault))
+    DIRECTED[fault.kind][1](world, fault)
+
+
+def _lose_the_newest_snapshot(world: "World", fault: Fault) -> None:
+    """The preferred leader of the topic whose records a client deletes starts anew: a snapshot of producers stays
+    on its disk. When its log begins behind that, and behind the last batch of some producer, its power is cut, which
+    takes the next snapshot. As soon as it is in sync again the leader dies, so that it leads.
+    """
+    preferred = next(found.replicas[0] for where, _, found in world.states() if where == _TRIMMED)
+    process = world.process_of(preferred)
+    if not process.is_started:
+        return
+    kept = process.producer_snapshots(_TRIMMED)
+    _kill(world, process, 100 * _MS)
+    until_us = world.timeline.now_us + _RIPE_WITHIN_US
+
+    def await_ripe() -> None:
+        world.load.deleter.wants_all = process.is_started and process.producer_snapshots(_TRIMMED)[-1:] != kept[-1:]
+        if process.is_started and process.begins_behind(_TRIMMED, kept):
+            _cut_power_of(world, process, fault.lasts_us)
+            await_in_sync()
+        elif world.timeline.now_us < until_us:
+            world.timeline.plan_in(20 * _MS, await_ripe)
+
+    def await_in_sync() -> None:
+        state = world.state_of(_TRIMMED)
+        if process.is_started and process.broker_id in state.isr and state.leader != process.broker_id:
+            _kill(world, world.process_of(state.leader), world.session_timeout_us + 2 * _S)
+        elif world.timeline.now_us < until_us:
+            world.timeline.plan_in(5 * _MS, await_in_sync)
+
+    await_ripe()
+
+
+def _take_over_uncommitted(world: "World", fault: Fault) -> None:
+    """A coordinator of groups dies, and its successor leads what the replica that is left does not get to hold.
+
+    The controller is neither of the two that go: it has to tell the successor.
+    """
+    roles = [(state.leader, *(each for each in found.replicas if each != state.leader))
+             for where, state, found in world.states() if where.topic == OFFSETS_TOPIC]  # fmt: skip
+    controller = world.controller.broker_id if world.controller else None
+    chosen = _one(fault, [each for each in roles if controller not in (each[0], each[-1])])
+    if chosen is None:
+        return
+    leader, behind = world.process_of(chosen[0]), world.process_of(chosen[-1]).name
+    _cut(
+        world, fault, [link for each in world.brokers if each.name != behind for link in _both_ways(behind, each.name)]
+    )
+    restart_after_us = world.session_timeout_us + fault.lasts_us
+    world.timeline.plan_in(600 * _MS, lambda: _kill(world, leader, restart_after_us))
+
+
+#: Of each kind: the longest it lasts, and what it does.
+DIRECTED: dict[str, tuple[int, Callable[["World", Fault], None]]] = {
+    "takeover of uncommitted offsets": (8 * _S, _take_over_uncommitted),
+    "loss of the newest snapshot": (1 * _S, _lose_the_newest_snapshot),
+}

@@ -1,0 +1,45 @@
+"""Every defect that can be put back is found: within so many seeds of the scenario that is directed at it.
+
+No seed is named here. A defect that no seed finds has become one that changes nothing, or its checker sees nothing any
+more; a seed that fails without the defect as well has found something else.
+"""
+
+import pytest
+
+from tests.simulation.defects import DEFECTS
+from tests.simulation.python_process import run_seeds
+from tests.simulation.scenarios import SCENARIOS
+
+_SEEDS_MAX = 40
+#: Those that the first seeds find, in a second or two each.
+_QUICKEST = ("readers-below-min-isr", "loaded-once-or-never")
+#: What the checker that is there for the defect says of it.
+SAYS = {
+    "coordinators-below-min-isr": "below min ISR",
+    "readers-below-min-isr": "below min ISR",
+    "heartbeats-wait": "does not answer",
+    "fetched-offsets-wait": "does not answer OFFSET_FETCH",
+    "outdated-producers": "OUT_OF_ORDER_SEQUENCE_NUMBER",
+    "loaded-once-or-never": "has not served it",
+    "passes-in-vain": "in vain, again",
+    "acknowledged-before-fsync": "not fsynced",
+}
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    "defect", [pytest.param(each, marks=() if each in _QUICKEST else pytest.mark.long) for each in sorted(DEFECTS)]
+)
+def test_a_defect_that_is_put_back_is_found(defect):
+    directed = ("--scenario", defect, "--until-one-fails")
+    search = run_seeds(range(1, _SEEDS_MAX + 1), "--defect", defect, *directed)
+    *_, last = (line for line in search.stdout.splitlines() if line.startswith("seed "))
+    assert search.returncode == 1, f"not found within {_SEEDS_MAX} seeds: {search.stdout[-2000:]}"
+    assert SAYS[defect] in search.stdout, search.stdout
+    _, seed, *_ = last.split()
+    without = run_seeds([int(seed)], *directed)
+    assert without.returncode == 0, f"it fails without the defect, too: {without.stdout}"
+
+
+def test_every_defect_has_its_scenario():
+    assert SCENARIOS.keys() == DEFECTS.keys() == SAYS.keys()
