@@ -97,7 +97,7 @@ class GroupWorker:
         while not self._stopping.is_set():
             try:
                 if self._asked.is_set() or time.monotonic() >= self._join_at:
-                    self._round()
+                    self._join_again()
                 else:
                     self._beat()
                     self._tick()
@@ -170,6 +170,15 @@ class GroupWorker:
             self._member.heartbeat()
             self._reached()
             self._herder.heard()
+
+    def _join_again(self) -> None:
+        """A round that fails is due at once: the coordinator that comes next may know the member still, and answer its
+        heartbeats, and the worker would be in the group without any work."""
+        try:
+            self._round()
+        except BaseException:
+            self._asked.set()
+            raise
 
     def _round(self) -> None:
         self._asked.clear()

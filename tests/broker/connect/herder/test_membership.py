@@ -4,6 +4,8 @@ import time
 from concurrent.futures import Future
 from types import SimpleNamespace
 
+import pytest
+
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ApiError, ErrorCode
 from broker.connect.group.wire import Assignment, Unit, decode_metadata, encode_assignment
@@ -83,8 +85,34 @@ def test_a_group_that_is_away_is_told_once_for_each_trouble_and_once_when_it_is_
         await_true(lambda: "joined" in log.lines, "joined")
     finally:
         worker.stop()
-    # It says no for two reasons: it has no coordinator, and knows us no more.
-    assert log.lines == ["group not reached", "group says no", "group says no", "group reached again", "joined"]
+    assert log.lines == ["group not reached", "group says no", "group reached again", "joined"]
+
+
+class Remembered(Member):
+    """Of a group whose next coordinator knows the member still, and answers its heartbeats."""
+
+    def __init__(self, error):
+        super().__init__()
+        self._left, self.is_member = [error], True
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BrokerUnreachable("refused"), *map(ApiError, (ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS))],
+    ids=str,
+)
+def test_a_round_that_met_no_coordinator_is_made_again_though_heartbeats_are_answered(error, monkeypatch):
+    """Else the worker is in the group for good, and has no work."""
+    log = Log()
+    monkeypatch.setattr(membership, "_log", log)
+    monkeypatch.setattr(membership, "_PAUSE_S", 0.001)
+    worker, runs = worker_of(Remembered(error))
+    worker.rejoin()
+    worker.start()
+    try:
+        await_true(lambda: runs, "it has its work", 10)
+    finally:
+        worker.stop()
 
 
 class Led:
