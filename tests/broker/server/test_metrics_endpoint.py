@@ -88,11 +88,13 @@ async def test_metrics_are_asked_by_addresses_and_own_names_only(endpoint):
     assert b"metrics.allowed.hosts" in refused
 
 
-def test_unclean_elections_are_counted_by_the_controller():
+def test_the_controller_counts_unclean_elections_and_the_brokers_of_another_kafka():
     class Controller:
         unclean_elections = 3
+        foreign_brokers = frozenset({21, 22})
 
-    (metric,) = ControllerMetrics(Controller()).collect()
-    assert [(each.name, each.value) for each in metric.samples][:1] == [
+    elections, foreign = ControllerMetrics(Controller()).collect()
+    assert [(each.name, each.value) for each in elections.samples][:1] == [
         ("barnabas_broker_unclean_leader_elections_total", 3)
     ]
+    assert [(each.name, each.value) for each in foreign.samples] == [("barnabas_broker_foreign_brokers", 2)]
