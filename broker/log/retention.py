@@ -65,17 +65,26 @@ class RetentionPlan(NamedTuple):
 def plan_retention(
     segments: Sequence[SegmentFacts], config: LogConfig, log_start_offset: int, high_watermark: int, now_ms: int
 ) -> RetentionPlan:
-    """`segments` are all of a log in offset order, the last one active; `now_ms` is wall time."""
-    expired = []
+    """`segments` are all of a log in offset order, the last one active; `now_ms` is wall time.
+
+    A sealed segment that compaction has emptied goes with the first one behind it that has batches: by the age of its
+    file it would keep older records.
+    """
+    expired: list[ExpiredSegment] = []
+    emptied: list[SegmentFacts] = []
     excess_bytes = sum(segment.size_bytes for segment in segments) - config.retention_bytes
     for segment in segments:
         is_active = segment is segments[-1]
         if segment.next_offset > high_watermark or (is_active and not segment.size_bytes):
             break
+        if not segment.size_bytes and segment.next_offset > log_start_offset:
+            emptied.append(segment)
+            continue
         reason = _reason(segment, config, log_start_offset, excess_bytes, now_ms)
         if reason is None or (is_active and reason is RetentionReason.LOG_START_OFFSET):
             break
-        expired.append(ExpiredSegment(*segment[:5], reason, segment.serial))
+        expired += [ExpiredSegment(*gone[:5], reason, gone.serial) for gone in (*emptied, segment)]
+        emptied.clear()
         excess_bytes -= segment.size_bytes
     start = max(log_start_offset, expired[-1].next_offset) if expired else log_start_offset
     return RetentionPlan(tuple(expired), start)

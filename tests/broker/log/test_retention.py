@@ -38,6 +38,16 @@ def expired(
     return [(segment.base_offset, segment.reason) for segment in plan.segments]
 
 
+def test_segment_that_compaction_has_emptied_neither_keeps_older_records_nor_goes_alone():
+    """Its file was written anew; and as long as nothing behind it goes, readers may begin at its offsets."""
+    config = LogConfig(retention_ms=100)
+    emptied, old, young = facts((0, -1), (1, NOW_MS - 101), (1, NOW_MS), modified_ms=NOW_MS)
+    assert expired([emptied, old, young], config) == [(0, RetentionReason.TIME), (10, RetentionReason.TIME)]
+    assert expired([emptied, young], LogConfig(retention_ms=100)) == []
+    assert expired([emptied, young], config, log_start_offset=10) == [(0, RetentionReason.LOG_START_OFFSET)]
+    assert expired([emptied, old, young], config, high_watermark=15) == []
+
+
 def test_segment_goes_when_its_newest_record_is_older_than_retention_ms():
     segments = facts((1, NOW_MS - 101), (1, NOW_MS - 100), (1, NOW_MS))
     assert expired(segments, LogConfig(retention_ms=100)) == [(0, RetentionReason.TIME)]

@@ -503,8 +503,12 @@ def test_records_without_times_do_not_grow_young_by_being_compacted(compacted):
         assert {facts.modified_ms for facts in sealed} <= set(written_ms)
         assert (sealed[-1].max_timestamp, sealed[-1].modified_ms) == (NO_TIMESTAMP, written_ms[-2])
     assert stats.segments_after < stats.segments_before, "several became one, as old as the youngest of them"
-    plan = plan_retention(sealed, compacted.log.config, 0, compacted.log.log_end_offset, sealed[0].modified_ms + 1_001)
-    assert plan.segments[0].reason is RetentionReason.TIME
+    oldest = next(facts for facts in sealed if facts.size_bytes)
+    for age_ms, is_gone in ((1_000, False), (1_001, True)):
+        end, now_ms = compacted.log.log_end_offset, oldest.modified_ms + age_ms
+        plan = plan_retention(sealed, compacted.log.config, 0, end, now_ms)
+        assert (oldest.base_offset in [segment.base_offset for segment in plan.segments]) == is_gone
+        assert {segment.reason for segment in plan.segments} <= {RetentionReason.TIME}
 
 
 def test_a_copy_that_begins_meanwhile_stops_the_pass(compacted):
