@@ -372,7 +372,6 @@ class ReplicaManager:
         is_waiting_for_disk: bool = True,
     ) -> ReadResult:
         """Committed batches from `fetch_offset` of the topic of that id (of whatever id if None); raises ApiError.
-
         Unless it `is_waiting_for_disk`, ColdReadError tells what `ReplicaLogs.fetch` has to have read first.
 
         Only the leader serves, unless `may_follow`: then a follower does as far as it knows records to be committed.
