@@ -1,5 +1,5 @@
 """A slice of the fault matrix for the long run, three brokers under load: all brokers are killed, or a leader, a leader
-is cut off from its peers, the last of an ISR has lost its tail, a disk is full.
+is cut off from its peers, the last of an ISR has lost its tail, a disk is full, hands are foreign.
 """
 
 from dataclasses import replace
@@ -11,7 +11,7 @@ from tests.faults.matrix.rows import ROWS
 from tests.faults.matrix.run import play
 from tests.faults.own_process import in_own_process
 
-LONG = [pytest.param(number, marks=pytest.mark.long) for number in (8, 1, 14, 9, 16)]
+LONG = [pytest.param(number, marks=pytest.mark.long) for number in (8, 1, 14, 9, 16, 29, 30, 31, 32)]
 
 
 @pytest.mark.timeout(300)
