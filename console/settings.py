@@ -110,7 +110,8 @@ MIRROR_CLUSTERS = read_mirror_clusters(os.environ)
 #: The schema registry, BARNABAS_SCHEMA_REGISTRY_…; None: there is none.
 SCHEMA_REGISTRY = read_registry_address(os.environ)
 
-#: Patterns of further internal topics, which no convention and no configuration known here names.
+#: Patterns of further internal topics, which no convention and no configuration known here names; behind a ! of those
+#: that are none, whatever conventions say.
 INTERNAL_TOPICS = tuple(env.list("BARNABAS_INTERNAL_TOPICS", default=[]))
 #: Which parts of records are hidden from whom (`records/masking.py`); of mode 600. Without it none is.
 MASKING_FILE = DATA_DIR / "masking.toml"

@@ -24,7 +24,8 @@ def within(reach: Reach, resource: Resource, field: str, right: Right = Right.VI
 
 def named_in(internal: InternalTopics, field: str) -> Q:
     """Rows whose `field` names an internal topic."""
-    return _any(field, internal.patterns) | Q(**{f"{field}__in": sorted(internal.read_names())})
+    by_name = Q(**{f"{field}__in": sorted(internal.read_names())})
+    return (_any(field, internal.patterns) & ~_any(field, internal.exceptions)) | by_name
 
 
 def _any(field: str, patterns: tuple[str, ...]) -> Q:

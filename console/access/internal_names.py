@@ -8,7 +8,7 @@ records are for administrators, no person writes them here, and to change or del
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from console.access.patterns import matches
+from console.access.patterns import matches_any
 
 #: Of Kafka, Connect, MirrorMaker 2, schema registries and this product. A leading underscore is how Kafka, Confluent,
 #: MSK and most consoles mark topics of services.
@@ -34,15 +34,18 @@ def _no_names() -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class InternalTopics:
-    """Names that match one of `patterns`, and those that `read_names` returns, which is called when it is needed."""
+    """Names that match one of `patterns` and none of `exceptions`, and those that `read_names` returns, which is called
+    when it is needed."""
 
     read_names: Callable[[], frozenset[str]] = _no_names
     patterns: tuple[str, ...] = CONVENTIONS
+    exceptions: tuple[str, ...] = ()
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
             return False
-        return any(matches(pattern, name) for pattern in self.patterns) or name in self.read_names()
+        is_named = matches_any(self.patterns, name) and not matches_any(self.exceptions, name)
+        return is_named or name in self.read_names()
 
 
 BY_CONVENTION = InternalTopics()

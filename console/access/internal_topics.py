@@ -34,7 +34,9 @@ def forget() -> None:
 
 @lru_cache(256)
 def _of_cluster(cluster: str, patterns: tuple[str, ...]) -> InternalTopics:
-    return InternalTopics(partial(_names_in, cluster), (*CONVENTIONS, *patterns))
+    added = tuple(each for each in patterns if not each.startswith("!"))
+    exceptions = tuple(each[1:] for each in patterns if each.startswith("!"))
+    return InternalTopics(partial(_names_in, cluster), (*CONVENTIONS, *added), exceptions)
 
 
 def _names_in(cluster: str) -> frozenset[str]:

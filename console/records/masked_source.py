@@ -21,7 +21,8 @@ from console.records.scan import note_of, waits_of
 
 def hidden_from(person: User, topic: str) -> tuple[Path, ...]:
     """Raises RefusedError while the rules cannot be read: then nobody reads records."""
-    return _hidden(_rules(), _held(reach_of(person), topic))
+    rules = _rules()
+    return _hidden(rules, _held(reach_of(person), topic)) if rules else ()
 
 
 def source_for(person: User, topic: Topic) -> RecordSource:
@@ -39,7 +40,7 @@ def hides_of(reach: Reach, topics: Collection[str]) -> bool:
         rules = _rules()
     except RefusedError:
         return True
-    if topics:
+    if rules and topics:
         return any(_hidden(rules, _held(reach, each)) for each in topics)
     return any(each.seen_by is None or not reach.holds_by_role(Resource.TOPIC, each.seen_by) for each in rules)
 

@@ -141,3 +141,12 @@ def test_rules_give_no_more_of_them(viewer, give_rule, client_of):
 @pytest.mark.parametrize("name", ["orders", "orders.internals", "connect-configs-of-mine", "my_topic", "statuses"])
 def test_topics_of_people_are_none(name):
     assert not is_internal(name)
+
+
+def test_a_setting_names_more_of_them_and_exceptions(settings, operator, client_of):
+    settings.INTERNAL_TOPICS = ("orders", "!_barnabas_audit", "!wk.*")
+    client = client_of(operator)
+    for topic, status in (("orders", 403), ("_barnabas_audit", 200), ("_schemas", 403), ("wk.cfg", 403)):
+        assert client.get(f"/topics/{topic}/+records/").status_code == status, topic
+    offered = {each.name for each in client.get("/topics/+many/").context["topics"]}
+    assert offered & {"orders", "_barnabas_audit", "_schemas", "wk.cfg"} == {"_barnabas_audit"}
