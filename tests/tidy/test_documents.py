@@ -26,7 +26,7 @@ def text_of(document: str) -> str:
 @pytest.fixture(scope="module")
 def there() -> list[str]:
     """The repository's own files and folders, each with a slash before and folders with one behind."""
-    tops = ("bin", "broker", "config", "console", "templates", "static", "tests", ".ci")
+    tops = ("bin", "broker", "config", "console", "docs", "templates", "static", "tests", ".ci")
     paths = [
         *ROOT.glob("*.*"),
         *(ROOT / top for top in tops),
