@@ -215,7 +215,8 @@ class FutureLogs(LogRemoval):
                 _log.warning("copy of a log that is out of reach", path=str(path))
             elif log is None or self._is_of_another_topic(partition, path):
                 aside = directory.rename_aside(partition, STRAY_SUFFIX, path)
-                _log.warning("copy of a log that is gone set aside", path=str(aside), partition=str(partition))
+                reason = "there is no log here that it copies" if log is None else "it copies the log of another topic"
+                _log.warning("copy of a log set aside", path=str(aside), partition=str(partition), reason=reason)
             elif home is directory or partition in self._futures:
                 remove_tree(directory.rename_aside(partition, DELETE_SUFFIX, path))
             else:
@@ -230,7 +231,7 @@ class FutureLogs(LogRemoval):
         try:
             noted = read_partition_metadata(path / PARTITION_METADATA)
         except StartupError as error:
-            _log.warning("copy of a log is made anew", path=str(path), reason=str(error))
+            _log.warning("copy of a log cannot be identified", path=str(path), reason=str(error))
             return True
         return not may_be_same_topic(noted, self._topic_ids.get(partition))
 

@@ -74,12 +74,14 @@ class Leadership:
             try:
                 await session.ensure(path.rpartition("/")[0])
                 await self._round(session, path, is_eligible)
-            except Exception as error:  # without this task the registry never leads again, and nothing says so
-                if not isinstance(error, ZooKeeperError):
-                    _log.exception("the election begins again")
+            except ZooKeeperError as error:
                 _log.warning("the election waits for ZooKeeper", reason=str(error))
-                await asyncio.sleep(_PAUSE_S)
-                await session.wait_connected()
+            except Exception:  # without this task the registry never leads again, and nothing says so
+                _log.exception("leader election failed; trying again")
+            else:
+                continue
+            await asyncio.sleep(_PAUSE_S)
+            await session.wait_connected()
 
     async def _round(self, session: ZooKeeperSession, path: str, is_eligible: bool) -> None:
         """One look, and the wait until there is a reason for another."""

@@ -1,4 +1,4 @@
-"""What Prometheus is told of logs that are not as they should be."""
+"""What Prometheus is told of this broker's log directories, and of logs that are not as they should be."""
 
 from collections.abc import Iterable
 
@@ -17,13 +17,40 @@ class LogMetrics:
         self._gaps = gaps
 
     def collect(self) -> Iterable[Metric]:
-        yield GaugeMetricFamily(
-            _PREFIX + "logs_unopened",
-            "Logs found at the start and not opened: damaged metadata, or a message format from before Kafka 0.11.",
-            value=len(self._logs.unopened),
+        yield from self._of_directories()
+        yield _gauge(
+            "stray_logs",
+            "Directories named -stray: logs of no partition of this broker, and parts that recovery cut off.",
+            len(self._logs.strays),
         )
-        yield GaugeMetricFamily(
-            _PREFIX + "log_gaps",
-            "Places in logs that are not compacted where offsets are missing between two segments.",
-            value=len(self._gaps),
+        yield _gauge(
+            "logs_unopened",
+            "Logs found at startup and not opened: old message format, unreadable partition.metadata, or moved to an "
+            "offline directory.",
+            len(self._logs.unopened),
         )
+        yield _gauge(
+            "log_gaps",
+            "Gaps between the segments of logs that were never compacted: offsets that are lost.",
+            len(self._gaps),
+        )
+
+    def _of_directories(self) -> Iterable[Metric]:
+        full = GaugeMetricFamily(
+            _PREFIX + "log_dir_full",
+            "1 while the log directory is full; its leaderships are then given to in-sync replicas with free space.",
+            labels=["log_dir"],
+        )
+        offline = GaugeMetricFamily(
+            _PREFIX + "log_dir_offline", "1 when the log directory has failed.", labels=["log_dir"]
+        )
+        for path, room in self._logs.rooms.items():
+            full.add_metric([str(path)], int(room.is_full))
+            offline.add_metric([str(path)], 0)
+        for path in self._logs.offline_directories:
+            offline.add_metric([str(path)], 1)
+        return full, offline
+
+
+def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(_PREFIX + name, meaning, value=value)

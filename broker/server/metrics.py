@@ -97,11 +97,6 @@ class StateMetrics:
         yield _gauge("partitions", "Partitions hosted.", len(hosted))
         yield _gauge("leaders", "Partitions led.", sum(each.partition.is_leader for each in hosted))
         yield _gauge("log_bytes", "Bytes of all logs.", sum(each.log.size_bytes for each in hosted))
-        yield _gauge(
-            "stray_logs",
-            "Log directories set aside that no partition of the broker needs.",
-            self._replicas.logs.stray_count,
-        )
         yield _gauge("connections", "Open client connections.", self._listeners.connection_count)
         yield _gauge("delayed_fetches", "Fetches waiting for data.", len(self._delayed_fetches))
         yield _gauge("fetch_sessions", "Fetch sessions (KIP-227).", len(self._fetch_sessions))

@@ -42,7 +42,6 @@ from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.dispatcher import Dispatcher
 from broker.server.ground import Ground
-from broker.server.log_dir_metrics import LogDirMetrics
 from broker.server.log_metrics import LogMetrics
 from broker.server.metrics import ErrorMetrics, RequestMetrics, StateMetrics
 from broker.server.registration import Registration
@@ -195,7 +194,6 @@ class Parts:
             self.replication.metrics,
             CoordinatorMetrics(self.coordination),
             ControllerMetrics(self.controller),
-            LogDirMetrics(ground.logs),
             ErrorMetrics(services.request_times),
             LogMetrics(ground.logs, self.housekeeping.gaps),
             StateMetrics(

@@ -124,7 +124,11 @@ async def _with_id(
         except (NodeMissing, MalformedZnode):
             return None
         except QuotaExceeded as error:
-            _log.error("topic stays without an id: delete topics", topic=topic, reason=str(error))
+            _log.error(
+                "topic id not written: ZooKeeper's quota for /brokers is reached; delete topics that are not needed",
+                topic=topic,
+                reason=str(error),
+            )
             return present
         except WrongVersion:
             continue

@@ -34,5 +34,6 @@ def budget_reasons(crowded: Iterable[BrokerBudget]) -> Iterable[Reason]:
 def _evidence(budget: CrowdedBudget) -> str:
     evidence = f"{size(budget.held)} of {size(budget.size)} held"
     if not budget.owner_held:
-        return f"{evidence}, by clients of before the broker's start"
-    return f"{evidence}; most by {budget.principal} from {budget.host}: {size(budget.owner_held)}"
+        return f"{evidence}; clients unknown: loaded when the broker started"
+    principal = budget.principal or "an unknown principal"
+    return f"{evidence}; most by {principal} from {budget.host}: {size(budget.owner_held)}"

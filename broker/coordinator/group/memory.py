@@ -80,7 +80,7 @@ class GroupMemory:
         self._refusals_logged_at_ms, self._refused_when_logged, self._last_refused = now_ms, refused, None
         return {
             "memory": next(name for name, each in self.budgets() if each is budget),
-            "principal": owner.principal,
+            "principal": owner.principal or "unknown (loaded from the log)",
             "address": owner.host,
             "bytes": budget.held_by(owner),
             "bytes_of_all": budget.held,

@@ -153,10 +153,6 @@ class ReplicaLogs:
     def topic_id_of(self, topic_partition: TopicPartition) -> UUID | None:
         return self._logs.topic_id_of(topic_partition)
 
-    @property
-    def stray_count(self) -> int:
-        return len(self._logs.strays)
-
     def _is_half_deleted(self, topic_partition: TopicPartition) -> bool:
         """One that is closed was to be deleted, and could not be moved aside then: nobody could ever use it again."""
         log = self._logs.get(topic_partition)

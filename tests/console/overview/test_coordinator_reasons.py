@@ -54,7 +54,7 @@ def test_a_bound_that_is_nearly_full_is_told_of_before_a_client_is_refused(clust
     assert bool(reasons()) == is_told
     if is_told:
         assert "is nearly full" in reasons()["budget:1:group offsets"]
-        assert "by clients of before the broker's start" in reasons()["budget:1:group offsets"]
+        assert "clients unknown: loaded when the broker started" in reasons()["budget:1:group offsets"]
     cluster.brokers.budgets = {}
     collector.collect_requests()
     assert reasons() == {}
