@@ -15,7 +15,7 @@ from tests.faults.matrix.unclean_row import FollowingReader
 
 LOST = (
     'event="log may have lost its end" partition=last-0',
-    'event="log may lack records that nobody else is known to have" partition=last-0',
+    'event="log may lack records that no other replica is known to have" partition=last-0',
 )
 TORN = (
     'event="log end cut".* reason="(a batch of|[0-9]+ bytes are too few)',
