@@ -1,7 +1,7 @@
 """A test that failed once among thousands, on a machine with two cores, is tried again alone; `make again` does it.
 
-What races a clock it should not have raced then passes, and is named, so that somebody mends it. More than a few
-failures get no second chance, nor do rooms whose tests judge whether data was lost: there once is enough.
+What races a clock it should not have raced then passes, and is named, so that it gets mended. Failures in more than a
+few files get no second chance, nor do rooms whose tests judge whether data was lost: there once is enough.
 """
 
 import json
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 _FAILED_LAST = Path(".pytest_cache/v/cache/lastfailed")
-#: More than these are a defect and no bad luck.
+#: Failures in more files are a defect and no bad luck. Files count and no tests: they share what one of them started.
 MOST = 3
 ONCE_IS_ENOUGH = ("tests/faults/", "tests/simulation/", "tests/fuzz/", "tests/chaos/")
 
@@ -21,9 +21,10 @@ def refused(failed: Collection[str]) -> str | None:
     """Why what failed is not tried again, or None where it is."""
     if not failed:
         return "Nothing is known to have failed."
-    if len(failed) > MOST:
-        return f"{len(failed)} tests failed: that is no bad luck."
-    judges = [each for each in failed if each.startswith(ONCE_IS_ENOUGH)]
+    files = {test.partition("::")[0] for test in failed}
+    if len(files) > MOST:
+        return f"Tests of {len(files)} files failed: that is no bad luck."
+    judges = [test for test in failed if test.startswith(ONCE_IS_ENOUGH)]
     return f"{judges[0]} judges data: once is enough." if judges else None
 
 

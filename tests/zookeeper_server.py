@@ -1,6 +1,9 @@
 """A real ZooKeeper for tests, started by the product's own command: `with running_zookeeper(directory) as server:`."""
 
 import contextlib
+import functools
+import itertools
+import os
 import random
 import signal
 import socket
@@ -20,6 +23,9 @@ _START_DEADLINE_S = 40
 _STOP_DEADLINE_S = 10
 #: Where free ports are looked for; outgoing connections are given ports above.
 _PORTS = (10_000, 32_000)
+_BLOCK = 200
+#: Of the blocks of this process, so that no collector of garbage closes them.
+_holders: list[socket.socket] = []
 
 
 @dataclass
@@ -174,12 +180,31 @@ def four_letter_word(port: int, word: bytes, host: str = HERE.address) -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Distinct ports nobody listens on at the moment, outside the range the kernel takes for outgoing connections."""
-    found: list[int] = []
-    while len(found) < count:
-        port = random.randrange(*_PORTS)
+    """Distinct ports that nothing listens on, outside of the range that the kernel takes for outgoing connections.
+
+    Each process draws from a block of its own: what two of them draw at random, a bind a moment later may find taken.
+    """
+    block = _block_of(os.getpid())
+    ports: list[int] = []
+    while len(ports) < count:
+        port = next(block)
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
-            if port not in found:
-                found.append(port)
-    return found
+            if port not in ports:
+                ports.append(port)
+    return ports
+
+
+@functools.cache
+def _block_of(_pid: int) -> Iterator[int]:
+    """The ports of a free block, over and over; a UDP socket on its first port holds it until the process ends."""
+    for first in random.SystemRandom().sample(range(*_PORTS, _BLOCK), len(range(*_PORTS, _BLOCK))):
+        holder = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            holder.bind(("127.0.0.1", first))
+        except OSError:
+            holder.close()
+            continue
+        _holders.append(holder)
+        return itertools.cycle(range(first + 1, first + _BLOCK))
+    raise AssertionError(f"All {len(range(*_PORTS, _BLOCK))} blocks of {_BLOCK} ports are held by other test processes")

@@ -3,8 +3,12 @@ import pytest
 from tests.second_chance import MOST, refused
 
 
-def test_a_few_failures_are_tried_again():
-    assert refused([f"tests/interop/test_a.py::test_{number}" for number in range(MOST)]) is None
+def test_failures_in_a_few_files_are_tried_again():
+    assert refused([f"tests/interop/test_{number}.py::test_a" for number in range(MOST)]) is None
+
+
+def test_all_tests_of_a_file_whose_server_did_not_start_are_tried_again():
+    assert refused([f"tests/interop/test_a.py::test_{number}" for number in range(20)]) is None
 
 
 @pytest.mark.parametrize(
@@ -12,8 +16,8 @@ def test_a_few_failures_are_tried_again():
     [
         ([], "Nothing is known to have failed."),
         (
-            [f"tests/interop/test_a.py::test_{number}" for number in range(MOST + 1)],
-            "4 tests failed: that is no bad luck.",
+            [f"tests/interop/test_{number}.py::test_a" for number in range(MOST + 1)],
+            "Tests of 4 files failed: that is no bad luck.",
         ),
         (
             ["tests/tidy/test_a.py::test_b", "tests/faults/test_c.py::test_d"],
@@ -21,5 +25,5 @@ def test_a_few_failures_are_tried_again():
         ),
     ],
 )
-def test_many_failures_and_lost_data_are_not(failed, why):
+def test_failures_in_many_files_and_lost_data_are_not(failed, why):
     assert refused(failed).startswith(why)
