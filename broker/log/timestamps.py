@@ -1,15 +1,16 @@
 """Finds an offset by time, as ListOffsets asks.
 
 Segments whose largest timestamp is too small are skipped; in the right one the time index says from where on headers
-are to be read, and only the batch that decides is decoded. A caller that must not block asks from a worker thread.
+are to be read, and only the batch that decides is unpacked: nothing is kept of its records. A caller that must not
+block asks from a worker thread.
 """
 
 from collections.abc import Iterable
 
 from broker.common.errors import ApiError
+from broker.log.compaction.record_spans import record_spans, unpack_records
 from broker.log.segment import Segment
-from broker.records.batch import BatchHeader
-from broker.records.record import decode_records
+from broker.records.batch import BatchHeader, TimestampType, crc_matches
 
 
 def find_timestamp(segments: Iterable[Segment], timestamp_ms: int, log_start_offset: int) -> tuple[int, int] | None:
@@ -31,12 +32,17 @@ def _first_record_at(
     if not header.records_count:
         return None
     by_header = max(header.base_offset, log_start_offset), header.max_timestamp
+    is_late = False
     try:
-        records = decode_records(segment.read_batch(position, header))
+        batch = segment.read_batch(position, header)
+        if not crc_matches(batch, header):
+            return by_header
+        appended = header.timestamp_type is TimestampType.LOG_APPEND_TIME
+        for span in record_spans(header, unpack_records(header, batch)):
+            time_ms = header.max_timestamp if appended else header.base_timestamp + span.timestamp_delta
+            is_late = is_late or time_ms >= timestamp_ms
+            if time_ms >= timestamp_ms and span.offset >= log_start_offset:
+                return span.offset, time_ms
     except ApiError:
         return by_header
-    late = [record for record in records if record.timestamp_ms >= timestamp_ms]
-    if not late:
-        return by_header
-    found = (record for record in late if record.offset >= log_start_offset)
-    return next(((record.offset, record.timestamp_ms) for record in found), None)
+    return None if is_late else by_header

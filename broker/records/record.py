@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import DECOMPRESSED_BYTES_MAX, RECORDS_PER_BATCH_MAX
+from broker.common.limits import DECOMPRESSED_BYTES_MAX, HEADERS_PER_BATCH_MAX, RECORDS_PER_BATCH_MAX
 from broker.common.types import new_tuple
 from broker.records.batch import (
     CURRENT_MAGIC,
@@ -42,67 +42,76 @@ def decode_records(
 ) -> list[Record]:
     """All records of the batch `batch` starts with, in offset order; keys and values are copies.
 
-    Raises ApiError(CORRUPT_MESSAGE) if the CRC fails, if the records do not add up to what the header says, or if
-    they unpack to more than `decompressed_bytes_max`. Control batches decode like others.
+    Raises ApiError(CORRUPT_MESSAGE) if the CRC fails, if the records do not add up to what the header says, if they
+    unpack to more than `decompressed_bytes_max`, or have more than HEADERS_PER_BATCH_MAX headers. Control batches
+    decode like others.
     """
     header = parse_batch_header(batch)
     if header.magic != CURRENT_MAGIC or not HEADER_BYTES <= header.size_bytes <= len(batch):
         raise _corrupt(f"no whole record batch: magic {header.magic}, {header.size_bytes} of {len(batch)} bytes")
     if not crc_matches(batch, header):
         raise _corrupt("the CRC-32C of the record batch does not match its bytes")
-    stored = memoryview(batch)[HEADER_BYTES : header.size_bytes]
-    payload = decompress(header.compression, stored, decompressed_bytes_max)
-    try:
-        return _decode_all(header, payload)
-    except IndexError:
-        raise _corrupt("a record runs past the end of its batch") from None
-
-
-def _decode_all(header: BatchHeader, payload: memoryview) -> list[Record]:
     check_records_count(header)
-    records = list(iterate_records(header, payload))
-    if len(records) != header.records_count:
-        raise _corrupt(f"the batch holds {len(records)} records and says {header.records_count}")
-    return records
+    stored = memoryview(batch)[HEADER_BYTES : header.size_bytes]
+    return list(iterate_records(header, decompress(header.compression, stored, decompressed_bytes_max)))
 
 
 def iterate_records(header: BatchHeader, payload: memoryview) -> Iterator[Record]:
-    """The records of an unpacked `payload`, one by one. Raises as `decode_records`, IndexError where a record runs past
-    the end; how many there are is not compared with the header. Integers of one byte, nearly all, are read in place."""
-    data, size = bytes(payload), len(payload)
-    at, offset_before = 0, header.base_offset - 1
+    """Return the records of an unpacked `payload`, one by one, without what `decode_records` checks before it unpacks.
+
+    Raises ApiError(CORRUPT_MESSAGE) behind the last record that is sound. The payload is let go of as soon as it is
+    copied. Integers of one byte, nearly all, are read in place.
+    """
+    return _iterate(header, bytes(payload))
+
+
+def _iterate(header: BatchHeader, data: bytes) -> Iterator[Record]:
+    at, size, offset_before = 0, len(data), header.base_offset - 1
     base_offset, last_offset = header.base_offset, header.last_offset
     base_timestamp, appended_at = header.base_timestamp, header.attributes & LOG_APPEND_TIME_BIT
-    while at < size:
-        raw, at = data[at], at + 1
-        if raw >= _LONGER:
-            raw, at = _rest_of(raw, data, at)
-        end = at + ((raw >> 1) ^ -(raw & 1))
-        if end < at or end > size:
-            raise _corrupt(f"a record says its length is {end - at}")
-        raw, at = data[at + 1], at + 2  # behind the attributes
-        if raw >= _LONGER:
-            raw, at = _rest_of(raw, data, at)
-        timestamp_ms = header.max_timestamp if appended_at else base_timestamp + ((raw >> 1) ^ -(raw & 1))
-        if not INT64_MIN <= timestamp_ms <= INT64_MAX:
-            raise _corrupt(f"timestamp {timestamp_ms} of a record is no 64-bit number")
-        raw, at = data[at], at + 1
-        if raw >= _LONGER:
-            raw, at = _rest_of(raw, data, at)
-        offset = base_offset + ((raw >> 1) ^ -(raw & 1))
-        raw = data[at]
-        if raw >= _LONGER or raw & 1:
-            key, at = _decode_bytes(data, at, end)
-        else:
-            key, at = data[at + 1 : at + 1 + (raw >> 1)], at + 1 + (raw >> 1)
-        value, at = _decode_bytes(data, at, end)
-        headers, at = _decode_headers(data, at, end) if data[at] else ((), at + 1)
-        if at != end:
-            raise _corrupt(f"a record has {end - at} bytes more than its fields")
-        if not offset_before < offset <= last_offset:
-            raise _corrupt(f"offset {offset} of a record does not fit between its neighbours")
-        offset_before = offset
-        yield new_tuple(Record, (offset, timestamp_ms, key, value, headers))
+    records_left, headers_left = header.records_count, HEADERS_PER_BATCH_MAX
+    try:
+        while at < size:
+            raw, at = data[at], at + 1
+            if raw >= _LONGER:
+                raw, at = _rest_of(raw, data, at)
+            end = at + ((raw >> 1) ^ -(raw & 1))
+            if end < at or end > size:
+                raise _corrupt(f"a record says its length is {end - at}")
+            raw, at = data[at + 1], at + 2  # behind the attributes
+            if raw >= _LONGER:
+                raw, at = _rest_of(raw, data, at)
+            timestamp_ms = header.max_timestamp if appended_at else base_timestamp + ((raw >> 1) ^ -(raw & 1))
+            if not INT64_MIN <= timestamp_ms <= INT64_MAX:
+                raise _corrupt(f"timestamp {timestamp_ms} of a record is no 64-bit number")
+            raw, at = data[at], at + 1
+            if raw >= _LONGER:
+                raw, at = _rest_of(raw, data, at)
+            offset = base_offset + ((raw >> 1) ^ -(raw & 1))
+            raw = data[at]
+            if raw >= _LONGER or raw & 1:
+                key, at = _decode_bytes(data, at, end)
+            else:
+                key, at = data[at + 1 : at + 1 + (raw >> 1)], at + 1 + (raw >> 1)
+            value, at = _decode_bytes(data, at, end)
+            if data[at]:
+                headers, at = _decode_headers(data, at, end, headers_left)
+                headers_left -= len(headers)
+            else:
+                headers, at = (), at + 1
+            if at != end:
+                raise _corrupt(f"a record has {end - at} bytes more than its fields")
+            if not offset_before < offset <= last_offset:
+                raise _corrupt(f"offset {offset} of a record does not fit between its neighbours")
+            offset_before = offset
+            records_left -= 1
+            if records_left < 0:
+                raise _corrupt(f"the batch holds more records than the {header.records_count} it says")
+            yield new_tuple(Record, (offset, timestamp_ms, key, value, headers))
+    except IndexError:
+        raise _corrupt("a record runs past the end of its batch") from None
+    if records_left:
+        raise _corrupt(f"the batch holds {header.records_count - records_left} records and says {header.records_count}")
 
 
 def _rest_of(first: int, data: bytes, at: int) -> tuple[int, int]:
@@ -136,10 +145,12 @@ def _decode_bytes(data: bytes, at: int, end: int) -> tuple[bytes | None, int]:
     return data[at:behind], behind
 
 
-def _decode_headers(data: bytes, at: int, end: int) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
+def _decode_headers(data: bytes, at: int, end: int, count_max: int) -> tuple[tuple[tuple[str, bytes | None], ...], int]:
     count, at = read_varint(data, at)
     if count < 0:
         raise _corrupt(f"a record says it has {count} headers")
+    if count > count_max:
+        raise _corrupt(f"its records have more than the {HEADERS_PER_BATCH_MAX} headers that are read of a batch")
     headers = []
     for _ in range(count):
         key, at = _decode_bytes(data, at, end)

@@ -62,6 +62,8 @@ def record_spans(header: BatchHeader, payload: bytes) -> Iterator[RecordSpan]:
                 reason = f"timestamp {header.base_timestamp + span.timestamp_delta} of a record is no 64-bit number"
                 raise ApiError(ErrorCode.INVALID_TIMESTAMP, reason)
             offset_before, at, count = span.offset, span.end, count + 1
+            if count > header.records_count:
+                break
             yield span
     except IndexError:
         raise _corrupt("a record runs past the end of its batch") from None

@@ -1,10 +1,13 @@
 """Offsets by time."""
 
+import tracemalloc
+
 import pytest
 from crc32c import crc32c
 
 from broker.common.errors import ApiError
 from broker.log import timestamps
+from broker.log.compaction.record_spans import unpack_records
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.offset_index import ENTRY_BYTES
@@ -19,7 +22,8 @@ from broker.records.batch import (
     parse_batch_header,
 )
 from broker.records.builder import build_batch
-from broker.records.record import Record, decode_records
+from broker.records.record import Record
+from tests.produced_batches import batch_of_headers
 
 
 @pytest.fixture
@@ -126,12 +130,37 @@ def test_batches_whose_headers_lie_of_their_times_are_not_unpacked_one_after_the
         HEADER.pack_into(batch, 0, *parse_batch_header(batch)._replace(max_timestamp=10_000))
         log.append(sealed(batch), 0)
     unpacked = []
-    monkeypatch.setattr(timestamps, "decode_records", lambda batch: unpacked.append(batch) or decode_records(batch))
+    monkeypatch.setattr(
+        timestamps, "unpack_records", lambda header, batch: unpacked.append(batch) or unpack_records(header, batch)
+    )
     assert log.offset_for_timestamp(5_000) == (0, 10_000)
     log.delete_records(1, 40)
     assert log.offset_for_timestamp(5_000) == (1, 10_000)
     assert log.max_timestamp_offset() == (0, 10_000)
     assert len(unpacked) == 3
+
+
+def test_headers_are_not_made_of_a_batch_whose_time_is_looked_up(log):
+    """Six kilobytes of zstd may hold 33 million, and a broker had 2.7 GB of them."""
+    append(log, 900)
+    batch = batch_of_headers(5_000_000)
+    check_produced_batch(batch)
+    log.append(batch, 0)
+    tracemalloc.start()
+    try:
+        assert log.offset_for_timestamp(950) == log.max_timestamp_offset() == (1, 1_000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 50 * 1024 * 1024, "10 MB of records, unpacked and copied"
+
+
+def test_a_record_that_is_damaged_hides_no_time_before_it(log):
+    batch = build_batch([Record(0, 100, b"k", b"v"), Record(0, 200, b"k", b"v")])
+    batch[-5] = 0x7F  # the length of the last key
+    log.append(sealed(batch), 0)
+    assert log.offset_for_timestamp(50) == (0, 100)
+    assert log.offset_for_timestamp(150) == (0, 200), "by the header: no record can be told"
 
 
 def test_what_was_looked_up_by_time_is_known_until_the_log_is_another(log):

@@ -1,6 +1,7 @@
 """Records in and out of batches: our own round trip, damaged input, and bounds."""
 
 import struct
+import tracemalloc
 
 import pytest
 from crc32c import crc32c
@@ -8,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
-from broker.records.batch import HEADER_BYTES, Compression
+from broker.common.limits import HEADERS_PER_BATCH_MAX
+from broker.records.batch import HEADER_BYTES, Compression, parse_batch_header
 from broker.records.builder import build_batch
-from broker.records.record import Record, decode_records
+from broker.records.record import Record, decode_records, iterate_records
+from broker.records.varint import varint
+from tests.produced_batches import batch_of_headers, batch_of_payload
 
 CODECS = list(Compression)
 maybe_bytes = st.none() | st.binary(max_size=40)
@@ -119,3 +123,39 @@ def test_fields_of_every_length_come_back(length):
 def test_a_batch_of_thousands_has_offsets_of_three_bytes():
     written = [Record(number, 1_000 + number, b"k", b"v") for number in range(9_000)]
     assert decode_records(build_batch(written)) == written
+
+
+def test_as_many_headers_as_are_read_of_a_batch_come_back():
+    (record,) = decode_records(batch_of_headers(HEADERS_PER_BATCH_MAX))
+    assert record.headers == (("", b""),) * HEADERS_PER_BATCH_MAX
+
+
+@pytest.mark.parametrize(("records", "headers"), [(1, 10_000_000), (1, 2**40), (1_000, 101)])
+def test_more_headers_than_are_read_of_a_batch_are_refused_in_little_memory(records, headers):
+    """33 million of them are 6 KB of zstd, and took 2.7 GB."""
+    made = min(headers, 10_000_000)
+    batch = batch_of_headers(made, records=records)
+    if made < headers:
+        body = b"\0\0\0\1\1" + varint(headers)
+        batch = batch_of_payload(varint(len(body)) + body, 1, Compression.NONE)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ApiError, match="more than the 100000 headers") as caught:
+            decode_records(batch)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
+    assert peak < 100 * 1024 * 1024, "the batch unpacked, twice while the buffer grows, and the headers of the bound"
+
+
+def test_records_beyond_those_that_the_header_tells_of_are_not_read():
+    """A peer may say that its offsets reach far: a record of seven bytes after the other, each 200 in memory."""
+    payload = b"\x0c\0\0\2\1\1\0" + b"\x0c\0\0\4\1\1\0"
+    batch = batch_of_payload(payload, 1, Compression.ZSTD, last_offset_delta=2**31 - 1)
+    with pytest.raises(ApiError, match="more records than the 1 it says"):
+        decode_records(batch)
+    records = iterate_records(parse_batch_header(batch), memoryview(payload))
+    assert next(records).offset == 1
+    with pytest.raises(ApiError, match="more records"):
+        next(records)
