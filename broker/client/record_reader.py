@@ -1,8 +1,9 @@
-"""Reads records of partitions over our own client, from given offsets on, with a bound on what a batch may unpack to.
+"""Reads records of partitions over our own client, from given offsets on, with a bound on what they may unpack to.
 
 librdkafka unpacks whatever it fetches, and bounds gzip by nothing: a batch of 1 MB may become 1 GB. Here a batch that
-unpacks to more than the bound is left out and told, and reading goes on behind it. Nothing is committed, and no group
-is joined.
+unpacks to more than the bound is left out and told, and reading goes on behind it. A call of `read` ends with the batch
+that reaches the bound, so that it brings twice as much at most, however many batches have come. Nothing is committed,
+and no group is joined.
 """
 
 import select
@@ -20,6 +21,7 @@ from broker.client.leaders import MOVED, Address, Leaders
 from broker.client.offsets import list_offsets
 from broker.client.visible_batches import Batch, end_of, visible_batches
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import HEADERS_PER_BATCH_MAX
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP
@@ -99,6 +101,7 @@ class RecordReader:
         #: Of the response that is being read, and of its batch.
         self._reading: _Fetched | None = None
         self._batch: BatchHeader | None = None
+        self._batch_bytes = 0
         self._records: Iterator[Record] = iter(())
         self._left_out: list[LeftOutBatch] = []
         self._rotation = 0
@@ -130,46 +133,56 @@ class RecordReader:
             self._reading = self._batch = None
 
     def read(self, timeout_s: float, records_max: int) -> list[RecordRun]:
-        """At most `records_max` records, waited for no longer than `timeout_s`; empty if nothing came.
+        """Return at most `records_max` records, waited for no longer than `timeout_s`; none if nothing came, or only a
+        batch that was left out. Of a partition nothing behind a batch that was left out comes with the same call.
 
         Raises ApiError for what waiting does not mend, NotTrusted, LoginRefused.
         """
         deadline = time.monotonic() + timeout_s
+        left_out = len(self._left_out)
         runs = self._buffered(records_max)
-        while not runs and self._wanted and time.monotonic() < deadline:
-            self._fetch(deadline)
+        while not runs and len(self._left_out) == left_out and self._wanted and time.monotonic() < deadline:
+            if self._reading is None and not self._fetched:
+                self._fetch(deadline)
             runs = self._buffered(records_max)
         return runs
 
     def _buffered(self, records_max: int) -> list[RecordRun]:
+        """Return what has come already, until a bound of a call is reached or a batch was left out."""
         runs: list[RecordRun] = []
-        left = records_max
-        while left and (self._batch is not None or self._next_batch()):
+        left, unpacked, headers, left_out = records_max, 0, 0, len(self._left_out)
+        while self._batch is not None or self._next_batch():
             assert self._reading is not None
             assert self._batch is not None
             partition = self._reading.partition
             records = self._taken(self._batch, partition, left)
             if records:
                 left -= len(records)
+                headers += sum([len(record.headers) for record in records])
                 self.positions[partition] = records[-1].offset + 1
                 is_append_time = self._batch.timestamp_type is TimestampType.LOG_APPEND_TIME
                 runs.append(RecordRun(partition, is_append_time, records))
+            unpacked += self._batch_bytes
             if left:
                 self.positions[partition] = max(self.positions[partition], self._batch.next_offset)
                 self._batch = None
+            is_full = not left or unpacked >= self._unpacked_bytes_max or headers >= HEADERS_PER_BATCH_MAX
+            if is_full or len(self._left_out) > left_out:
+                break
         return runs
 
     def _taken(self, header: BatchHeader, partition: TopicPartition, records_max: int) -> list[Record]:
-        """The next records of the batch; fewer than `records_max` at its end, or where it cannot be read on."""
+        """Return the next records of the batch; fewer than `records_max` at its end, or where it cannot be read on."""
         records: list[Record] = []
         try:
-            for record in islice(self._records, records_max):
-                records.append(record)
-        except (ApiError, IndexError) as error:
-            reason = error.message if isinstance(error, ApiError) else "a record runs past the end of its batch"
-            self._left_out.append(LeftOutBatch(partition, header.base_offset, header.last_offset, reason))
-            self._records = iter(())
+            records.extend(islice(self._records, records_max))
+        except ApiError as error:
+            self._leave_out(partition, header, error)
         return records
+
+    def _leave_out(self, partition: TopicPartition, header: BatchHeader, error: ApiError) -> None:
+        self._left_out.append(LeftOutBatch(partition, header.base_offset, header.last_offset, error.message))
+        self._records, self._batch_bytes = iter(()), 0
 
     def _next_batch(self) -> bool:
         """Whether there is another one of a partition that is still wanted."""
@@ -190,16 +203,20 @@ class RecordReader:
                 self.positions[partition] = max(self.positions[partition], end)
                 self._reading = None
                 continue
-            self._batch = header
-            self._records = self._unpacked(header, batch)
-            if header.base_offset < start:
-                self._records = dropwhile(lambda record: record.offset < start, self._records)  # noqa: B023
+            self._unpack(header, batch, partition, start)
             return True
 
-    def _unpacked(self, header: BatchHeader, batch: memoryview) -> Iterator[Record]:
-        """Lazily, also the unpacking: its error is met where the records are taken."""
-        payload = decompress(header.compression, batch[HEADER_BYTES:], self._unpacked_bytes_max)
-        yield from iterate_records(header, payload)
+    def _unpack(self, header: BatchHeader, batch: memoryview, partition: TopicPartition, start: int) -> None:
+        self._batch = header
+        try:
+            payload = decompress(header.compression, batch[HEADER_BYTES:], self._unpacked_bytes_max)
+        except ApiError as error:
+            self._leave_out(partition, header, error)
+            return
+        self._batch_bytes = len(payload)
+        self._records = iterate_records(header, payload)
+        if header.base_offset < start:
+            self._records = dropwhile(lambda record: record.offset < start, self._records)
 
     def _fetch(self, deadline: float) -> None:
         """Ask every leader that is not asked yet, and take what the first of them answers. A cluster that is away

@@ -1,0 +1,163 @@
+"""Reading records with a bound on what they unpack to, from a broker that answers what a test lays out."""
+
+import asyncio
+import tracemalloc
+
+import pytest
+
+from broker.client.cluster import Cluster
+from broker.client.record_reader import RecordReader
+from broker.common.limits import HEADERS_PER_BATCH_MAX
+from broker.common.types import IsolationLevel, TopicPartition
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
+from broker.protocol.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from broker.protocol.messages.metadata import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from broker.records.batch import HEADER_BYTES, Compression, iterate_headers, patch_batch
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from tests.produced_batches import batch_of_headers, batch_of_payload
+from tests.scripted_broker import ScriptedBroker
+
+MB = 1024 * 1024
+BOUND = 4 * MB
+
+
+class Logs:
+    """Partitions of the topic `t` as one broker serves them."""
+
+    def __init__(self, *partitions: list[bytearray]):
+        self._partitions = [self._placed(batches) for batches in partitions]
+        self.broker = ScriptedBroker(answer=self._answer)
+
+    @staticmethod
+    def _placed(batches: list[bytearray]) -> bytes:
+        end, data = 0, bytearray()
+        for batch in batches:
+            placed = bytearray(batch)
+            patch_batch(placed, 0, end, 0)
+            ((_, header),) = iterate_headers(placed)
+            end = header.next_offset
+            data += placed
+        return bytes(data)
+
+    def _answer(self, request):
+        if request.api is ApiKey.API_VERSIONS:
+            served = [ApiVersion(api_key=api, max_version=12) for api in (ApiKey.METADATA, ApiKey.FETCH)]
+            return ApiVersionsResponse(api_keys=served)
+        if request.api is ApiKey.METADATA:
+            partitions = [
+                MetadataResponsePartition(partition_index=number, leader_id=1, replica_nodes=[1], isr_nodes=[1])
+                for number in range(len(self._partitions))
+            ]
+            brokers = [MetadataResponseBroker(node_id=1, host="127.0.0.1", port=self.broker.port)]
+            return MetadataResponse(brokers=brokers, topics=[MetadataResponseTopic(name="t", partitions=partitions)])
+        answered = [self._from(each.partition, each.fetch_offset) for each in request.topics[0].partitions]
+        return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=answered)])
+
+    def _from(self, number: int, offset: int) -> PartitionData:
+        """Everything from the batch on that holds the offset."""
+        data = self._partitions[number]
+        at = next((at for at, header in iterate_headers(data) if header.last_offset >= offset), len(data))
+        return PartitionData(partition_index=number, high_watermark=0, records=data[at:])
+
+
+def values(*sizes: int, compression: Compression = Compression.ZSTD) -> bytearray:
+    return build_batch([Record(0, 1_000, None, bytes(size)) for size in sizes], compression=compression)
+
+
+async def calls_of(logs: Logs, ends: dict[int, int], records_max: int = 1_000, **options) -> list[tuple]:
+    """(records, batches left out) of each call until every partition is read to its end; at most 200 calls."""
+
+    def read() -> list[tuple]:
+        calls = []
+        with Cluster([("127.0.0.1", logs.broker.port)]) as cluster:
+            reader = RecordReader(
+                cluster, {TopicPartition("t", number): 0 for number in ends}, IsolationLevel.READ_UNCOMMITTED,
+                fetch_bytes=MB, fetch_wait_ms=100, unpacked_bytes_max=BOUND, **options,
+            )  # fmt: skip
+            while any(reader.positions["t", number] < end for number, end in ends.items()):
+                runs = reader.read(10, records_max)
+                records = [(at.partition, record.offset) for at, _, records in runs for record in records]
+                calls.append((records, [(each.first, each.last) for each in reader.take_left_out()]))
+                assert len(calls) <= 200
+            reader.close()
+        return calls
+
+    async with logs.broker:
+        return await asyncio.to_thread(read)
+
+
+def read_once(calls: list[tuple]) -> list[tuple[int, int]]:
+    return [place for records, _ in calls for place in records]
+
+
+async def test_a_call_ends_with_the_batch_that_reaches_the_bound_and_the_next_one_goes_on():
+    """A few hundred KB of batches just below the bound were unpacked by one call: 3 GB for a sink."""
+    calls = await calls_of(Logs([values(3 * MB) for _ in range(9)]), {0: 9})
+    assert read_once(calls) == [(0, offset) for offset in range(9)]
+    assert [len(records) for records, _ in calls] == [2, 2, 2, 2, 1]
+
+
+async def test_the_rest_of_a_batch_counts_in_the_call_that_takes_it():
+    calls = await calls_of(Logs([values(2 * MB, 1 * MB) for _ in range(4)]), {0: 8}, records_max=3)
+    assert read_once(calls) == [(0, offset) for offset in range(8)]
+    assert [len(records) for records, _ in calls] == [3, 3, 2]
+
+
+async def test_what_a_call_holds_is_bounded_however_many_batches_have_come():
+    logs = Logs([values(BOUND - 1_000)] * 30)
+    tracemalloc.start()
+    try:
+        calls = await calls_of(logs, {0: 30})
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert read_once(calls) == [(0, offset) for offset in range(30)]
+    # Of a call and the one before, which the list of this test has let go of by then: a batch unpacked and copied each.
+    assert peak < 8 * BOUND
+
+
+async def test_headers_are_a_bound_of_a_call_too():
+    logs = Logs([batch_of_headers(60_000) for _ in range(5)])
+    calls = await calls_of(logs, {0: 5})
+    assert [len(records) for records, _ in calls] == [2, 2, 1]
+    assert HEADERS_PER_BATCH_MAX == 100_000
+
+
+@pytest.mark.parametrize(
+    "bomb", [values(BOUND + 1), batch_of_headers(100_001), batch_of_payload(b"\x7f", 1, Compression.ZSTD)]
+)
+async def test_a_batch_that_cannot_be_read_is_left_out_once_and_ends_its_call(bomb):
+    """What is behind it comes with the next call: a caller can end before the batch."""
+    logs = Logs([values(1), bomb, values(1), bomb, bomb, values(1)], [values(1) for _ in range(6)])
+    calls = await calls_of(logs, {0: 6, 1: 6})
+    assert sorted(read_once(calls)) == [(0, 0), (0, 2), (0, 5), *((1, offset) for offset in range(6))]
+    left_out = [
+        (sum(number == 0 for number, _ in read_once(calls[: at + 1])), batch)
+        for at, (_, batch) in enumerate(calls)
+        if batch
+    ]
+    assert left_out == [(1, [(1, 1)]), (2, [(3, 3)]), (2, [(4, 4)])]
+
+
+async def test_a_batch_whose_records_lie_before_the_position_is_passed_over_though_it_fills_the_bound():
+    """Compaction leaves batches whose last offsets hold no record."""
+    emptied = batch_of_payload(
+        b"".join(bytes([12, 0, 0, 2 * n, 1, 1, 0]) for n in range(2)), 2, Compression.NONE, last_offset_delta=9
+    )
+    calls = await calls_of(Logs([emptied, values(BOUND - 100, 50), values(1)]), {0: 13}, records_max=3)
+    assert read_once(calls) == [(0, 0), (0, 1), (0, 10), (0, 11), (0, 12)]
+
+
+async def test_a_batch_that_is_damaged_is_told_with_the_rest_of_what_came():
+    damaged = values(10, compression=Compression.NONE)
+    damaged[HEADER_BYTES + 8] ^= 1
+    calls = await calls_of(Logs([values(1), damaged, values(1)]), {0: 3})
+    assert read_once(calls) == [(0, 0)]
+    assert [batches for _, batches in calls if batches] == [[(1, 2)]]
