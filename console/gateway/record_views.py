@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 Headers = tuple[tuple[str, bytes | None], ...]
+#: What a header takes in memory besides its name and value, and at least: one without both is two bytes in a batch.
+HEADER_HELD_BYTES = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,11 @@ class RecordView:
     def size_bytes(self) -> int:
         headers = sum(len(name) + len(value or b"") for name, value in self.headers)
         return len(self.key or b"") + len(self.value or b"") + headers
+
+    @property
+    def held_bytes(self) -> int:
+        """What budgets of memory count of it."""
+        return self.size_bytes + HEADER_HELD_BYTES * len(self.headers)
 
 
 @dataclass(frozen=True, slots=True)

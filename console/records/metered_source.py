@@ -84,7 +84,7 @@ class MeteredStream:
             if self._standing.wait_ms:
                 return []
         records = self._stream.read(timeout_seconds, records_max)
-        self._standing = self._ledger.charge(self._person, sum(each.size_bytes for each in records))
+        self._standing = self._ledger.charge(self._person, sum(each.held_bytes for each in records))
         return records
 
     def drop(self, partition: int) -> None:

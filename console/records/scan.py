@@ -101,7 +101,7 @@ class Scan:
             if record.offset >= self._ends[record.partition]:
                 continue
             self._read += 1
-            self._read_bytes += record.size_bytes
+            self._read_bytes += record.held_bytes
             if self._matches(record):
                 self._found += 1
                 found.append(record)

@@ -94,7 +94,7 @@ def search_for_file(
         while True:
             turn = reader.turn()
             found += turn.records
-            found_bytes += sum(each.size_bytes for each in turn.records)
+            found_bytes += sum(each.held_bytes for each in turn.records)
             if turn.ended or found_bytes > FILE_BYTES_MAX:
                 return found, turn.ended == Stop.END and not turn.note
     finally:
