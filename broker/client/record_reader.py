@@ -34,6 +34,8 @@ _FETCH_BY_NAME = 12
 _PAUSE_S = 0.05
 #: A leader that hangs is given up, and whoever leads by then is asked.
 _RESPONSE_S = 30.0
+#: Between two questions who leads a partition that has no leader; the others are read meanwhile.
+_NO_LEADER_S = 0.5
 
 
 class RecordRun(NamedTuple):
@@ -52,6 +54,14 @@ class LeftOutBatch(NamedTuple):
     first: int
     last: int
     reason: str
+
+
+class PartitionRefused(ApiError):
+    """A leader answers for a partition what waiting does not mend; the others can be read once it is dropped."""
+
+    def __init__(self, code: ErrorCode, partition: TopicPartition):
+        super().__init__(code, f"{partition}: {code.meaning}")
+        self.partition = partition
 
 
 class _Asked(NamedTuple):
@@ -105,6 +115,8 @@ class RecordReader:
         self._records: Iterator[Record] = iter(())
         self._left_out: list[LeftOutBatch] = []
         self._rotation = 0
+        #: When the leader of a partition that has none is asked for again.
+        self._leader_at: dict[TopicPartition, float] = {}
 
     def take_left_out(self) -> list[LeftOutBatch]:
         """The batches that were left out since the last call."""
@@ -136,7 +148,7 @@ class RecordReader:
         """Return at most `records_max` records, waited for no longer than `timeout_s`; none if nothing came, or only a
         batch that was left out. Of a partition nothing behind a batch that was left out comes with the same call.
 
-        Raises ApiError for what waiting does not mend, NotTrusted, LoginRefused.
+        Raises ApiError for what waiting does not mend, PartitionRefused if it is of one, NotTrusted, LoginRefused.
         """
         deadline = time.monotonic() + timeout_s
         left_out = len(self._left_out)
@@ -247,9 +259,8 @@ class RecordReader:
             self._lost(address, self._asked.pop(address))
 
     def _ask_all(self) -> None:
-        busy = {partition for asked in self._asked.values() for partition in asked.offsets}
         self._rotation += 1
-        led = self._leaders.by_address(sorted(self._wanted - busy))
+        led = self._led()
         for address, partitions in led.items():
             if address in self._asked:
                 continue
@@ -265,6 +276,22 @@ class RecordReader:
                     self._leaders.forget(partitions[0], connection_broken=True)
                     continue
                 self._asked[address] = _Asked(connection, sent, offsets, time.monotonic() + _RESPONSE_S, turn.pop_all())
+
+    def _led(self) -> dict[Address, list[TopicPartition]]:
+        """Return the partitions to be asked for, by their leaders; without those that have none at the moment."""
+        busy = {partition for asked in self._asked.values() for partition in asked.offsets}
+        led: dict[Address, list[TopicPartition]] = {}
+        for partition in sorted(self._wanted - busy):
+            if self._leader_at and self._leader_at.get(partition, 0) > time.monotonic():
+                continue
+            try:
+                led.setdefault(self._leaders.address(partition), []).append(partition)
+                self._leader_at.pop(partition, None)
+            except ApiError as error:
+                if error.code not in MOVED:
+                    raise
+                self._leader_at[partition] = time.monotonic() + _NO_LEADER_S
+        return led
 
     def _request(self, offsets: Mapping[TopicPartition, int], leaders: int) -> FetchRequest:
         most = max(self._fetch_bytes // leaders, 1)
@@ -310,7 +337,7 @@ class RecordReader:
             self._leaders.forget(at)
             time.sleep(_PAUSE_S)
         elif code is not ErrorCode.NONE:
-            raise ApiError(code, f"{at}: {code.meaning}")
+            raise PartitionRefused(code, at)
         elif data.records:
             records = memoryview(data.records)
             aborted = (data.aborted_transactions or ()) if self._isolation is IsolationLevel.READ_COMMITTED else None

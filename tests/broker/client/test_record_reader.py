@@ -6,7 +6,8 @@ import tracemalloc
 import pytest
 
 from broker.client.cluster import Cluster
-from broker.client.record_reader import RecordReader
+from broker.client.record_reader import PartitionRefused, RecordReader
+from broker.common.errors import ErrorCode
 from broker.common.limits import HEADERS_PER_BATCH_MAX
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.api_keys import ApiKey
@@ -31,7 +32,8 @@ BOUND = 4 * MB
 class Logs:
     """Partitions of the topic `t` as one broker serves them."""
 
-    def __init__(self, *partitions: list[bytearray]):
+    def __init__(self, *partitions: list[bytearray], without_leader: int | None = None, refused: int | None = None):
+        self.without_leader, self._refused = without_leader, refused
         self._partitions = [self._placed(batches) for batches in partitions]
         self.broker = ScriptedBroker(answer=self._answer)
 
@@ -52,7 +54,7 @@ class Logs:
             return ApiVersionsResponse(api_keys=served)
         if request.api is ApiKey.METADATA:
             partitions = [
-                MetadataResponsePartition(partition_index=number, leader_id=1, replica_nodes=[1], isr_nodes=[1])
+                MetadataResponsePartition(partition_index=number, leader_id=-1 if number == self.without_leader else 1)
                 for number in range(len(self._partitions))
             ]
             brokers = [MetadataResponseBroker(node_id=1, host="127.0.0.1", port=self.broker.port)]
@@ -62,6 +64,8 @@ class Logs:
 
     def _from(self, number: int, offset: int) -> PartitionData:
         """Everything from the batch on that holds the offset."""
+        if number == self._refused:
+            return PartitionData(partition_index=number, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
         data = self._partitions[number]
         at = next((at for at, header in iterate_headers(data) if header.last_offset >= offset), len(data))
         return PartitionData(partition_index=number, high_watermark=0, records=data[at:])
@@ -71,16 +75,19 @@ def values(*sizes: int, compression: Compression = Compression.ZSTD) -> bytearra
     return build_batch([Record(0, 1_000, None, bytes(size)) for size in sizes], compression=compression)
 
 
-async def calls_of(logs: Logs, ends: dict[int, int], records_max: int = 1_000, **options) -> list[tuple]:
+def reader_of(cluster: Cluster, starts: dict[TopicPartition, int]) -> RecordReader:
+    return RecordReader(
+        cluster, starts, IsolationLevel.READ_UNCOMMITTED, fetch_bytes=MB, fetch_wait_ms=100, unpacked_bytes_max=BOUND
+    )
+
+
+async def calls_of(logs: Logs, ends: dict[int, int], records_max: int = 1_000) -> list[tuple]:
     """(records, batches left out) of each call until every partition is read to its end; at most 200 calls."""
 
     def read() -> list[tuple]:
         calls = []
         with Cluster([("127.0.0.1", logs.broker.port)]) as cluster:
-            reader = RecordReader(
-                cluster, {TopicPartition("t", number): 0 for number in ends}, IsolationLevel.READ_UNCOMMITTED,
-                fetch_bytes=MB, fetch_wait_ms=100, unpacked_bytes_max=BOUND, **options,
-            )  # fmt: skip
+            reader = reader_of(cluster, {TopicPartition("t", number): 0 for number in ends})
             while any(reader.positions["t", number] < end for number, end in ends.items()):
                 runs = reader.read(10, records_max)
                 records = [(at.partition, record.offset) for at, _, records in runs for record in records]
@@ -161,3 +168,38 @@ async def test_a_batch_that_is_damaged_is_told_with_the_rest_of_what_came():
     calls = await calls_of(Logs([values(1), damaged, values(1)]), {0: 3})
     assert read_once(calls) == [(0, 0)]
     assert [batches for _, batches in calls if batches] == [[(1, 2)]]
+
+
+async def test_a_partition_without_a_leader_keeps_no_other_waiting_and_is_read_once_it_has_one():
+    logs = Logs([values(1)], [values(1), values(1)], without_leader=0)
+    places = {TopicPartition("t", number): 0 for number in (0, 1)}
+
+    def read() -> list[TopicPartition]:
+        found = []
+        with Cluster([("127.0.0.1", logs.broker.port)]) as cluster:
+            reader = reader_of(cluster, places)
+            while len(found) < 2:
+                found += [run.partition for run in reader.read(10, 1_000)]
+            logs.without_leader = None
+            while len(found) < 3:
+                found += [run.partition for run in reader.read(10, 1_000)]
+        return found
+
+    async with logs.broker:
+        assert await asyncio.wait_for(asyncio.to_thread(read), 30) == [("t", 1), ("t", 1), ("t", 0)]
+
+
+async def test_a_partition_that_is_refused_is_named_and_the_others_are_read_without_it():
+    logs = Logs([values(1)], [values(1)], refused=0)
+
+    def read() -> list[TopicPartition]:
+        with Cluster([("127.0.0.1", logs.broker.port)]) as cluster:
+            reader = reader_of(cluster, {TopicPartition("t", number): 0 for number in (0, 1)})
+            with pytest.raises(PartitionRefused) as caught:
+                reader.read(10, 1_000)
+            reader.drop(caught.value.partition)
+            reader.seek(TopicPartition("t", 1), 0)
+            return [caught.value.partition] + [run.partition for run in reader.read(10, 1_000)]
+
+    async with logs.broker:
+        assert await asyncio.wait_for(asyncio.to_thread(read), 30) == [("t", 0), ("t", 1)]
