@@ -3,33 +3,43 @@
 It goes on where its last committed increment ends, and its increments are one transaction; so a counter, or a broker,
 that is killed at any moment leads to the same counts. One counter works under a name at a time: the next one with
 that name fences it. What retention deleted before it was read, or an unclean election took back, stays a gap, and the
-verdict says UNKNOWN of it. What compaction removed before it was read is not counted: leave compacted topics out.
+verdict says UNKNOWN of it. So does a batch that cannot be read, or not within the bound. What compaction removed before
+it was read is not counted: leave compacted topics out.
 """
 
 import logging
 import re
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import Event
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
-from confluent_kafka import TopicPartition as Position
+from confluent_kafka import KafkaError, KafkaException, Producer
 
-from broker.audit.hook import counted, now_ms
+from broker.audit.hook import now_ms
 from broker.audit.increment import AUDIT_TOPIC, Increment, Tier
 from broker.audit.reporter import Reporter
-from broker.audit.tally import WINDOW_MS, WindowCounter
-from broker.audit.topic import ensure_topic, read_ledger, reader
+from broker.audit.tally import WINDOW_MS, Counted, WindowCounter
+from broker.audit.topic import ensure_topic, read_ledger
+from broker.client.cluster import Cluster
+from broker.client.leaders import Leaders
+from broker.client.offsets import EARLIEST, LATEST, list_offsets
+from broker.client.record_reader import LeftOutBatch, PartitionRefused, RecordReader, RecordRun
+from broker.common.errors import BarnabasError, ErrorCode
 from broker.common.quiet_clients import muted
-from broker.common.types import TopicPartition
+from broker.common.types import IsolationLevel, TopicPartition
 
 EXCLUDED = "__.*|_barnabas.*|barnabas\\..*|_schemas|connect-(configs|offsets|status)"
 _log = logging.getLogger(__name__)
 _TIMEOUT_S = 30.0
 _AT_ONCE = 1000
 _WAIT_S = 0.2
+_FETCH_BYTES, _FETCH_WAIT_MS = 8 << 20, 200
+#: A request names all partitions, some 20 microseconds each: a counter that keeps up sends none for every record.
+_PAUSE_PER_PARTITION_S = 0.0001
+#: One batch at a time is unpacked, and one call brings twice as much at most.
+UNPACKED_BYTES_MAX = 64 << 20
 #: How often topics and partitions that are new are looked for.
 _LOOK_EVERY_S = 5.0
 _AGAIN_AFTER_S = 1.0
@@ -41,6 +51,7 @@ class Counter:
     def __init__(
         self,
         config: Mapping[str, Any],
+        connect: Callable[[], Cluster],
         *,
         source: str = "counter",
         exclude: str = EXCLUDED,
@@ -48,7 +59,8 @@ class Counter:
         publish_every_s: float = 10.0,
         audit_topic: str = AUDIT_TOPIC,
     ):
-        self._config = dict(config)
+        """`config` is librdkafka's, for what is produced; `connect` makes a cluster to read from."""
+        self._config, self._connect = dict(config), connect
         self._source = source
         self._exclude = re.compile(exclude)
         self._window_ms = window_ms
@@ -65,7 +77,7 @@ class Counter:
                     raise
                 _log.warning("counting begins again: %s", error)
                 stop.wait(_AGAIN_AFTER_S)
-            except (TimeoutError, BufferError) as error:  # no response about a topic, or brokers away for long
+            except (TimeoutError, BufferError, BarnabasError) as error:  # no response about a topic, or brokers away
                 _log.warning("counting begins again: %s", error or "no response in time")
                 stop.wait(_AGAIN_AFTER_S)
 
@@ -73,13 +85,12 @@ class Counter:
         ensure_topic(self._config, self._audit_topic)
         producer = Producer(muted({**self._config, "transactional.id": f"barnabas-audit-{self._source}"}))
         producer.init_transactions(_TIMEOUT_S)
-        counting = _Counting(self._ends(), reader(self._config), self._exclude, self._source, self._window_ms)
-        try:
+        ends = self._ends()
+        with self._connect() as cluster:
+            counting = _Counting(ends, cluster, self._exclude, self._source, self._window_ms)
             while not stop.is_set():
                 counting.count_until(time.monotonic() + self._publish_every_s, stop)
                 self._publish(producer, counting.increments())
-        finally:
-            counting.close()
 
     def _ends(self) -> dict[TopicPartition, int]:
         stories = read_ledger(self._config, self._audit_topic).stories.items()
@@ -100,59 +111,92 @@ class _Counting:
     """One epoch of a counter: what is read since the last increments."""
 
     def __init__(
-        self, ends: dict[TopicPartition, int], consumer: Consumer, exclude: re.Pattern[str], source: str, window_ms: int
+        self, ends: dict[TopicPartition, int], cluster: Cluster, exclude: re.Pattern[str], source: str, window_ms: int
     ):
+        #: Where the next increment of a partition begins.
         self._ends = ends
-        self._consumer = consumer
+        self._cluster, self._leaders = cluster, Leaders(cluster)
+        self._reader = RecordReader(
+            cluster, {}, IsolationLevel.READ_COMMITTED, fetch_bytes=_FETCH_BYTES, fetch_wait_ms=_FETCH_WAIT_MS,
+            unpacked_bytes_max=UNPACKED_BYTES_MAX, reset=None,
+        )  # fmt: skip
         self._exclude = exclude
         self._reporter = Reporter(Tier.APPENDED, source, uuid.uuid4().hex, window_ms)
         self._counter = WindowCounter(window_ms)
+        #: Behind the last record counted; of partitions that are read.
         self._positions: dict[TopicPartition, int] = {}
+        #: Not read in this epoch, because their leader refuses.
+        self._refused: set[TopicPartition] = set()
         self._looked_at = -_LOOK_EVERY_S
         self._told: list[Increment] = []
 
-    def close(self) -> None:
-        self._consumer.close()
-
     def count_until(self, deadline: float, stop: Event) -> None:
-        """Raises KafkaException for what cannot be read on, after which an epoch begins again."""
+        """Raises BarnabasError for what cannot be read on, after which an epoch begins again."""
         while time.monotonic() < deadline and not stop.is_set() and not self._told:
             if time.monotonic() >= self._looked_at + _LOOK_EVERY_S:
                 self._look_for_partitions()
-            for message in self._consumer.consume(_AT_ONCE, _WAIT_S) if self._positions else ():
-                self._count(message)
+            count = self._read()
             if not self._positions:
                 stop.wait(_WAIT_S)
+            elif 0 < count < _AT_ONCE:
+                stop.wait(min(_WAIT_S, _PAUSE_PER_PARTITION_S * len(self._positions)))
 
-    def _count(self, message: Any) -> None:
-        error = message.error()
-        if error is None:
-            partition = TopicPartition(message.topic(), message.partition())
+    def _read(self) -> int:
+        """Return how many records came."""
+        try:
+            runs = self._reader.read(_WAIT_S, _AT_ONCE)
+        except PartitionRefused as error:
+            if error.code is ErrorCode.OFFSET_OUT_OF_RANGE:
+                raise
+            _log.warning("a partition is not counted: %s", error)
+            self._refused.add(error.partition)
+            self._forget({error.partition})
+            return 0
+        for run in runs:
+            self._count(run)
+        for batch in self._reader.take_left_out():
+            self._leave_out(batch)
+        return sum(len(run.records) for run in runs)
+
+    def _count(self, run: RecordRun) -> None:
+        partition = run.partition
+        for offset, timestamp_ms, key, value, _ in run.records:
             if self._counter.is_full:
                 self._tell()
-            self._counter.add(partition, counted(message))
-            self._positions[partition] = message.offset() + 1
-        elif error.code() == KafkaError._AUTO_OFFSET_RESET or error.fatal():
-            raise KafkaException(error)
+            self._counter.add(partition, Counted(timestamp_ms, offset, key, value))
+            self._positions[partition] = offset + 1
+
+    def _leave_out(self, batch: LeftOutBatch) -> None:
+        """A gap: the increment ends before the batch, and the next one begins behind it."""
+        _log.warning("%s, offsets %d to %d, is not counted: %s", batch.partition, batch.first, batch.last, batch.reason)
+        self._tell()
+        self._ends[batch.partition] = self._positions[batch.partition] = batch.last + 1
 
     def _look_for_partitions(self) -> None:
         self._looked_at = time.monotonic()
+        metadata = self._cluster.describe_topics(None)
+        self._leaders.learn(metadata)
         found = {
-            TopicPartition(name, index)
-            for name, topic in self._consumer.list_topics(timeout=_TIMEOUT_S).topics.items()
-            if not self._exclude.fullmatch(name)
-            for index in topic.partitions
+            TopicPartition(topic.name or "", each.partition_index): each.leader_id >= 0
+            for topic in metadata.topics
+            if not self._exclude.fullmatch(topic.name or "")
+            for each in topic.partitions
         }
-        for partition in found - self._positions.keys():
-            low, high = self._consumer.get_watermark_offsets(Position(*partition), timeout=_TIMEOUT_S)
+        new = [each for each in found.keys() - self._positions.keys() - self._refused if found[each]]
+        lows, highs = (
+            list_offsets(self._leaders, dict.fromkeys(new, at), timeout_s=_TIMEOUT_S) for at in (EARLIEST, LATEST)
+        )
+        for partition in new:
+            low, high = lows[partition], highs[partition]
             start = min(max(self._ends.get(partition, low), low), high)
             self._ends[partition] = self._positions[partition] = start
-            self._consumer.incremental_assign([Position(*partition, start)])
-        gone = self._positions.keys() - found
-        for partition in gone:
+            self._reader.seek(partition, start)
+        self._forget(self._positions.keys() - found.keys())
+
+    def _forget(self, partitions: set[TopicPartition]) -> None:
+        for partition in partitions:
             del self._positions[partition]
-        if gone:
-            self._consumer.incremental_unassign([Position(*partition) for partition in gone])
+            self._reader.drop(partition)
 
     def increments(self) -> list[Increment]:
         """Of all partitions with records since the last call."""

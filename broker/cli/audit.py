@@ -3,6 +3,7 @@
 import argparse
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from broker.audit.report import as_json, report_lines
 from broker.audit.states import TROUBLES
 from broker.audit.verdict import judge
 from broker.cli.frame.connecting import client_config, security_of
-from broker.client.cluster import parse_bootstrap_servers
+from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.common.errors import BarnabasError, StartupError
 
@@ -24,7 +25,7 @@ def main(argv: list[str]) -> int:
     from broker.audit.topic import read_ledger
 
     try:
-        ledger = read_ledger(client_settings(arguments), arguments.audit_topic)
+        ledger = read_ledger(reach_cluster(arguments)[0], arguments.audit_topic)
     except KafkaException as error:
         raise StartupError(f"the audit topic cannot be read: {error.args[0].str()}") from None
     now_ms, grace_ms = time.time_ns() // 1_000_000, arguments.grace and int(arguments.grace * 1000)
@@ -36,14 +37,15 @@ def main(argv: list[str]) -> int:
     return int(any(finding.state in TROUBLES for each in verdicts for finding in each.findings))
 
 
-def client_settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Of librdkafka, by what was typed. Raises StartupError."""
+def reach_cluster(arguments: argparse.Namespace) -> tuple[dict[str, Any], Callable[[], Cluster]]:
+    """Return the settings of librdkafka by what was typed, and what makes a client of ours. Raises StartupError."""
     try:
-        parse_bootstrap_servers(arguments.bootstrap_server)
+        servers = parse_bootstrap_servers(arguments.bootstrap_server)
         security = security_of(client_config(arguments.command_config))
     except BarnabasError as error:
         raise StartupError(str(error)) from None
-    return {"bootstrap.servers": arguments.bootstrap_server, **(librdkafka_settings(security) if security else {})}
+    settings = {"bootstrap.servers": arguments.bootstrap_server, **(librdkafka_settings(security) if security else {})}
+    return settings, lambda: Cluster(servers, client_id="barnabas-audit", security=security)
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:

@@ -3,7 +3,7 @@
 import argparse
 
 from broker.audit.tally import WINDOW_MS
-from broker.cli.audit import add_connection, client_settings
+from broker.cli.audit import add_connection, reach_cluster
 from broker.common.errors import StartupError
 from broker.common.logs import configure_logs
 from broker.common.told_to_stop import told_to_stop
@@ -25,7 +25,7 @@ def main(argv: list[str]) -> int:
     configure_logs(process="audit-count")
     stop = told_to_stop()
     counter = Counter(
-        client_settings(arguments),
+        *reach_cluster(arguments),
         source=arguments.name,
         exclude=EXCLUDED if arguments.exclude is None else arguments.exclude,
         window_ms=arguments.window_ms,

@@ -7,12 +7,17 @@ from confluent_kafka import KafkaError, KafkaException
 
 from broker.audit import counter
 from broker.audit.counter import Counter
+from broker.client.cluster import Cluster
+from broker.client.errors import BrokerUnreachable
+from broker.common.errors import ApiError, ErrorCode
 
 _RETRIED = [
     KafkaException(KafkaError(KafkaError._TIMED_OUT)),
     KafkaException(KafkaError(KafkaError.COORDINATOR_NOT_AVAILABLE)),
     TimeoutError(),
     BufferError("queue full"),
+    ApiError(ErrorCode.OFFSET_OUT_OF_RANGE),
+    BrokerUnreachable("no broker is named"),
 ]
 
 
@@ -22,7 +27,7 @@ def stumbling(monkeypatch):
     monkeypatch.setattr(counter, "_AGAIN_AFTER_S", 0.01)
 
     def make(error):
-        counting, errors = Counter({}), [error]
+        counting, errors = Counter({}, lambda: Cluster([])), [error]
 
         def run_once(stop):
             if errors:

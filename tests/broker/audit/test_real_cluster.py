@@ -4,11 +4,13 @@ import contextlib
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from broker.audit.counter import UNPACKED_BYTES_MAX
 from broker.audit.hook import AuditedConsumer, AuditedProducer
 from broker.audit.increment import Tier
 from broker.audit.latency import merged
@@ -16,8 +18,10 @@ from broker.audit.states import State
 from broker.audit.tally import WINDOWS_MAX
 from broker.audit.topic import ensure_topic, read_ledger
 from broker.audit.verdict import BROKERS, judge
+from broker.records.batch import Compression
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.audit.made import MINUTE
+from tests.produced_batches import append_batch
 
 WINDOWS = 3
 A_WINDOW = 40
@@ -273,6 +277,22 @@ def test_more_windows_than_are_held_at_once_are_counted_all_the_same(cluster, st
             lambda: [row.state for row in verdict(cluster, "scattered").rows] == [State.COMPLETE] * count,
             "all windows are complete",
         )
+
+
+def test_a_batch_that_cannot_be_unpacked_is_a_gap_and_the_counter_counts_on(cluster, start_ms):
+    """librdkafka unpacked whatever it was sent: a batch of 1 MB may be 1 GB of gzip."""
+    make_topic(cluster, "bombed")
+    for value in (b"first", bytes(4 * UNPACKED_BYTES_MAX), b"last"):
+        append_batch(cluster.bootstrap_servers, "bombed", [value], Compression.GZIP)
+
+    def told():
+        stories = read_ledger({"bootstrap.servers": cluster.bootstrap_servers}).of("bombed", Tier.APPENDED)
+        return [(each.start, each.end) for story in stories.values() for each in story.increments if each.windows]
+
+    with counter(cluster) as process:
+        await_true(lambda: told() == [(0, 1), (2, 3)], "what is before and behind the batch is counted")
+        peak = int(Path(f"/proc/{process.pid}/status").read_text().split("VmHWM:")[1].split()[0]) * 1024
+    assert peak < 3 * UNPACKED_BYTES_MAX
 
 
 def test_a_group_that_goes_back_is_told_as_one_that_reads_again_and_says_how_old_its_records_were(cluster, start_ms):
