@@ -85,15 +85,14 @@ class Counter:
         ensure_topic(self._config, self._audit_topic)
         producer = Producer(muted({**self._config, "transactional.id": f"barnabas-audit-{self._source}"}))
         producer.init_transactions(_TIMEOUT_S)
-        ends = self._ends()
         with self._connect() as cluster:
-            counting = _Counting(ends, cluster, self._exclude, self._source, self._window_ms)
+            counting = _Counting(self._ends(cluster), cluster, self._exclude, self._source, self._window_ms)
             while not stop.is_set():
                 counting.count_until(time.monotonic() + self._publish_every_s, stop)
                 self._publish(producer, counting.increments())
 
-    def _ends(self) -> dict[TopicPartition, int]:
-        stories = read_ledger(self._config, self._audit_topic).stories.items()
+    def _ends(self, cluster: Cluster) -> dict[TopicPartition, int]:
+        stories = read_ledger(cluster, self._audit_topic).stories.items()
         mine = {chain: story for chain, story in stories if (chain.tier, chain.source) == (Tier.APPENDED, self._source)}
         return {chain.topic_partition: story.end for chain, story in mine.items()}
 

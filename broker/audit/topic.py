@@ -1,23 +1,27 @@
 """The audit topic: made if it is not there, and read from its beginning to its end."""
 
-import time
-import uuid
+import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment
 from broker.audit.ledger import Ledger
-from broker.common.quiet_clients import muted, told
+from broker.client.cluster import Cluster
+from broker.client.leaders import Leaders
+from broker.client.read_to_end import read_to_end
+from broker.client.record_reader import LeftOutBatch
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.quiet_clients import muted
 
 PARTITIONS = 4
 REPLICAS_MAX = 3
 RETENTION_MS = 7 * 24 * 3_600_000
 _TIMEOUT_S = 30.0
-_AT_ONCE = 1000
+_log = logging.getLogger(__name__)
 
 
 def ensure_topic(config: Mapping[str, Any], topic: str = AUDIT_TOPIC) -> None:
@@ -33,49 +37,28 @@ def ensure_topic(config: Mapping[str, Any], topic: str = AUDIT_TOPIC) -> None:
             raise
 
 
-def reader(config: Mapping[str, Any]) -> Consumer:
-    """Of committed records, a member of no group; who falls behind retention is told so."""
-    settings = {
-        "group.id": f"barnabas-audit-{uuid.uuid4().hex}",
-        "enable.auto.commit": False,
-        # It would rest for a second whenever it is ahead of who counts.
-        "fetch.queue.backoff.ms": 10,
-        "isolation.level": "read_committed",
-        "auto.offset.reset": "error",
-        "enable.partition.eof": True,
-    }
-    return Consumer(told({**config, **settings}))
+def read_ledger(cluster: Cluster, topic: str = AUDIT_TOPIC) -> Ledger:
+    """All that is committed by now; empty when there is no such topic.
 
-
-def read_ledger(config: Mapping[str, Any], topic: str = AUDIT_TOPIC) -> Ledger:
-    """All that is committed by now; empty when there is no such topic. Raises KafkaException."""
+    Raises ApiError, BrokerUnreachable, TimeoutError.
+    """
     ledger = Ledger()
-    for increment in read_increments(config, topic):
-        ledger.add(increment)
+    try:
+        partitions = Leaders(cluster).partitions(topic)
+    except ApiError as error:
+        if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise
+        return ledger
+    for run in read_to_end(cluster, partitions, _pass_over, _TIMEOUT_S):
+        for record in run.records:
+            for increment in _parsed(record.value):
+                ledger.add(increment)
     return ledger
 
 
-def read_increments(config: Mapping[str, Any], topic: str) -> Iterator[Increment]:
-    consumer = reader({**config, "auto.offset.reset": "earliest"})
-    try:
-        described = consumer.list_topics(topic, timeout=_TIMEOUT_S).topics[topic]
-        left = set(described.partitions) if described.error is None else set()
-        consumer.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for index in left])
-        heard_at = time.monotonic()
-        while left:
-            if time.monotonic() > heard_at + _TIMEOUT_S:
-                raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{topic} cannot be read to its end"))
-            for message in consumer.consume(_AT_ONCE, 1.0):
-                error = message.error()
-                if error is None:
-                    heard_at = time.monotonic()
-                    yield from _parsed(message.value())
-                elif error.code() == KafkaError._PARTITION_EOF:
-                    left.discard(message.partition())
-                elif error.fatal():
-                    raise KafkaException(error)
-    finally:
-        consumer.close()
+def _pass_over(batch: LeftOutBatch) -> None:
+    """As what is no increment: who may write the topic may not end the audit."""
+    _log.warning("%s, offsets %d to %d, is passed over: %s", batch.partition, batch.first, batch.last, batch.reason)
 
 
 def _parsed(data: bytes | None) -> Iterator[Increment]:

@@ -20,14 +20,13 @@ from broker.common.errors import BarnabasError, StartupError
 def main(argv: list[str]) -> int:
     """0 when nothing is found, 1 when records are missing, more than there should be, or others."""
     arguments = _parser().parse_args(argv)
-    from confluent_kafka import KafkaException
-
     from broker.audit.topic import read_ledger
 
     try:
-        ledger = read_ledger(reach_cluster(arguments)[0], arguments.audit_topic)
-    except KafkaException as error:
-        raise StartupError(f"the audit topic cannot be read: {error.args[0].str()}") from None
+        with reach_cluster(arguments)[1]() as cluster:
+            ledger = read_ledger(cluster, arguments.audit_topic)
+    except (BarnabasError, TimeoutError) as error:
+        raise StartupError(f"the audit topic cannot be read: {error}") from None
     now_ms, grace_ms = time.time_ns() // 1_000_000, arguments.grace and int(arguments.grace * 1000)
     verdicts = [judge(ledger, topic, now_ms, grace_ms) for topic in arguments.topic or ledger.topics()]
     if arguments.json:

@@ -5,12 +5,9 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
-
-from confluent_kafka import KafkaException
 
 from broker.cli.frame.connecting import client_config, security_of
-from broker.client.security.librdkafka import librdkafka_settings
+from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.common.errors import BarnabasError, StartupError
 from broker.spark.table import Row, greatest, read_table
 
@@ -19,20 +16,14 @@ def main(argv: list[str]) -> int:
     """0 when there were rows, 1 when there were none; raises StartupError when the table cannot be read."""
     arguments = _parser().parse_args(argv)
     try:
-        client = {"bootstrap.servers": arguments.bootstrap_server, "log_level": "2", **_security(arguments)}
-        table = read_table(client, arguments.topic, _wanted(arguments))
-    except KafkaException as error:
-        raise StartupError(f"{arguments.topic} cannot be read: {error.args[0].str()}.") from None
+        security = security_of(client_config(arguments.command_config))
+        with Cluster(parse_bootstrap_servers(arguments.bootstrap_server), security=security) as cluster:
+            table = read_table(cluster, arguments.topic, _wanted(arguments))
     except (BarnabasError, TimeoutError) as error:
         raise StartupError(f"{arguments.topic} cannot be read: {str(error).rstrip('.')}.") from None
     rows = greatest(table, arguments.by, arguments.top or len(table))
     _print(rows, arguments.json)
     return 0 if rows else 1
-
-
-def _security(arguments: argparse.Namespace) -> dict[str, Any]:
-    security = security_of(client_config(arguments.command_config))
-    return librdkafka_settings(security) if security else {}
 
 
 def _wanted(arguments: argparse.Namespace) -> Callable[[str], bool]:

@@ -5,23 +5,27 @@ later: by then the tasks that copied it have ended.
 """
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer
-from confluent_kafka import TopicPartition as Place
+from confluent_kafka import Producer
 
+from broker.client.cluster import Cluster
+from broker.client.read_to_end import read_to_end
+from broker.client.record_reader import LeftOutBatch
+from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.mirror.status import STATUS_TOPIC, WHOLE_TOPIC, Status, topic_status, understood, written
 
-_READ_S, _POLL_S, _AT_ONCE = 30.0, 1.0, 1_000
+_log = logger("broker.mirror")
+_FLUSH_S = 30.0
 
 
 class TopicTeller:
-    """Of one flow. `client`: settings of confluent-kafka for the target."""
+    """Of one flow. `client`: settings of confluent-kafka for the target, which `connect` makes a client of ours for."""
 
-    def __init__(self, flow: str, client: Mapping[str, object]):
-        self._flow, self._client = flow, dict(client)
-        self._producer = Producer(self._client)
+    def __init__(self, flow: str, client: Mapping[str, object], connect: Callable[[], Cluster]):
+        self._flow, self._connect = flow, connect
+        self._producer = Producer(dict(client))
         #: Of what is said that is not taken back; None before it was read.
         self._said: set[TopicPartition] | None = None
         #: Who copied them may speak of them once more.
@@ -34,9 +38,10 @@ class TopicTeller:
         errors: Mapping[str, str],
         notices: Mapping[str, str],
     ) -> None:
-        """`copies`: topic → its copy's name, of all that are chosen. Raises KafkaException."""
+        """`copies`: topic → its copy's name, of all that are chosen. Raises KafkaException, and as `said_of`."""
         if self._said is None:
-            self._said = said_of(self._flow, self._client)
+            with self._connect() as cluster:
+                self._said = said_of(self._flow, cluster)
         now_ms = int(time.time() * 1000)
         troubled = {TopicPartition(topic, WHOLE_TOPIC) for topic in errors.keys() | notices.keys()}
         for partition in troubled:
@@ -49,34 +54,26 @@ class TopicTeller:
             self._write(partition, None)
             self._said.discard(partition)
         self._left = gone & self._said
-        self._producer.flush(_READ_S)
+        self._producer.flush(_FLUSH_S)
 
     def _write(self, partition: TopicPartition, status: Status | None) -> None:
         key, value = written(self._flow, partition, status)
         self._producer.produce(STATUS_TOPIC, value, key)
 
 
-def said_of(flow: str, client: Mapping[str, object]) -> set[TopicPartition]:
-    """Partitions of which something stands there. Raises KafkaException."""
-    own = {"group.id": "mirror", "enable.auto.commit": False, "enable.partition.eof": True}
-    consumer = Consumer({**client, **own, "auto.offset.reset": "earliest"})
-    try:
-        consumer.assign([Place(STATUS_TOPIC, 0, OFFSET_BEGINNING)])
-        found: set[TopicPartition] = set()
-        until = time.monotonic() + _READ_S
-        while time.monotonic() < until:
-            for message in consumer.consume(_AT_ONCE, _POLL_S):
-                error = message.error()
-                if error is None:
-                    _apply(found, flow, message)
-                elif error.code() == KafkaError._PARTITION_EOF:
-                    return found
-        raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{STATUS_TOPIC} was not read to its end"))
-    finally:
-        consumer.close()
+def said_of(flow: str, cluster: Cluster) -> set[TopicPartition]:
+    """Partitions of which something stands there. Raises ApiError, BrokerUnreachable, TimeoutError."""
+    found: set[TopicPartition] = set()
+    for run in read_to_end(cluster, [TopicPartition(STATUS_TOPIC, 0)], _pass_over):
+        for _, _, key, value, _ in run.records:
+            said = understood(key, value)
+            if said is not None and said[0] == flow:
+                (found.add if said[2] is not None else found.discard)(said[1])
+    return found
 
 
-def _apply(found: set[TopicPartition], flow: str, message: Message) -> None:
-    said = understood(message.key(), message.value())
-    if said is not None and said[0] == flow:
-        (found.add if said[2] is not None else found.discard)(said[1])
+def _pass_over(batch: LeftOutBatch) -> None:
+    """No mirror writes what cannot be read."""
+    _log.warning(
+        "batch passed over", partition=str(batch.partition), first=batch.first, last=batch.last, reason=batch.reason
+    )

@@ -4,15 +4,11 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from broker.spark.cluster import (
-    ClientConfig,
-    connect_admin,
-    earliest_offsets,
-    latest_offsets,
-    partitions_of,
-    read_range,
-)
-from broker.spark.offsets import ranges
+from broker.client.cluster import Cluster
+from broker.client.leaders import Leaders
+from broker.client.read_to_end import read_to_end
+from broker.client.record_reader import LeftOutBatch
+from broker.common.errors import ApiError, ErrorCode
 
 
 class Row(NamedTuple):
@@ -20,20 +16,23 @@ class Row(NamedTuple):
     value: object
 
 
-def read_table(client: ClientConfig, topic: str, wants: Callable[[str], bool]) -> dict[str, object]:
+def read_table(cluster: Cluster, topic: str, wants: Callable[[str], bool]) -> dict[str, object]:
     """The newest value of each wanted key, JSON where it is; what is written while this reads may be left out.
 
-    KafkaException when the topic cannot be asked for, TimeoutError when its records do not come.
+    Raises ApiError when the topic cannot be asked for or a part of it cannot be read, BrokerUnreachable, and
+    TimeoutError when its records do not come.
     """
-    admin = connect_admin(client)
-    partitions = partitions_of(admin, [topic])
-    ends = latest_offsets(admin, partitions, committed_only=True)
     table: dict[str, object] = {}
-    for wanted in ranges(earliest_offsets(admin, partitions), ends):
-        for messages in read_range(client, wanted, fail_on_data_loss=False):
-            changes = ((message.key(), message.value()) for message in messages)
-            fold(table, ((key.decode("utf-8", "replace"), value) for key, value in changes if key is not None), wants)
+    for run in read_to_end(cluster, Leaders(cluster).partitions(topic), _refuse):
+        changes = ((key.decode("utf-8", "replace"), value) for _, _, key, value, _ in run.records if key is not None)
+        fold(table, changes, wants)
     return table
+
+
+def _refuse(batch: LeftOutBatch) -> None:
+    """Without it the table would be another one."""
+    span = f"{batch.partition} from offset {batch.first} to {batch.last}"
+    raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"{span} cannot be read: {batch.reason}")
 
 
 def fold(table: dict[str, object], changes: Iterable[tuple[str, bytes | None]], wants: Callable[[str], bool]) -> None:

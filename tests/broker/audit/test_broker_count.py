@@ -12,8 +12,8 @@ from broker.audit.hook import AuditedProducer
 from broker.audit.increment import AUDIT_TOPIC, BROKER, Chain, Tier
 from broker.audit.report import report_lines
 from broker.audit.states import State
-from broker.audit.topic import read_ledger
 from broker.audit.verdict import BROKERS, judge
+from tests.audit_ledger import ledger_of
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.audit.made import MINUTE
 
@@ -94,7 +94,7 @@ class Load:
 
 
 def story(cluster, topic, partition):
-    return read_ledger(config(cluster)).stories.get(Chain(Tier.APPENDED, BROKER, topic, partition))
+    return ledger_of(cluster.bootstrap_servers).stories.get(Chain(Tier.APPENDED, BROKER, topic, partition))
 
 
 def ends(cluster, topic):
@@ -118,7 +118,7 @@ def await_told(cluster, topic):
 
 def check_counts(cluster, topic, acknowledged):
     """Ranges tile the log, and each record is counted once, in its window."""
-    ledger = read_ledger(config(cluster))
+    ledger = ledger_of(cluster.bootstrap_servers)
     log_ends = ends(cluster, topic)
     for partition in range(PARTITIONS):
         told = ledger.stories[Chain(Tier.APPENDED, BROKER, topic, partition)]
@@ -170,7 +170,7 @@ def test_the_audit_s_own_topic_and_those_that_are_set_otherwise_are_not_counted(
         producer.produce(topic, b"", b"k", partition=0, timestamp=start_ms)
     assert producer.flush(30) == 0
     await_true(lambda: story(cluster, "counted", 0), "one topic is counted")
-    topics = {chain.topic for chain in read_ledger(config(cluster)).stories}
+    topics = {chain.topic for chain in ledger_of(cluster.bootstrap_servers).stories}
     assert topics.isdisjoint({"silent", "compacted", AUDIT_TOPIC, "__consumer_offsets"})
 
 
@@ -219,7 +219,7 @@ def consume(cluster, topic, group, count):
 
 
 def verdict(cluster, topic):
-    return judge(read_ledger(config(cluster)), topic, time.time_ns() // 1_000_000)
+    return judge(ledger_of(cluster.bootstrap_servers), topic, time.time_ns() // 1_000_000)
 
 
 def test_a_group_without_a_hook_has_a_column_and_a_reset_is_told(cluster, start_ms):

@@ -16,9 +16,10 @@ from broker.audit.increment import Tier
 from broker.audit.latency import merged
 from broker.audit.states import State
 from broker.audit.tally import WINDOWS_MAX
-from broker.audit.topic import ensure_topic, read_ledger
+from broker.audit.topic import ensure_topic
 from broker.audit.verdict import BROKERS, judge
 from broker.records.batch import Compression
+from tests.audit_ledger import ledger_of
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.audit.made import MINUTE
 from tests.produced_batches import append_batch
@@ -95,7 +96,7 @@ def consume(consumer, count):
 
 def verdict(cluster, topic):
     now_ms = time.time_ns() // 1_000_000
-    return judge(read_ledger({"bootstrap.servers": cluster.bootstrap_servers}), topic, now_ms)
+    return judge(ledger_of(cluster.bootstrap_servers), topic, now_ms)
 
 
 def await_verdict(cluster, topic):
@@ -228,7 +229,7 @@ def test_with_the_brokers_own_count_a_planted_loss_duplicate_and_disorder_are_fo
         consume(consumer, count - lost)
         consumer.commit()
         two_windows_later = start_ms + (WINDOWS + 3) * MINUTE
-        ledger = read_ledger({"bootstrap.servers": cluster.bootstrap_servers})
+        ledger = ledger_of(cluster.bootstrap_servers)
     found = judge(ledger, "counted", two_windows_later)
     assert [
         ((each.window - start_ms) // MINUTE, each.tier, each.state, each.count, each.partitions)
@@ -286,7 +287,7 @@ def test_a_batch_that_cannot_be_unpacked_is_a_gap_and_the_counter_counts_on(clus
         append_batch(cluster.bootstrap_servers, "bombed", [value], Compression.GZIP)
 
     def told():
-        stories = read_ledger({"bootstrap.servers": cluster.bootstrap_servers}).of("bombed", Tier.APPENDED)
+        stories = ledger_of(cluster.bootstrap_servers).of("bombed", Tier.APPENDED)
         return [(each.start, each.end) for story in stories.values() for each in story.increments if each.windows]
 
     with counter(cluster) as process:
@@ -306,7 +307,7 @@ def test_a_group_that_goes_back_is_told_as_one_that_reads_again_and_says_how_old
         consumer.consumer.seek(TopicPartition("again", 0, 5))
         consume(consumer, A_WINDOW // 2 - 5)
         consumer.commit()
-    stories = read_ledger({"bootstrap.servers": cluster.bootstrap_servers}).of("again", Tier.CONSUMED)
+    stories = ledger_of(cluster.bootstrap_servers).of("again", Tier.CONSUMED)
     counted = {chain.partition: (story.tally(start_ms), story.repeated) for chain, story in stories.items()}
     assert counted[0][1] == A_WINDOW // 2 - 5
     assert counted[1][1] == 0

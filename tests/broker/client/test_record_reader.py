@@ -7,72 +7,14 @@ import pytest
 
 from broker.client.cluster import Cluster
 from broker.client.record_reader import PartitionRefused, RecordReader
-from broker.common.errors import ErrorCode
 from broker.common.limits import HEADERS_PER_BATCH_MAX
 from broker.common.types import IsolationLevel, TopicPartition
-from broker.protocol.api_keys import ApiKey
-from broker.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
-from broker.protocol.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
-from broker.protocol.messages.metadata import (
-    MetadataResponse,
-    MetadataResponseBroker,
-    MetadataResponsePartition,
-    MetadataResponseTopic,
-)
-from broker.records.batch import HEADER_BYTES, Compression, iterate_headers, patch_batch
-from broker.records.builder import build_batch
-from broker.records.record import Record
+from broker.records.batch import HEADER_BYTES, Compression
 from tests.produced_batches import batch_of_headers, batch_of_payload
-from tests.scripted_broker import ScriptedBroker
+from tests.served_logs import ServedLogs, values
 
 MB = 1024 * 1024
 BOUND = 4 * MB
-
-
-class Logs:
-    """Partitions of the topic `t` as one broker serves them."""
-
-    def __init__(self, *partitions: list[bytearray], without_leader: int | None = None, refused: int | None = None):
-        self.without_leader, self._refused = without_leader, refused
-        self._partitions = [self._placed(batches) for batches in partitions]
-        self.broker = ScriptedBroker(answer=self._answer)
-
-    @staticmethod
-    def _placed(batches: list[bytearray]) -> bytes:
-        end, data = 0, bytearray()
-        for batch in batches:
-            placed = bytearray(batch)
-            patch_batch(placed, 0, end, 0)
-            ((_, header),) = iterate_headers(placed)
-            end = header.next_offset
-            data += placed
-        return bytes(data)
-
-    def _answer(self, request):
-        if request.api is ApiKey.API_VERSIONS:
-            served = [ApiVersion(api_key=api, max_version=12) for api in (ApiKey.METADATA, ApiKey.FETCH)]
-            return ApiVersionsResponse(api_keys=served)
-        if request.api is ApiKey.METADATA:
-            partitions = [
-                MetadataResponsePartition(partition_index=number, leader_id=-1 if number == self.without_leader else 1)
-                for number in range(len(self._partitions))
-            ]
-            brokers = [MetadataResponseBroker(node_id=1, host="127.0.0.1", port=self.broker.port)]
-            return MetadataResponse(brokers=brokers, topics=[MetadataResponseTopic(name="t", partitions=partitions)])
-        answered = [self._from(each.partition, each.fetch_offset) for each in request.topics[0].partitions]
-        return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=answered)])
-
-    def _from(self, number: int, offset: int) -> PartitionData:
-        """Everything from the batch on that holds the offset."""
-        if number == self._refused:
-            return PartitionData(partition_index=number, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-        data = self._partitions[number]
-        at = next((at for at, header in iterate_headers(data) if header.last_offset >= offset), len(data))
-        return PartitionData(partition_index=number, high_watermark=0, records=data[at:])
-
-
-def values(*sizes: int, compression: Compression = Compression.ZSTD) -> bytearray:
-    return build_batch([Record(0, 1_000, None, bytes(size)) for size in sizes], compression=compression)
 
 
 def reader_of(cluster: Cluster, starts: dict[TopicPartition, int]) -> RecordReader:
@@ -81,7 +23,7 @@ def reader_of(cluster: Cluster, starts: dict[TopicPartition, int]) -> RecordRead
     )
 
 
-async def calls_of(logs: Logs, ends: dict[int, int], records_max: int = 1_000) -> list[tuple]:
+async def calls_of(logs: ServedLogs, ends: dict[int, int], records_max: int = 1_000) -> list[tuple]:
     """(records, batches left out) of each call until every partition is read to its end; at most 200 calls."""
 
     def read() -> list[tuple]:
@@ -106,19 +48,19 @@ def read_once(calls: list[tuple]) -> list[tuple[int, int]]:
 
 async def test_a_call_ends_with_the_batch_that_reaches_the_bound_and_the_next_one_goes_on():
     """A few hundred KB of batches just below the bound were unpacked by one call: 3 GB for a sink."""
-    calls = await calls_of(Logs([values(3 * MB) for _ in range(9)]), {0: 9})
+    calls = await calls_of(ServedLogs([values(3 * MB) for _ in range(9)]), {0: 9})
     assert read_once(calls) == [(0, offset) for offset in range(9)]
     assert [len(records) for records, _ in calls] == [2, 2, 2, 2, 1]
 
 
 async def test_the_rest_of_a_batch_counts_in_the_call_that_takes_it():
-    calls = await calls_of(Logs([values(2 * MB, 1 * MB) for _ in range(4)]), {0: 8}, records_max=3)
+    calls = await calls_of(ServedLogs([values(2 * MB, 1 * MB) for _ in range(4)]), {0: 8}, records_max=3)
     assert read_once(calls) == [(0, offset) for offset in range(8)]
     assert [len(records) for records, _ in calls] == [3, 3, 2]
 
 
 async def test_what_a_call_holds_is_bounded_however_many_batches_have_come():
-    logs = Logs([values(BOUND - 1_000)] * 30)
+    logs = ServedLogs([values(BOUND - 1_000)] * 30)
     tracemalloc.start()
     try:
         calls = await calls_of(logs, {0: 30})
@@ -131,7 +73,7 @@ async def test_what_a_call_holds_is_bounded_however_many_batches_have_come():
 
 
 async def test_headers_are_a_bound_of_a_call_too():
-    logs = Logs([batch_of_headers(60_000) for _ in range(5)])
+    logs = ServedLogs([batch_of_headers(60_000) for _ in range(5)])
     calls = await calls_of(logs, {0: 5})
     assert [len(records) for records, _ in calls] == [2, 2, 1]
     assert HEADERS_PER_BATCH_MAX == 100_000
@@ -142,7 +84,7 @@ async def test_headers_are_a_bound_of_a_call_too():
 )
 async def test_a_batch_that_cannot_be_read_is_left_out_once_and_ends_its_call(bomb):
     """What is behind it comes with the next call: a caller can end before the batch."""
-    logs = Logs([values(1), bomb, values(1), bomb, bomb, values(1)], [values(1) for _ in range(6)])
+    logs = ServedLogs([values(1), bomb, values(1), bomb, bomb, values(1)], [values(1) for _ in range(6)])
     calls = await calls_of(logs, {0: 6, 1: 6})
     assert sorted(read_once(calls)) == [(0, 0), (0, 2), (0, 5), *((1, offset) for offset in range(6))]
     left_out = [
@@ -158,20 +100,20 @@ async def test_a_batch_whose_records_lie_before_the_position_is_passed_over_thou
     emptied = batch_of_payload(
         b"".join(bytes([12, 0, 0, 2 * n, 1, 1, 0]) for n in range(2)), 2, Compression.NONE, last_offset_delta=9
     )
-    calls = await calls_of(Logs([emptied, values(BOUND - 100, 50), values(1)]), {0: 13}, records_max=3)
+    calls = await calls_of(ServedLogs([emptied, values(BOUND - 100, 50), values(1)]), {0: 13}, records_max=3)
     assert read_once(calls) == [(0, 0), (0, 1), (0, 10), (0, 11), (0, 12)]
 
 
 async def test_a_batch_that_is_damaged_is_told_with_the_rest_of_what_came():
     damaged = values(10, compression=Compression.NONE)
     damaged[HEADER_BYTES + 8] ^= 1
-    calls = await calls_of(Logs([values(1), damaged, values(1)]), {0: 3})
+    calls = await calls_of(ServedLogs([values(1), damaged, values(1)]), {0: 3})
     assert read_once(calls) == [(0, 0)]
     assert [batches for _, batches in calls if batches] == [[(1, 2)]]
 
 
 async def test_a_partition_without_a_leader_keeps_no_other_waiting_and_is_read_once_it_has_one():
-    logs = Logs([values(1)], [values(1), values(1)], without_leader=0)
+    logs = ServedLogs([values(1)], [values(1), values(1)], without_leader=0)
     places = {TopicPartition("t", number): 0 for number in (0, 1)}
 
     def read() -> list[TopicPartition]:
@@ -190,7 +132,7 @@ async def test_a_partition_without_a_leader_keeps_no_other_waiting_and_is_read_o
 
 
 async def test_a_partition_that_is_refused_is_named_and_the_others_are_read_without_it():
-    logs = Logs([values(1)], [values(1)], refused=0)
+    logs = ServedLogs([values(1)], [values(1)], refused=0)
 
     def read() -> list[TopicPartition]:
         with Cluster([("127.0.0.1", logs.broker.port)]) as cluster:

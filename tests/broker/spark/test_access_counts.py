@@ -12,7 +12,7 @@ from confluent_kafka import Message, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from broker.audit.increment import AUDIT_TOPIC
-from broker.audit.topic import read_ledger
+from tests.audit_ledger import ledger_of
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records
 from tests.broker.spark.audit.counted import Counted, table_of
@@ -123,7 +123,7 @@ def test_counts_are_exact_after_a_kill_in_mid_stream(cluster, driver):
 
 def of_the_audit(servers: str) -> tuple[dict, dict]:
     """Rows and verdicts of the topic, as the audit itself finds them now."""
-    ledger = read_ledger({"bootstrap.servers": servers})
+    ledger = ledger_of(servers)
     for chain in [each for each in ledger.stories if each.topic != TOPIC]:
         del ledger.stories[chain]
     return rows_of(ledger), verdicts_of(ledger, time.time_ns() // 1_000_000)

@@ -12,10 +12,10 @@ from confluent_kafka import Producer
 from broker.spark.config import read_stream_config
 from broker.spark.job import make_topics
 from broker.spark.query import NothingToRead, start_query
-from broker.spark.table import read_table
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records, produce_all
 from tests.broker.spark.driver import write_config
+from tests.broker.spark.table_of import table_of
 
 pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.timeout(600)]
 LICENCE = Path("/usr/share/common-licenses/GPL-3")
@@ -57,8 +57,7 @@ def counted_by_uniq(command: str, text: bytes) -> dict[str, int]:
 
 
 def counts_of(cluster, topic: str) -> dict[str, int]:
-    table = read_table({"bootstrap.servers": cluster.bootstrap_servers, "log_level": "2"}, topic, lambda _key: True)
-    return {key: value["count"] for key, value in table.items()}
+    return {key: value["count"] for key, value in table_of(cluster.bootstrap_servers, topic).items()}
 
 
 @pytest.mark.skipif(not LICENCE.exists(), reason=f"there is no {LICENCE}: not a Debian")

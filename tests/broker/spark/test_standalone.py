@@ -12,10 +12,10 @@ import pyspark
 import pytest
 
 from broker.common.java import java_home_for_spark
-from broker.spark.table import read_table
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import produce_all
 from tests.broker.spark.driver import Driver, write_config
+from tests.broker.spark.table_of import table_of
 from tests.zookeeper_server import free_ports
 
 pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.timeout(600)]
@@ -79,11 +79,10 @@ def test_a_job_runs_on_a_master_with_two_workers(tmp_path, master, zookeeper):
         driver.start()
         try:
             driver.await_batch_after(-1)
-            client = {"bootstrap.servers": cluster.bootstrap_servers, "log_level": "2"}
             counts = {"the": {"count": 200}, **{word: {"count": 100} for word in ("log", "is", "truth")}}
             deadline = time.monotonic() + _DEADLINE_S
             # The tasks of a batch are committed one after the other.
-            while (table := read_table(client, "words", lambda _key: True)) != counts:
+            while (table := table_of(cluster.bootstrap_servers, "words")) != counts:
                 assert time.monotonic() < deadline, table
             assert driver.terminate() == 0
         finally:

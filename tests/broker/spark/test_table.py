@@ -4,8 +4,9 @@ import pytest
 
 from broker.cli import stream_table
 from broker.common.errors import StartupError
-from broker.spark.table import fold, greatest, read_table
+from broker.spark.table import fold, greatest
 from tests.broker.connect.mock_cluster import mock_cluster, produce_all
+from tests.broker.spark.table_of import table_of
 
 
 def test_newest_value_of_a_key_counts_and_null_takes_it_away():
@@ -27,8 +28,7 @@ def test_table_is_asked_over_all_partitions(capsys):
     with mock_cluster("table") as cluster:
         for key, count in (("the", 1), ("log", 1), ("the", 2), ("then", 7)):
             produce_all(cluster.bootstrap_servers, "table", [f'{{"count": {count}}}'.encode()], key=key)
-        client = {"bootstrap.servers": cluster.bootstrap_servers, "log_level": "2"}
-        assert read_table(client, "table", lambda _key: True)["the"] == {"count": 2}
+        assert table_of(cluster.bootstrap_servers, "table")["the"] == {"count": 2}
         asked = ["--bootstrap-server", cluster.bootstrap_servers, "--topic", "table", "--prefix", "the", "--top", "2"]
         assert stream_table.main(asked) == 0
         assert [line.split() for line in capsys.readouterr().out.splitlines()] == [["7", "then"], ["2", "the"]]

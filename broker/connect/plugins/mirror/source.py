@@ -134,7 +134,7 @@ class MirrorSourceConnector(SourceConnector):
         source, target = self._addresses = settings.addresses(props)
         self._settings_keeper: SettingsKeeper | None = None
         self._keeper = TopicKeeper(source.admin(), target.admin(), values["replication.factor"])
-        self._teller = TopicTeller(settings.flow_name(values), target.client())
+        self._teller = TopicTeller(settings.flow_name(values), target.client(), target.connect)
         self._assigned: list[TopicPartition] = []
         #: What the source had at the first look: topic → partitions.
         self._began_with: dict[str, int] | None = None

@@ -8,7 +8,8 @@ import pytest
 
 from broker.audit.increment import DEAD, FILTERED, Tier
 from broker.audit.latency import merged
-from broker.audit.topic import ensure_topic, read_ledger
+from broker.audit.topic import ensure_topic
+from tests.audit_ledger import ledger_of
 from tests.barnabas_cluster import await_true
 from tests.broker.connect.mock_cluster import produce_all
 from tests.broker.connect.workers import start_worker
@@ -274,7 +275,7 @@ def test_a_sink_tells_the_audit_what_became_of_each_record_that_it_flushed(worke
         assert producer.flush(30) == 0
 
     def story():
-        stories = read_ledger(where).of("audited", Tier.SUNK)
+        stories = ledger_of(where["bootstrap.servers"]).of("audited", Tier.SUNK)
         return next(iter(stories.values()), None)
 
     produce()

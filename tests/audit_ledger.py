@@ -1,0 +1,10 @@
+"""What a cluster's audit topic tells at the moment."""
+
+from broker.audit.ledger import Ledger
+from broker.audit.topic import read_ledger
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+
+
+def ledger_of(bootstrap_servers: str) -> Ledger:
+    with Cluster(parse_bootstrap_servers(bootstrap_servers), timeout_s=30) as cluster:
+        return read_ledger(cluster)
