@@ -50,9 +50,7 @@ def read_range(
         start, data = fetched
         aborted = (data.aborted_transactions or ()) if client.committed_only else None
         for portion in in_portions(visible_batches(memoryview(data.records), aborted)):
-            rows = to_arrow(portion, wanted.partition, start, wanted.end, with_headers)
-            if rows.num_rows:
-                yield rows
+            yield from to_arrow(portion, wanted.partition, start, wanted.end, with_headers)
 
 
 class _RangeReader:

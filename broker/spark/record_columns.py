@@ -14,9 +14,15 @@ from broker.records.batch import HEADER_BYTES, BatchHeader, TimestampType
 from broker.records.compression import decompress
 from broker.records.varint import read_varint
 
+#: Records of one batch: each takes some 200 bytes while it is decoded, and seven in the batch.
+BATCH_RECORDS_MAX = 1_000_000
 #: Zeros behind the payload: a field cut off at its very end is read as zeros and found out, not out of the buffer.
 _PADDING = bytes(16)
 _VARINT_SHIFT_MAX = 63
+
+
+#: A header, and the records behind it without compression.
+Unpacked = tuple[BatchHeader, memoryview]
 
 
 class RecordColumns(NamedTuple):
@@ -37,17 +43,29 @@ class RecordColumns(NamedTuple):
     def between(self, start: int, end: int) -> "RecordColumns":
         """The records with offsets from `start` up to, not including, `end`."""
         first, last = np.searchsorted(self.offset, (start, end))
+        return self.rows(int(first), int(last))
+
+    def rows(self, first: int, last: int) -> "RecordColumns":
+        """The rows from `first` up to, not including, `last`."""
         if first == 0 and last == len(self.offset):
             return self
         return RecordColumns(self.payload, *(column[first:last] for column in self[1:]))
 
 
-def decode_columns(batches: Iterable[tuple[BatchHeader, memoryview]]) -> RecordColumns:
+def unpack(header: BatchHeader, batch: memoryview) -> Unpacked:
+    """The batch with its records unpacked. Raises ApiError(CORRUPT_MESSAGE) if they cannot be, or are too many."""
+    payload = decompress(header.compression, batch[HEADER_BYTES : header.size_bytes])
+    if header.records_count > BATCH_RECORDS_MAX:
+        raise _corrupt(f"a batch of {header.records_count} records; {BATCH_RECORDS_MAX} are read of one")
+    return header, payload
+
+
+def decode_columns(batches: Iterable[Unpacked]) -> RecordColumns:
     """All records of the batches, in order. Raises ApiError(CORRUPT_MESSAGE) for records that do not add up."""
     headers, payloads = [], []
-    for header, batch in batches:
+    for header, unpacked in batches:
         headers.append(header)
-        payloads.append(decompress(header.compression, batch[HEADER_BYTES : header.size_bytes]))
+        payloads.append(unpacked)
     payload = b"".join((*payloads, _PADDING))
     begins = _find_records(payload, headers, [len(each) for each in payloads])
     try:
@@ -63,7 +81,9 @@ def _find_records(payload: bytes, headers: list[BatchHeader], sizes: list[int]) 
     for header, size in zip(headers, sizes, strict=True):
         end = at + size
         before = len(begins)
-        while at < end:
+        for _ in range(header.records_count):
+            if at >= end:
+                break
             begins.append(at)
             first, second = payload[at], payload[at + 1]
             if first < 0x80:

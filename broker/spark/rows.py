@@ -7,12 +7,14 @@ import pyarrow as pa
 
 from broker.client.visible_batches import Batch
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import HEADERS_PER_BATCH_MAX
 from broker.common.types import TopicPartition
 from broker.records.varint import read_varint
-from broker.spark.record_columns import RecordColumns, decode_columns
+from broker.spark.record_columns import RecordColumns, Unpacked, decode_columns, unpack
 
-#: Unpacked bytes of records one Arrow batch is made of, one record batch more at most.
+#: Unpacked bytes and number of records one Arrow batch is made of, one record batch more at most.
 ARROW_BATCH_BYTES = 16 * 1024 * 1024
+ARROW_BATCH_RECORDS = 500_000
 
 #: Some 290,000 years: what is beyond it in microseconds would come out as any time, the present perhaps.
 _TIME_MS_MAX = 2**63 // 1000 - 1
@@ -31,25 +33,46 @@ _FIELDS = (
 _HEADERS_FIELD = pa.field("headers", pa.list_(pa.field("element", _HEADER)))
 
 
-def in_portions(batches: Iterator[Batch]) -> Iterator[list[Batch]]:
-    """The batches in lists that unpack to some ARROW_BATCH_BYTES each, by what compression usually saves."""
-    portion: list[Batch] = []
-    size = 0
+def in_portions(batches: Iterator[Batch]) -> Iterator[list[Unpacked]]:
+    """The batches, unpacked, in lists of some ARROW_BATCH_BYTES each. Raises ApiError(CORRUPT_MESSAGE)."""
+    portion: list[Unpacked] = []
+    size = count = 0
     for header, batch in batches:
-        portion.append((header, batch))
-        size += len(batch) * (4 if header.compression else 1)
-        if size >= ARROW_BATCH_BYTES:
+        portion.append(unpack(header, batch))
+        size += len(portion[-1][1])
+        count += header.records_count
+        if size >= ARROW_BATCH_BYTES or count >= ARROW_BATCH_RECORDS:
             yield portion
-            portion, size = [], 0
+            portion = []
+            size = count = 0
     if portion:
         yield portion
 
 
 def to_arrow(
-    batches: list[Batch], partition: TopicPartition, start: int, end: int, with_headers: bool
-) -> pa.RecordBatch:
-    """The records of `batches` with offsets in [start, end) as rows. Raises ApiError(CORRUPT_MESSAGE)."""
+    batches: list[Unpacked], partition: TopicPartition, start: int, end: int, with_headers: bool
+) -> Iterator[pa.RecordBatch]:
+    """The records of `batches` with offsets in [start, end) as rows: in one Arrow batch, or in more if they have many
+    headers. Raises ApiError(CORRUPT_MESSAGE)."""
     columns = decode_columns(batches).between(start, end)
+    for part in _by_headers(columns) if with_headers else (columns,):
+        if len(part.offset):
+            yield _rows(part, partition, with_headers)
+
+
+def _by_headers(columns: RecordColumns) -> Iterator[RecordColumns]:
+    """In parts of at most HEADERS_PER_BATCH_MAX headers: each is an object of Python for a moment."""
+    if np.any(columns.headers_count > HEADERS_PER_BATCH_MAX):
+        raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"a record has more than the {HEADERS_PER_BATCH_MAX} headers it may")
+    sums = np.cumsum(columns.headers_count)
+    first = before = 0
+    while first < len(sums):
+        last = int(np.searchsorted(sums, before + HEADERS_PER_BATCH_MAX, side="right"))
+        yield columns.rows(first, last)
+        first, before = last, int(sums[last - 1])
+
+
+def _rows(columns: RecordColumns, partition: TopicPartition, with_headers: bool) -> pa.RecordBatch:
     count = len(columns.offset)
     key, value = _keys_and_values(columns)
     fields = list(_FIELDS)

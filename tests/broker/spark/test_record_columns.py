@@ -1,5 +1,7 @@
 """Decoding in bulk finds what decoding one by one finds, and refuses what that refuses."""
 
+import tracemalloc
+
 import pytest
 from crc32c import crc32c
 from hypothesis import example, given
@@ -13,8 +15,9 @@ from broker.records.batch import HEADER_BYTES, LOG_APPEND_TIME_BIT, Compression,
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record, decode_records
-from broker.spark.record_columns import decode_columns
-from broker.spark.rows import in_portions, to_arrow
+from broker.spark.record_columns import BATCH_RECORDS_MAX, decode_columns, unpack
+from broker.spark.rows import ARROW_BATCH_BYTES, in_portions, to_arrow
+from tests.produced_batches import batch_of_headers, batch_of_payload
 
 P0 = TopicPartition("t", 0)
 
@@ -51,7 +54,8 @@ def with_attributes(batch: bytearray, bits: int) -> bytearray:
 def rows_of(data: bytes, start=0, end=2**40, aborted=None) -> list[tuple]:
     rows = []
     for portion in in_portions(visible_batches(memoryview(data), aborted)):
-        rows += to_arrow(portion, P0, start, end, with_headers=True).to_pylist()
+        for part in to_arrow(portion, P0, start, end, with_headers=True):
+            rows += part.to_pylist()
     return [
         (row["offset"], row["key"], row["value"], [tuple(header.values()) for header in row["headers"] or ()])
         for row in rows
@@ -67,7 +71,7 @@ def test_bulk_decoding_finds_every_record(parts):
         header = parse_batch_header(data, at)
         expected += decode_records(data[at : at + header.size_bytes])
         at += header.size_bytes
-    columns = decode_columns(visible_batches(memoryview(data), None))
+    columns = decode_columns(unpack(*batch) for batch in visible_batches(memoryview(data), None))
     assert columns.timestamp_ms.tolist() == [record.timestamp_ms for record in expected]
     assert columns.timestamp_type.tolist() == [int(late) for written, _, late in parts for _ in written]
     assert rows_of(data) == [(r.offset, r.key, r.value, list(r.headers)) for r in expected]
@@ -82,7 +86,7 @@ def test_damaged_records_are_refused_or_still_add_up(part, data):
     whole[place] = data.draw(st.integers(0, 255))
     header = parse_batch_header(whole)
     try:
-        columns = decode_columns([(header, memoryview(whole))])
+        columns = decode_columns([unpack(header, memoryview(whole))])
     except ApiError:
         return
     ends = (columns.end_at, columns.headers_at, columns.value_at + columns.value_length, columns.key_at)
@@ -100,7 +104,8 @@ def test_rows_end_where_the_range_ends():
 def test_time_beyond_all_times_is_not_taken_for_another(timestamp_ms):
     batch = bytes(build_batch([Record(0, timestamp_ms, None, b"x")]))
     (portion,) = in_portions(visible_batches(memoryview(batch), None))
-    (time,) = to_arrow(portion, P0, 0, 1, with_headers=False).column("timestamp").cast("int64").to_pylist()
+    (rows,) = to_arrow(portion, P0, 0, 1, with_headers=False)
+    (time,) = rows.column("timestamp").cast("int64").to_pylist()
     assert time // 1_000 == 2**63 // 1000 - 1
 
 
@@ -157,3 +162,56 @@ def test_aborted_transactions_are_seen_only_by_readers_of_everything():
     assert [value for _, _, value, _ in rows_of(data, aborted=aborted)] == [b"committed", b"committed later"]
     assert [offset for offset, *_ in rows_of(data)] == [0, 1, 3, 5]
     assert end_of(memoryview(data)) == 8, "control records take up offsets, at the end too"
+
+
+def peak_of(batches: list[bytearray]) -> int:
+    """Bytes, while all of them are read."""
+    data = memoryview(b"".join(batches))
+    tracemalloc.start()
+    try:
+        for portion in in_portions(visible_batches(data, None)):
+            for rows in to_arrow(portion, P0, 0, 2**40, with_headers=True):
+                assert rows.num_rows
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_is_unpacked_together_is_bounded_by_what_it_unpacks_to():
+    """A portion was a portion by what compression usually saves: one of 300 batches held what they all unpack to."""
+    batches = [
+        build_batch([Record(0, 1, None, bytes(15 << 20))], base_offset=at, compression=Compression.ZSTD)
+        for at in range(20)
+    ]
+    peak = peak_of(batches)
+    assert peak < 10 * ARROW_BATCH_BYTES, "two are read while the next two are unpacked"
+
+
+def test_records_of_many_headers_come_in_parts():
+    (portion,) = in_portions(visible_batches(memoryview(batch_of_headers(60_000)), None))
+    (rows,) = to_arrow(portion, P0, 0, 2**40, with_headers=True)
+    assert rows["headers"].to_pylist() == [[{"key": "", "value": b""}] * 60_000]
+    (portion,) = in_portions(
+        visible_batches(memoryview(build_batch([Record(0, 1, b"", b"", (("", b""),) * 40_000)] * 5)), None)
+    )
+    assert [rows.num_rows for rows in to_arrow(portion, P0, 0, 2**40, with_headers=True)] == [2, 2, 1]
+    assert [rows.num_rows for rows in to_arrow(portion, P0, 0, 2**40, with_headers=False)] == [5]
+
+
+def test_a_record_of_more_headers_than_are_read_is_refused():
+    (portion,) = in_portions(visible_batches(memoryview(batch_of_headers(100_001)), None))
+    with pytest.raises(ApiError, match="more than the 100000 headers"):
+        list(to_arrow(portion, P0, 0, 1, with_headers=True))
+
+
+@pytest.mark.parametrize(("payload", "count"), [(bytes(5_000_000), 1), (bytes(5_000_000), BATCH_RECORDS_MAX + 1)])
+def test_records_of_no_bytes_fill_no_memory(payload, count):
+    """A batch of 64 MB may hold as many that begin and end at once."""
+    batch = memoryview(batch_of_payload(payload, count, Compression.ZSTD))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ApiError, match=r"whole records|are read of one"):
+            decode_columns([unpack(parse_batch_header(batch), batch)])
+        assert tracemalloc.get_traced_memory()[1] < 6 * len(payload)
+    finally:
+        tracemalloc.stop()
