@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.records.batch import HEADER_BYTES, BatchHeader, TimestampType
+from broker.records.batch import HEADER_BYTES, RECORD_BYTES_MIN, BatchHeader, TimestampType
 from broker.records.compression import decompress
 from broker.records.varint import read_varint
 
@@ -57,6 +57,8 @@ def unpack(header: BatchHeader, batch: memoryview) -> Unpacked:
     payload = decompress(header.compression, batch[HEADER_BYTES : header.size_bytes])
     if header.records_count > BATCH_RECORDS_MAX:
         raise _corrupt(f"a batch of {header.records_count} records; {BATCH_RECORDS_MAX} are read of one")
+    if header.records_count * RECORD_BYTES_MIN > len(payload):
+        raise _corrupt(f"{header.records_count} whole records do not fit into {len(payload)} bytes")
     return header, payload
 
 

@@ -11,6 +11,7 @@ import gc
 import random
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,9 @@ TIMED_SIZES = (1_000, 2_000, 4_000)
 SECONDS_MIN = 0.1
 #: No single measurement goes on for longer.
 LINES_MAX = 3_000_000
+#: Parts of a batch that is packed, and what its reader may hold at most: some MB unpacked, copied, and what is bounded.
+PACKED_SIZE = 1_000_000
+HELD_BYTES_MAX = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,20 @@ def timed(target: Target, pump: Pump[Any]) -> Growth | None:
         costs.append(seconds_of(lambda made=made: target.read(made), target.refusals))
     growth = Growth(target.name, pump.word, tuple(costs), "seconds")
     return growth if grows_too_fast(growth.costs, SECONDS_MIN) else None
+
+
+def held(target: Target, pump: Pump[Any]) -> Growth | None:
+    """Whether a reader holds more than is bounded of an input that is as good as empty on the wire."""
+    packed = pump.of(PACKED_SIZE)
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(*target.refusals):
+            target.read(packed)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    growth = Growth(target.name, pump.word, (float(len(packed)), float(peak)), "bytes held")
+    return growth if peak > HELD_BYTES_MAX else None
 
 
 def look(targets: Iterable[Target], seed: int, rounds: int) -> Iterator[Growth]:

@@ -9,6 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from broker.records.batch import Compression
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from broker.records.varint import varint
+from tests.produced_batches import batch_of_headers, batch_of_payload
+
 T = TypeVar("T")
 
 
@@ -40,6 +46,38 @@ def bytes_pump(seed: bytes, chance: random.Random) -> Pump[bytes]:
     return Pump(
         f"{seed[begin:end]!r} of {seed[:40]!r}", lambda count: seed[:begin] + seed[begin:end] * count + seed[end:]
     )
+
+
+def packed_pump(part: str) -> Pump[bytes]:
+    """A batch of a few KB of zstd that holds one of its parts again and again."""
+
+    def of(count: int) -> bytes:
+        match part:
+            case "headers of one record":
+                return bytes(batch_of_headers(count))
+            case "headers of many records":
+                return bytes(batch_of_headers(100, records=count // 100))
+            case "records":
+                return bytes(build_batch([Record(0, 1, None, None)] * (count // 5), compression=Compression.ZSTD))
+            case "records of no bytes":
+                return bytes(batch_of_payload(bytes(count), count, Compression.ZSTD))
+            case "records that the header does not tell of":
+                payload = b"".join(b"\x12\0\0" + varint(1_048_576 + each) + b"\1\1\0" for each in range(count // 20))
+                return bytes(batch_of_payload(payload, 1, Compression.ZSTD, last_offset_delta=2**31 - 1))
+            case _:
+                return bytes(batch_of_payload(b"\xff" * count, 1, Compression.ZSTD))
+
+    return Pump(part, of)
+
+
+PACKED_PARTS = (
+    "headers of one record",
+    "headers of many records",
+    "records",
+    "records of no bytes",
+    "records that the header does not tell of",
+    "bytes of one number",
+)
 
 
 def document_pump(seed: Any, chance: random.Random) -> Pump[Any]:

@@ -3,11 +3,15 @@
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
 
+from broker.client.visible_batches import visible_batches
 from broker.common.errors import BarnabasError
+from broker.common.types import TopicPartition
 from broker.config.authorizer import parse_super_users
 from broker.config.definition import parse_list
 from broker.config.listeners import parse_endpoints, parse_protocol_map
@@ -20,12 +24,20 @@ from broker.connect.plugins.directory.parsing import parse_json, split_row
 from broker.connect.rest.headers import read_rules
 from broker.connect.tasks.pipeline import _transforms
 from broker.coordinator.group.records import decode_group_value
+from broker.log.compaction.record_spans import unpack_batch
+from broker.log.timestamps import find_timestamp
+from broker.mirror.batches import copy_of
+from broker.probe.fetching import marks_of
 from broker.protocol.codec import decode, encode
 from broker.protocol.messages import MESSAGES
+from broker.protocol.messages.fetch import PartitionData
 from broker.protocol.primitives import Array
 from broker.protocol.schema import Struct
+from broker.records.batch import HEADER_BYTES, Compression, iterate_headers, parse_batch_header
 from broker.records.builder import build_batch
-from broker.records.record import Record, decode_records
+from broker.records.compression import decompress
+from broker.records.control import parse_marker
+from broker.records.record import Record, decode_records, iterate_records
 from broker.registry.avro.compatibility import incompatibilities as avro_incompatibilities
 from broker.registry.avro.parsing import parse as parse_avro
 from broker.registry.avro.printing import canonical, normalized
@@ -46,6 +58,7 @@ from console.access.reach import EVERYTHING
 from console.common.csv_table import csv_chunks
 from console.declared.declaration import DeclarationError
 from console.declared.parsing import parse as parse_declaration
+from console.gateway.unread import unread_in
 from console.records import cbor, json_layout, message_pack
 from console.records.masking import MaskingError, parse_masking
 from console.records.protobuf_wire import wire_text
@@ -54,7 +67,7 @@ from console.records.xml_layout import laid_out_xml
 from console.sso.group_rules import RulesError, TooManyRulesError
 from console.sso.group_rules import parse_rules as parse_group_rules
 from tests.fuzz.growth import Target
-from tests.fuzz.growth_inputs import Pump, bytes_pump, document_pump, text_pump
+from tests.fuzz.growth_inputs import PACKED_PARTS, Pump, bytes_pump, document_pump, packed_pump, text_pump
 
 LAYOUT_MAX = 10_000_000
 
@@ -206,6 +219,49 @@ def batch_targets() -> list[Target]:
         Target(f"records by {name}", decode_records, lambda _, of=of, name=name: Pump(name, of), (BarnabasError,))
         for name, of in (("count", of_records), ("headers", of_headers))
     ]
+
+
+def in_turns(batch: bytes) -> None:
+    """As the record reader goes through a batch: a few records at a time, which the next ones replace."""
+    records = iterate_records(parse_batch_header(batch), decompress(Compression.ZSTD, batch[HEADER_BYTES:]))
+    while list(islice(records, 1_000)):
+        pass
+
+
+def into_arrow(batch: bytes) -> None:
+    from broker.spark.rows import in_portions, to_arrow  # pandas takes a second
+
+    for portion in in_portions(visible_batches(memoryview(batch), None)):
+        for _ in to_arrow(portion, TopicPartition("t", 0), 0, 2**40, with_headers=True):
+            pass
+
+
+def offset_of_time(batch: bytes) -> None:
+    segment = SimpleNamespace(
+        max_timestamp=2**40, read_batch=lambda *_: batch, batches_from_timestamp=lambda _: iterate_headers(batch)
+    )
+    find_timestamp([segment], 0, 0)
+
+
+def fetched_of(batch: bytes) -> PartitionData:
+    return PartitionData(partition_index=0, error_code=0, high_watermark=2**40, last_stable_offset=0, records=batch)
+
+
+#: What reads a batch that a client packed: of each as much is held as is bounded, whatever it unpacks to.
+PACKED_TARGETS = [
+    Target(name, read, lambda chance: packed_pump(chance.choice(PACKED_PARTS)), (IndexError, BarnabasError))
+    for name, read in {
+        "records of a batch": decode_records,
+        "records in turns": in_turns,
+        "records into Arrow": into_arrow,
+        "records of a compacted topic": lambda batch: unpack_batch(parse_batch_header(batch), batch),
+        "offset of a time": offset_of_time,
+        "first record that is not read": lambda batch: unread_in(fetched_of(batch), 1),
+        "batch for another cluster": lambda batch: copy_of(parse_batch_header(batch), memoryview(batch), 1),
+        "records of the probe": lambda batch: marks_of(fetched_of(batch), 0),
+        "end of a transaction": parse_marker,
+    }.items()
+]
 
 
 # -- configurations

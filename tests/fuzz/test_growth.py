@@ -2,13 +2,30 @@
 
 import pytest
 
-from tests.fuzz.growth import Target, counted, grows_too_fast, look
-from tests.fuzz.growth_inputs import Pump
-from tests.fuzz.growth_targets import TARGETS
+from broker.records.batch import HEADER_BYTES, Compression
+from broker.records.compression import decompress
+from tests.fuzz.growth import Target, counted, grows_too_fast, held, look
+from tests.fuzz.growth_inputs import PACKED_PARTS, Pump, packed_pump
+from tests.fuzz.growth_targets import PACKED_TARGETS, TARGETS
 
 
 def test_whatever_reads_a_client_s_input_costs_what_the_input_is_long():
     assert [str(growth) for growth in look(TARGETS, seed=1, rounds=3)] == []
+
+
+@pytest.mark.parametrize("part", [PACKED_PARTS[0], PACKED_PARTS[3], PACKED_PARTS[5]])
+def test_what_a_batch_unpacks_to_fills_the_memory_of_no_reader(part):
+    pump = packed_pump(part)
+    found = [held(target, pump) for target in PACKED_TARGETS]
+    assert [str(growth) for growth in found if growth is not None] == []
+
+
+def test_a_reader_that_holds_all_of_it_is_found():
+    def all_headers(batch: bytes) -> list[bytes]:
+        return [bytes(decompress(Compression.ZSTD, batch[HEADER_BYTES:])) for _ in range(32)]
+
+    target = Target("made up", all_headers, lambda _: packed_pump(PACKED_PARTS[0]))
+    assert "bytes held" in str(held(target, packed_pump(PACKED_PARTS[0])))
 
 
 def squares(items: list[int]) -> None:
@@ -41,4 +58,4 @@ def test_what_is_fixed_does_not_hide_what_grows():
 
 
 def test_every_target_takes_inputs_of_its_own():
-    assert len({target.name for target in TARGETS}) == len(TARGETS)
+    assert len({target.name for target in (*TARGETS, *PACKED_TARGETS)}) == len(TARGETS) + len(PACKED_TARGETS)
