@@ -23,7 +23,7 @@ from broker.runtime.replication.record_deletions import Deleted, Deletion
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.security.operations import Operation
 
-#: What was deleted here, with the result that says what came of it.
+#: What is deleted here, with the result that says what came of it.
 _Pending = list[tuple[DeleteRecordsPartitionResult, Deletion]]
 
 
@@ -33,14 +33,14 @@ async def handle_delete_records(request: DeleteRecordsRequest, context: RequestC
     pending: _Pending = []
     topics = await partitions_in_turns(
         asked,
-        lambda topic, each: _denied(each) if topic in denied else _delete(topic, each, context, pending),
+        lambda topic, each: _denied(each) if topic in denied else _plan(topic, each, context, pending),
         context.services.turns,
     )
     response = DeleteRecordsResponse(
         topics=[DeleteRecordsTopicResult(name=name, partitions=partitions) for name, partitions in topics]
     )
     if pending:
-        pending = await _noted(pending, context)
+        pending = await _carried_out(pending, context)
     if not pending:
         return response
     return await context.services.deletions.wait(
@@ -55,14 +55,14 @@ def _denied(asked: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
     return DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=-1, error_code=code)
 
 
-def _delete(
+def _plan(
     topic: str, asked: DeleteRecordsPartition, context: RequestContext, pending: _Pending
 ) -> DeleteRecordsPartitionResult:
     result = DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=-1)
     try:
         if topic in INTERNAL_TOPICS:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-        deletion = context.services.deletions.delete(topic, asked.partition_index, asked.offset)
+        deletion = context.services.deletions.plan(topic, asked.partition_index, asked.offset)
     except ApiError as error:
         result.error_code = refusal(error, TopicPartition(topic, asked.partition_index), context)
     else:
@@ -70,17 +70,17 @@ def _delete(
     return result
 
 
-async def _noted(pending: _Pending, context: RequestContext) -> _Pending:
-    """Note the new log starts, and return the deletions of which that is done; the results of the others say why."""
-    refused = await context.services.deletions.note([deletion for _, deletion in pending])
-    noted = []
+async def _carried_out(pending: _Pending, context: RequestContext) -> _Pending:
+    """Delete, and return the deletions that are done; the results of the others get the reason."""
+    refused = await context.services.deletions.carry_out([deletion for _, deletion in pending])
+    done = []
     for result, deletion in pending:
         error = refused.get(deletion.hosted.partition.topic_partition)
         if error is None:
-            noted.append((result, deletion))
+            done.append((result, deletion))
         else:
             result.error_code = error.code
-    return noted
+    return done
 
 
 def _when_decided(response: DeleteRecordsResponse, pending: _Pending, outcomes: list[Deleted]) -> DeleteRecordsResponse:

@@ -67,6 +67,12 @@ class FutureLogs(LogRemoval):
     def futures(self) -> dict[TopicPartition, FutureLog]:
         return dict(self._futures)
 
+    def is_start_noted_of_future(self, partition: TopicPartition) -> bool:
+        """Whether a kill would let the copy start where the log would: records may have been deleted since step 1."""
+        future = self._futures[partition]
+        noted = max(future.log.first_base_offset, future.home.log_start_offsets.get(partition))
+        return noted >= self.noted_log_start(partition)
+
     def prefer(self, partition: TopicPartition, directory: LogDirectory) -> None:
         """The partition's log, when it is made, is to be made there."""
         self._preferred.pop(partition, None)
@@ -117,10 +123,10 @@ class FutureLogs(LogRemoval):
         with self._writing_to(future.home, partition, "copied"):
             for checkpoint, offset in (
                 (future.home.recovery_points, future.log.recovery_point),
-                (future.home.log_start_offsets, future.log.log_start_offset),
+                (future.home.log_start_offsets, max(future.log.log_start_offset, self.noted_log_start(partition))),
                 (future.home.high_watermarks, min(high_watermark, future.log.log_end_offset)),
             ):
-                checkpoint.note({partition: offset})
+                checkpoint.note(partial(dict, {partition: offset}))
         with self._writing_to(home, partition, "moved"):
             replace_file(home.path_of(partition) / MOVED_TO, str(future.home.path.absolute()).encode())
 

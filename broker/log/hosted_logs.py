@@ -7,7 +7,7 @@ and stays; `on_directory_full` hears of each refusal.
 For a worker thread, one at a time, while the owner goes on: `flush_due`, `checkpoint_…`, `purge_segments`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -26,6 +26,9 @@ from broker.log.room import DirectoryRoom
 from broker.log.truncation import Cut, LogExtent
 
 _log = logger(__name__)
+
+#: What to note of a log, None for nothing, from what is noted of it in its directory.
+_OffsetOf = Callable[[TopicPartition, Log, int | None], int | None]
 
 
 class FutureLog(NamedTuple):
@@ -135,35 +138,52 @@ class HostedLogs:
 
     def checkpoint_recovery_points(self) -> None:
         """Note up to where each log is fsynced, so that recovery need not read what is before."""
-        self._checkpoint(lambda directory: directory.recovery_points, lambda partition, log: log.recovery_point)
-
-    def checkpoint_log_start_offsets(self) -> None:
-        """Note where each log starts that does not start with its first segment."""
         self._checkpoint(
-            lambda directory: directory.log_start_offsets,
-            lambda partition, log: log.log_start_offset if log.log_start_offset > log.segments[0].base_offset else None,
+            lambda directory: directory.recovery_points, lambda _partition, log, _noted: log.recovery_point
         )
 
-    def note_log_starts(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, ApiError]:
-        """Note where the logs of `partitions` start now, durably, and return which could not be noted, and why.
-
-        For a worker thread. A log that was let go meanwhile is left out.
+    def checkpoint_log_start_offsets(self) -> None:
+        """Note where each log starts that does not start with its first segment. A later start that is noted stays: it
+        was noted before the log moves there.
         """
-        by_home: dict[LogDirectory, dict[TopicPartition, int]] = {}
-        for partition in partitions:
-            log, home = self._logs.get(partition), self._homes.get(partition)
-            if log is not None and home is not None:
-                by_home.setdefault(home, {})[partition] = log.log_start_offset
-        refused: dict[TopicPartition, ApiError] = {}
-        for home, offsets in by_home.items():
-            try:
-                home.log_start_offsets.note(offsets)
-            except OSError as error:
-                reason = f"the log start offset could not be noted: {error.strerror}"
-                refused |= dict.fromkeys(offsets, ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason))
-                if not is_full(error):
-                    self._fail(home, error)
-        return refused
+
+        def log_start_of(_partition: TopicPartition, log: Log, noted: int | None) -> int | None:
+            start = max(log.log_start_offset, noted or 0)
+            return start if start > log.first_base_offset else None
+
+        self._checkpoint(lambda directory: directory.log_start_offsets, log_start_of)
+
+    def noted_log_start(self, partition: TopicPartition) -> int:
+        """Return where a start after a kill would let the log begin, -1 without a log."""
+        log, home = self._logs.get(partition), self._homes.get(partition)
+        if log is None or home is None:
+            return -1
+        return max(log.first_base_offset, home.log_start_offsets.get(partition))
+
+    def note_log_starts(self, directory: Path, starts: Mapping[TopicPartition, int]) -> dict[TopicPartition, ApiError]:
+        """Note, durably and with one write, that these logs of one log directory start at `starts` or later.
+
+        Return which could not be noted, and why. For a worker thread. A log that was let go, cut, or moved to another
+        directory meanwhile is left out: `noted_log_start` tells.
+        """
+        home = next(each for each in self._directories if each.path == directory)
+
+        def still_there() -> dict[TopicPartition, int]:
+            logs = {partition: self._logs.get(partition) for partition in starts if self._is_in(partition, home)}
+            return {
+                partition: max(starts[partition], log.log_start_offset, self.noted_log_start(partition))
+                for partition, log in logs.items()
+                if log is not None and not log.is_lent
+            }
+
+        try:
+            home.log_start_offsets.note(still_there)
+        except OSError as error:
+            if not is_full(error):
+                self._fail(home, error)
+            reason = f"the log start offset could not be noted: {error.strerror}; nothing was deleted"
+            return dict.fromkeys(starts, ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason))
+        return {}
 
     def store_high_watermarks(self, high_watermarks: Mapping[TopicPartition, int]) -> None:
         """Note up to where each partition is known to be replicated.
@@ -171,9 +191,9 @@ class HostedLogs:
         One that has a log and is not in `high_watermarks`, because nobody has given it a role yet, keeps its note.
         """
 
-        def high_watermark_of(partition: TopicPartition, log: Log) -> int | None:
+        def high_watermark_of(partition: TopicPartition, log: Log, noted: int | None) -> int | None:
             known = high_watermarks.get(partition)
-            return self._noted_high_watermark(partition) if known is None else min(known, log.log_end_offset)
+            return noted if known is None else min(known, log.log_end_offset)
 
         self._checkpoint(lambda directory: directory.high_watermarks, high_watermark_of)
 
@@ -217,7 +237,7 @@ class HostedLogs:
     def _checkpoint(
         self,
         checkpoint_of: Callable[[LogDirectory], OffsetCheckpoint],
-        offset_of: Callable[[TopicPartition, Log], int | None],
+        offset_of: _OffsetOf,
     ) -> None:
         for directory in self._online():
             if not directory.is_loaded:
@@ -236,17 +256,19 @@ class HostedLogs:
         self,
         directory: LogDirectory,
         checkpoint: OffsetCheckpoint,
-        offset_of: Callable[[TopicPartition, Log], int | None],
+        offset_of: _OffsetOf,
     ) -> dict[TopicPartition, int]:
         """What is noted of a log that is being cut was lowered for that, and stays; so does what is noted of one that
-        was not opened. A copy that lies here is noted under the name it will have.
+        was not opened. A copy that lies here is noted under the name it will have, as it is now.
         """
-        logs = [(partition, log) for partition, log in list(self._logs.items()) if self._is_in(partition, directory)]
-        logs += [(each, future.log) for each, future in list(self._futures.items()) if future.home is directory]
-        offsets = {
-            partition: checkpoint.noted(partition) if log.is_lent else offset_of(partition, log)
-            for partition, log in logs
-        }
+        offsets: dict[TopicPartition, int | None] = {}
+        for partition, log in list(self._logs.items()):
+            if self._is_in(partition, directory):
+                noted = checkpoint.noted(partition)
+                offsets[partition] = noted if log.is_lent else offset_of(partition, log, noted)
+        for partition, future in list(self._futures.items()):
+            if future.home is directory:
+                offsets[partition] = offset_of(partition, future.log, None)
         offsets |= {partition: checkpoint.noted(partition) for partition in self._unopened_in(directory)}
         return {partition: offset for partition, offset in offsets.items() if offset is not None}
 

@@ -407,16 +407,10 @@ class Log(LogParts):
         return sum(segment.size_bytes for segment, _ in gone)
 
     def delete_records(self, offset: int, high_watermark: int) -> int:
-        """Let the log start at `offset` (-1: the high watermark) and return where it starts; files go when retention
-        next looks. Raises ApiError(OFFSET_OUT_OF_RANGE).
+        """Let the log start at `deletion_offset` and return where it starts; files go when retention next looks. A kill
+        undoes that unless it was noted before (`HostedLogs.note_log_starts`).
         """
-        self._availability.refuse_if_offline()
-        target = high_watermark if offset == -1 else offset
-        if not 0 <= target <= high_watermark:
-            raise ApiError(
-                ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {target} is not from 0 to the high watermark, {high_watermark}"
-            )
-        self._start_at(target)
+        self._start_at(self.deletion_offset(offset, high_watermark))
         return self.log_start_offset
 
     def follow_log_start(self, offset: int) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from broker.common.errors import ApiError, ErrorCode
 from broker.log.availability import Availability
 from broker.log.config import LogConfig
 from broker.log.cuts import Cuts
@@ -43,6 +44,21 @@ class LogParts:
         self._reader = LogReader(directory, self._segments, self._cuts, self._availability)
         self._writer = LogWriter(directory, config, self._segments, self._epochs, producers, self._availability)
         self._follower_writer = FollowerWriter(self._writer, self._segments, self._epochs, producers)
+
+    @property
+    def first_base_offset(self) -> int:
+        """Where the first segment begins: opening the log lets it start there, unless a later start is noted."""
+        return self._segments.first.base_offset
+
+    def deletion_offset(self, offset: int, high_watermark: int) -> int:
+        """Return `offset`, the high watermark for -1. Raises ApiError: OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR."""
+        self._availability.refuse_if_offline()
+        target = high_watermark if offset == -1 else offset
+        if not 0 <= target <= high_watermark:
+            raise ApiError(
+                ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {target} is not from 0 to the high watermark, {high_watermark}"
+            )
+        return target
 
     @property
     def on_disk_full(self) -> Callable[[], None]:

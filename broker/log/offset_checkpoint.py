@@ -44,10 +44,10 @@ class OffsetCheckpoint:
         with self._lock:
             self._write(dict(offsets()))
 
-    def note(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Of these partitions, durably, before the next `store` does it. Raises OSError."""
+    def note(self, offsets: Callable[[], Mapping[TopicPartition, int]]) -> None:
+        """Add, durably, what `offsets` returns now; what is noted of other partitions stays. Raises OSError."""
         with self._lock:
-            self._write({**self._offsets, **offsets})
+            self._write({**self._offsets, **offsets()})
 
     def lower(self, offsets: Mapping[TopicPartition, int]) -> None:
         """What was noted beyond these is no longer true, and the file must not say it any more. Raises OSError."""
@@ -57,12 +57,13 @@ class OffsetCheckpoint:
                 self._write(self._offsets | lowered)
 
     def forget(self, partition: TopicPartition) -> None:
-        """Whatever was noted of a partition of this name is no longer true. Raises OSError."""
-        if partition in self._offsets:
-            with self._lock:
+        """Remove what was noted of a partition of this name, also by a write that is under way. Raises OSError."""
+        with self._lock:
+            if partition in self._offsets:
                 self._write({known: offset for known, offset in self._offsets.items() if known != partition})
 
     def _write(self, offsets: dict[TopicPartition, int]) -> None:
+        """For who holds the lock: what is in the file cannot change between the comparison and the write."""
         if offsets != self._offsets or not self._path.exists():
             write_offset_checkpoint(self._path, offsets)
             self._offsets = offsets

@@ -79,6 +79,8 @@ class Followed:
     told_end: int = -1
     #: Our log is being cut or fsynced: nothing is asked, and nothing counts.
     is_held: bool = False
+    #: That our log starts later is being noted; the leader hears of it then.
+    is_start_being_noted: bool = False
 
 
 @dataclass(slots=True)

@@ -269,7 +269,7 @@ class LogDirMoves:
         is_cut = (log, log.cuts_count) != self._compared.get(partition)
         if not is_known or is_cut or log.is_offline or copy.is_offline or not self._copy_rest(log, copy):
             return False
-        if copy.recovery_point < log.recovery_point:
+        if copy.recovery_point < log.recovery_point or not self._logs.is_start_noted_of_future(partition):
             return False
         copy.config = log.config
         copy.follow_log_start(log.log_start_offset)

@@ -7,11 +7,13 @@ every 100 ms, when time may be up, or a broker that was waited for be gone.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.runtime.disk.log_start_notes import Refusals
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 _SWEEP_S = 0.1
@@ -71,8 +73,8 @@ class RecordDeletions:
         """Partitions somebody waits for."""
         return len(self._waiting)
 
-    def delete(self, topic: str, partition: int, offset: int) -> Deletion:
-        """Forget in the leader's log what is before `offset` (-1: all that is committed); followers hear of it.
+    def plan(self, topic: str, partition: int, offset: int) -> Deletion:
+        """Return the deletion of what is before `offset` (-1: all that is committed) in a log this broker leads.
 
         Raises ApiError: POLICY_VIOLATION where nothing is ever deleted for its age, OFFSET_OUT_OF_RANGE, or what says
         that this broker may not serve the partition.
@@ -80,17 +82,34 @@ class RecordDeletions:
         hosted = self._replicas.leader_log(topic, partition)
         if not hosted.log.config.is_deleted:
             raise ApiError(ErrorCode.POLICY_VIOLATION, "records of a topic that is only compacted are not deleted")
-        high_watermark = hosted.partition.high_watermark
-        hosted.log.delete_records(offset, high_watermark)
-        self._replicas.log_start_moved(hosted)
-        return Deletion(hosted, high_watermark if offset == -1 else offset)
+        return Deletion(hosted, hosted.log.deletion_offset(offset, hosted.partition.high_watermark))
 
-    async def note(self, deletions: Sequence[Deletion]) -> dict[TopicPartition, ApiError]:
-        """Note where the logs start now, before anything is answered: a kill must not bring the records back.
-
-        Return which could not be noted, and why.
+    async def carry_out(self, deletions: Sequence[Deletion]) -> dict[TopicPartition, ApiError]:
+        """Note where the logs are to start, and then let them: neither readers nor followers hear of a deletion that a
+        kill would undo. Return which could not be done, and why: in those logs nothing is deleted.
         """
-        return await self._replicas.logs.note_log_starts([each.hosted.partition.topic_partition for each in deletions])
+        by_directory: dict[Path, dict[TopicPartition, int]] = {}
+        for hosted, offset in deletions:
+            by_directory.setdefault(hosted.log.directory.parent, {})[hosted.partition.topic_partition] = offset
+        refused: Refusals = {}
+        for noted in [self._replicas.logs.log_starts.begin(*starts) for starts in by_directory.items()]:
+            refused |= await asyncio.shield(noted)
+        for deletion in deletions:
+            topic_partition = deletion.hosted.partition.topic_partition
+            try:
+                if topic_partition not in refused:
+                    self._delete(deletion)
+            except ApiError as error:
+                refused[topic_partition] = error
+        return refused
+
+    def _delete(self, deletion: Deletion) -> None:
+        hosted, offset = deletion
+        if self._replicas.logs.noted_log_start(hosted.partition.topic_partition) < offset:
+            reason = "the log was cut, moved or removed before the deletion was noted; delete again"
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
+        hosted.log.delete_records(offset, hosted.partition.high_watermark)
+        self._replicas.log_start_moved(hosted)
 
     def wait(self, deletions: Sequence[Deletion], timeout_ms: int, respond: Respond) -> asyncio.Future:
         """`respond` of what became of each deletion (at least one, a partition once), when all are decided.

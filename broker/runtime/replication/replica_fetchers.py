@@ -29,6 +29,7 @@ from broker.replication.truncation import EpochEnd, truncation_offset
 from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
 from broker.runtime.replication.follower_cuts import start_over_at, truncate
+from broker.runtime.replication.log_start_reports import LogStartReports
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 from broker.runtime.rounds import rounds
 
@@ -130,6 +131,7 @@ class ReplicaFetcher:
         self._dialer = dialer
         self._settings = settings
         self._clock = clock
+        self._log_starts = LogStartReports(self.link, replicas, self._not_ready, self._send_soon)
         self._connection: Connection | None = None
         self._back_off_s = _RECONNECT_FIRST_S
         self._correlation_ids = count()
@@ -250,7 +252,7 @@ class ReplicaFetcher:
         end = log.log_end_offset
         if log.is_flush_due:
             end = min(end, max(log.recovery_point, self.link.followed[topic_partition].told_end))
-        return Position(end, log.leader_epoch_at(end - 1), log.log_start_offset)
+        return Position(end, log.leader_epoch_at(end - 1), self._log_starts.start_to_report(topic_partition))
 
     def _arm_retry(self) -> None:
         retry_at_ms = self.link.next_retry_ms()
@@ -302,7 +304,7 @@ class ReplicaFetcher:
             else:
                 records = data.records or b""
                 self._replicas.take_fetched(hosted, records, data.high_watermark, data.log_start_offset)
-                self.link.starts_at(topic_partition, hosted.log.log_start_offset)
+                self._log_starts.look(hosted)
                 if self._troubles:
                     self._troubles.is_over(topic_partition)
                 if records:

@@ -17,6 +17,7 @@ from broker.runtime.disk.executor import DiskExecutor
 from broker.runtime.disk.group_flushes import GroupFlushes
 from broker.runtime.disk.log_copies import LogCopies
 from broker.runtime.disk.log_cuts import LogCuts
+from broker.runtime.disk.log_start_notes import LogStartNotes
 from broker.runtime.replication.hosted_partition import HostedPartition
 
 _log = logger(__name__)
@@ -31,6 +32,7 @@ class ReplicaLogs:
         #: Threads of their own: readers and producers do not wait behind a thousand cuts.
         self._reads, self._flushing = DiskExecutor(), DiskExecutor()
         self.flushes = GroupFlushes(self._flushing)
+        self.log_starts = LogStartNotes(logs, self._flushing)
         self.cuts = LogCuts(logs, self._disk)
         self.copies = LogCopies()
         #: In use, though another topic of the name was given a role: `StrayLogs` asks which of both there is.
@@ -132,9 +134,9 @@ class ReplicaLogs:
         if self._purging is None or self._purging.done():
             self._purging = asyncio.get_running_loop().create_task(self._purge())
 
-    async def note_log_starts(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, ApiError]:
-        """Note where these logs start, durably; return which could not be noted, and why."""
-        return await asyncio.to_thread(self._logs.note_log_starts, list(partitions))
+    def noted_log_start(self, topic_partition: TopicPartition) -> int:
+        """Return where the log would start after a kill, -1 without a log."""
+        return self._logs.noted_log_start(topic_partition)
 
     async def fetch(self, parts: Collection[ColdPart]) -> None:
         """Returns when all that is cold has been read, or could not be."""

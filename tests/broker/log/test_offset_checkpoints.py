@@ -1,12 +1,14 @@
 """What a manager notes of its logs from time to time, and what the next start makes of it."""
 
 from pathlib import Path
+from threading import Thread
 from uuid import UUID
 
 import pytest
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.log import offset_checkpoint
 from broker.log.checkpoints import read_offset_checkpoint
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
@@ -242,3 +244,47 @@ def test_notes_cannot_be_lowered_on_a_full_disk_so_nothing_is_cut(manager, monke
     assert manager.offline_directories == {}
     log.truncate_to(4)
     assert records_of(log) == before[:4]
+
+
+def test_what_is_forgotten_is_not_brought_back_by_a_write_under_way(tmp_path, monkeypatch):
+    """A topic made anew under the name would begin where the earlier one was deleted up to."""
+    checkpoint, write = OffsetCheckpoint(tmp_path / "c"), offset_checkpoint.write_offset_checkpoint
+    forgetting = Thread(target=checkpoint.forget, args=[ORDERS_0])
+
+    def write_meanwhile(*arguments) -> None:
+        if not forgetting.ident:
+            forgetting.start()
+            forgetting.join(0.1)
+        write(*arguments)
+
+    monkeypatch.setattr(offset_checkpoint, "write_offset_checkpoint", write_meanwhile)
+    checkpoint.store(lambda: {ORDERS_0: 7, ORDERS_1: 8})
+    forgetting.join()
+    assert read_offset_checkpoint(tmp_path / "c") == {ORDERS_1: 8}
+
+
+def test_a_log_start_that_is_noted_is_not_given_to_a_topic_made_anew(manager, tmp_path):
+    manager.note_log_starts(tmp_path / "data", {ORDERS_0: 4})
+    manager.delete(ORDERS_0)
+    manager.note_log_starts(tmp_path / "data", {ORDERS_0: 4, ORDERS_1: 5})
+    assert noted(tmp_path, START) == {ORDERS_0: 4, ORDERS_1: 5}
+    manager.get_or_create(ORDERS_0, SECOND_ID)
+    assert noted(tmp_path, START) == {ORDERS_1: 5}
+
+
+def test_a_note_comes_before_the_log_moves_and_no_other_note_takes_it_back(manager, start, tmp_path):
+    """The log's owner has not moved its start yet when the time for the regular note comes, or for a smaller one."""
+    manager.note_log_starts(tmp_path / "data", {ORDERS_0: 6})
+    manager.note_log_starts(tmp_path / "data", {ORDERS_0: 4})
+    manager.checkpoint_log_start_offsets()
+    assert noted(tmp_path, START) == {ORDERS_0: 6}
+    kill(manager)
+    assert start().get(ORDERS_0).log_start_offset == 6
+
+
+def test_a_note_is_no_obstacle_for_a_cut(manager, tmp_path):
+    manager.note_log_starts(tmp_path / "data", {ORDERS_0: 6})
+    manager.get(ORDERS_0).delete_records(6, high_watermark=6)
+    manager.get(ORDERS_0).truncate_to(3)
+    manager.checkpoint_log_start_offsets()
+    assert noted(tmp_path, START) == {ORDERS_0: 3}

@@ -285,3 +285,22 @@ async def test_whoever_watches_for_full_directories_hears_of_a_log_that_has_move
     await codes(await served.client(), to(directories[1]))
     await moved(served, directories[1])
     await eventually(lambda: homes == [directories[1].name], "told of, once the log is there")
+
+
+async def test_a_deletion_that_was_noted_in_the_directory_left_is_noted_in_the_new_one(
+    served, directories, monkeypatch
+):
+    """It came between the last note and the exchange: a kill must not bring its records back."""
+    prepare, deletions = served.logs.prepare_replacement, iter([2])
+
+    def prepare_early(partition: TopicPartition, high_watermark: int) -> None:
+        prepare(partition, high_watermark)
+        for offset in deletions:
+            served.logs.note_log_starts(directories[0], {partition: offset})
+            served.logs.get(partition).delete_records(offset, high_watermark)
+
+    monkeypatch.setattr(served.logs, "prepare_replacement", prepare_early)
+    append(served, 3)
+    await codes(await served.client(), to(directories[1]))
+    await moved(served, directories[1])
+    assert served.logs.noted_log_start(T_0) == served.logs.get(T_0).log_start_offset == 2

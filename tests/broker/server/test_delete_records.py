@@ -80,5 +80,6 @@ async def test_a_deletion_that_a_full_disk_does_not_note_is_refused(served, monk
     with monkeypatch.context() as disk:
         disk.setattr("broker.log.offset_checkpoint.write_offset_checkpoint", full)
         assert await deleted(client, delete(2)) == (ErrorCode.KAFKA_STORAGE_ERROR, -1)
+    assert served.replicas.get("t", 0).log.log_start_offset == 0, "what is refused is not done"
     assert await deleted(client, delete(2)) == (ErrorCode.NONE, 2)
     assert "t 0 2" in noted_starts(served)

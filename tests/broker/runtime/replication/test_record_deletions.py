@@ -108,15 +108,22 @@ async def world(tmp_path):
         each.shutdown()
 
 
-def delete(world, offset: int, timeout_ms: int = 30_000) -> asyncio.Future:
-    deletion = world.deletions.delete("t", 0, offset)
-    return world.deletions.wait([deletion], timeout_ms, lambda outcomes: outcomes[0])
+async def deletion_of(world, offset: int) -> Deletion:
+    """Return a deletion that this leader has carried out."""
+    deletion = world.deletions.plan("t", 0, offset)
+    assert await world.deletions.carry_out([deletion]) == {}
+    return deletion
+
+
+async def delete(world, offset: int, timeout_ms: int = 30_000) -> asyncio.Future:
+    """Return what the request is answered, once this leader has carried it out."""
+    return world.deletions.wait([await deletion_of(world, offset)], timeout_ms, lambda outcomes: outcomes[0])
 
 
 @pytest.mark.parametrize("offset", [7, -1], ids=["to an offset", "all that is committed"])
 async def test_answer_comes_when_every_follower_has_said_that_it_let_go(world, offset):
     target = RECORDS if offset == -1 else offset
-    answer = delete(world, offset)
+    answer = await delete(world, offset)
     for follower in (world.near, world.far):
         assert not answer.done()
         await follower.exchange()
@@ -128,25 +135,25 @@ async def test_answer_comes_when_every_follower_has_said_that_it_let_go(world, o
 
 
 async def test_what_all_have_let_go_of_before_is_answered_at_once(world):
-    first = delete(world, 5)
+    first = await delete(world, 5)
     for follower in (world.near, world.far) * 2:
         await follower.exchange()
     assert first.done()
-    assert delete(world, 3).result() == Deleted(ErrorCode.NONE, 5)
+    assert (await delete(world, 3)).result() == Deleted(ErrorCode.NONE, 5)
 
 
 async def test_follower_that_let_go_of_more_by_itself_is_not_waited_for_in_vain(world):
     """Retention moved its start, which it says with what it says next; the leader's start changes nothing there."""
     for follower in (world.near, world.far):
         follower.log.delete_records(8, RECORDS)
-    answer = delete(world, 7)
+    answer = await delete(world, 7)
     for follower in (world.near, world.far) * 2:
         await follower.exchange()
     assert answer.result() == Deleted(ErrorCode.NONE, 7)
 
 
 async def test_time_that_is_up_is_said_with_how_far_all_have_come(world):
-    answer = delete(world, 7, timeout_ms=1_000)
+    answer = await delete(world, 7, timeout_ms=1_000)
     await world.near.exchange()
     await world.near.exchange()
     world.clock.advance(1_001)
@@ -155,7 +162,7 @@ async def test_time_that_is_up_is_said_with_how_far_all_have_come(world):
 
 
 async def test_replica_whose_broker_is_away_is_not_waited_for(world):
-    answer = delete(world, 7)
+    answer = await delete(world, 7)
     await world.near.exchange()
     await world.near.exchange()
     assert not answer.done()
@@ -165,7 +172,7 @@ async def test_replica_whose_broker_is_away_is_not_waited_for(world):
 
 async def test_follower_that_registered_anew_has_to_say_again_where_it_starts(world):
     world.replicas.apply_leader_and_isr(role(leader_epoch=6))
-    answer = delete(world, 0)
+    answer = await delete(world, 0)
     assert not answer.done(), "under this epoch nobody has said anything"
     for follower in (world.near, world.far):
         follower.link.follow(T, UUID(int=1), 6)
@@ -174,27 +181,27 @@ async def test_follower_that_registered_anew_has_to_say_again_where_it_starts(wo
 
 
 async def test_leadership_that_is_lost_leaves_it_open_what_the_next_leader_shows(world):
-    answer = delete(world, 7)
+    answer = await delete(world, 7)
     world.replicas.apply_leader_and_isr(role(leader=NEAR, leader_epoch=6))
     assert answer.result().code is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 async def test_disk_that_fails_meanwhile_is_said(world):
-    answer = delete(world, 7)
+    answer = await delete(world, 7)
     world.hosted.log.on_disk_error(OSError(5, "Input/output error"))
     world.replicas.resign_offline()
     assert answer.result().code is ErrorCode.KAFKA_STORAGE_ERROR
 
 
 async def test_client_that_hung_up_is_forgotten(world):
-    delete(world, 7).cancel()
+    (await delete(world, 7)).cancel()
     await eventually(lambda: not len(world.deletions), "nobody waits")
 
 
 async def test_one_partition_that_is_slow_does_not_lose_the_outcome_of_another(world):
     outcomes = []
     await world.near.exchange()
-    deletion = world.deletions.delete("t", 0, 7)
+    deletion = await deletion_of(world, 7)
     elsewhere = SimpleNamespace(partition=SimpleNamespace(topic_partition=TopicPartition("u", 0), is_leader=False))
     elsewhere.partition.refusal = ErrorCode.NOT_LEADER_OR_FOLLOWER
     answer = world.deletions.wait([Deletion(elsewhere, 1), deletion], 30_000, outcomes.extend)
@@ -207,6 +214,6 @@ async def test_one_partition_that_is_slow_does_not_lose_the_outcome_of_another(w
 async def test_records_of_a_topic_that_is_only_compacted_are_not_deleted(world):
     world.hosted.log.config = LogConfig(cleanup_policy=("compact",))
     with pytest.raises(ApiError) as refused:
-        world.deletions.delete("t", 0, 1)
+        world.deletions.plan("t", 0, 1)
     assert refused.value.code is ErrorCode.POLICY_VIOLATION
     assert world.hosted.log.log_start_offset == 0

@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import errno
+import shutil
 import threading
 from types import SimpleNamespace
 from uuid import UUID
@@ -14,7 +15,7 @@ from broker.common.clock import SystemClock
 from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_PER_CALLBACK
 from broker.common.types import TopicPartition
-from broker.log import truncation
+from broker.log import offset_checkpoint, truncation
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.log.room import RoomFound
@@ -53,6 +54,8 @@ class Wire:
     def __init__(self):
         self.is_open = True
         self.requests: list[dict[int, int]] = []
+        #: Where the log of each partition starts, as the leader was last told.
+        self.log_starts: dict[int, int] = {}
 
     def reserve(self) -> None:
         return None
@@ -64,6 +67,9 @@ class Wire:
         self.requests.append(
             {each.partition: each.fetch_offset for topic in request.topics for each in topic.partitions}
         )
+        self.log_starts |= {
+            each.partition: each.log_start_offset for topic in request.topics for each in topic.partitions
+        }
 
     def close(self, _reason="") -> None:
         self.is_open = False
@@ -132,7 +138,7 @@ class World:
 
 @pytest.fixture
 async def world(tmp_path):
-    world = World(tmp_path)
+    world = World(tmp_path / "data")
     yield world
     world.fetchers.close()
     await world.replicas.logs.idle()
@@ -414,3 +420,86 @@ async def test_a_replica_outside_the_isr_waits_for_room_before_it_follows_and_on
     world.replicas.logs.writable_again()
     await eventually(lambda: world.answer([]) or len(world.wire.asked_for) == PARTITIONS, "all is asked for")
     assert world.wire.asked_for == dict.fromkeys(range(PARTITIONS), 3)
+
+
+def deleted_before(offset: int, *indexes: int) -> list[PartitionData]:
+    """What a leader answers whose logs start at `offset`, as they do after DeleteRecords."""
+    return [
+        PartitionData(partition_index=index, high_watermark=3, log_start_offset=offset, records=b"")
+        for index in indexes
+    ]
+
+
+async def test_the_leader_hears_of_a_deletion_when_a_kill_of_the_follower_cannot_undo_it(world, disk_of_log_starts):
+    """DeleteRecords is answered then (KIP-107), and whoever leads next must not show the records again."""
+    world.answer(deleted_before(2, 0))
+    assert await asyncio.to_thread(disk_of_log_starts.has_begun.wait, 10)
+    world.fetcher._send()
+    assert 0 not in world.wire.asked_for, "nothing is said of it while it is being noted"
+    world.fetcher.link.disconnected()
+    world.fetcher._send()
+    assert world.wire.log_starts[0] == 0, "nor to whoever asks anew"
+    world.answer([])
+    disk_of_log_starts.may_go_on.set()
+    await eventually(lambda: world.wire.log_starts[0] == 2, "the leader hears of it")
+    assert start_after_kill(world, 0) == 2
+
+
+async def test_deletions_in_many_partitions_are_noted_together(world, disk_of_log_starts):
+    world.answer(deleted_before(1, *range(PARTITIONS)))
+    assert await asyncio.to_thread(disk_of_log_starts.has_begun.wait, 10)
+    world.answer(deleted_before(2, *range(PARTITIONS)))
+    disk_of_log_starts.may_go_on.set()
+    await eventually(lambda: set(world.wire.log_starts.values()) == {2}, "the leader hears of all")
+    assert disk_of_log_starts.writes <= 2
+
+
+async def test_a_deletion_that_a_full_disk_does_not_note_is_told_to_the_leader_when_there_is_room(world, monkeypatch):
+    monkeypatch.setattr(replica_fetchers, "_NOT_TAKEN_BACK_OFF_MS", 0)
+    write = offset_checkpoint.write_offset_checkpoint
+    refusals = iter([OSError(errno.ENOSPC, "No space left on device")] * 2)
+
+    def write_in_the_end(*arguments) -> None:
+        for refusal in refusals:
+            raise refusal
+        write(*arguments)
+
+    monkeypatch.setattr(offset_checkpoint, "write_offset_checkpoint", write_in_the_end)
+
+    def is_told() -> bool:
+        if world.fetcher.link._under_way:
+            world.answer(deleted_before(2, 0) if 0 in world.wire.requests[-1] else [])
+        return world.wire.log_starts.get(0) == 2
+
+    world.answer(deleted_before(2, 0))
+    await eventually(is_told, "the leader hears of it")
+    assert start_after_kill(world, 0) == 2
+
+
+@pytest.fixture
+def disk_of_log_starts(monkeypatch):
+    """Holds up what notes where logs start, and counts it."""
+    disk = SimpleNamespace(has_begun=threading.Event(), may_go_on=threading.Event(), writes=0)
+    write = offset_checkpoint.write_offset_checkpoint
+
+    def write_slowly(*arguments) -> None:
+        disk.writes += 1
+        disk.has_begun.set()
+        assert disk.may_go_on.wait(30)
+        write(*arguments)
+
+    monkeypatch.setattr(offset_checkpoint, "write_offset_checkpoint", write_slowly)
+    yield disk
+    disk.may_go_on.set()
+
+
+def start_after_kill(world, index: int) -> int:
+    """Return where the partition's log starts for a process that finds what this one has written by now."""
+    (directory,) = world.logs.online_directories
+    copy = shutil.copytree(directory, directory.with_name("killed"))
+    found = LogManager([copy], LogConfig(), 1, "cluster")
+    try:
+        found.load_all()
+        return found.get(TopicPartition("t", index)).log_start_offset
+    finally:
+        found.shutdown()
