@@ -24,12 +24,13 @@ from broker.controller.state_changes import correct_states, take_over
 def may_get_new_id(states: Collection[LeaderAndIsr], registered_since: Collection[int]) -> bool:
     """Return whether a topic whose id is not known to the controller may get a new one.
 
-    It may when it has no partition state, so that no replica ever had a role in it; or when a member of an ISR is among
-    the brokers `registered_since` the znode was written: that broker would have written back an id that its log notes.
-    Otherwise the brokers that hold the records are waited for, because a new id would make strays of their logs. A
-    registration from before is no proof, for it may be that of a broker that is dead.
+    It may when of each partition that has a state a member of the ISR is among the brokers `registered_since` the znode
+    was written: that broker would have written back an id that its log notes. Otherwise the brokers that hold the
+    records are waited for, because a new id would make strays of their logs; that one partition's broker notes no id is
+    no proof for another partition. A registration from before is none either, for that broker may be dead. Without any
+    state no replica ever had a role in the topic.
     """
-    return not states or any(broker_id in registered_since for state in states for broker_id in state.isr)
+    return all(any(broker_id in registered_since for broker_id in state.isr) for state in states)
 
 
 def names_by_id(topics: Mapping[str, TopicAssignment], last_topic_ids: Mapping[str, UUID]) -> dict[UUID, str]:

@@ -228,6 +228,16 @@ class LogManager(FutureLogs):
         """The id the log was made under, None if there is no log, or one from before ids were noted."""
         return self._topic_ids.get(partition)
 
+    def noted_topic_id(self, partition: TopicPartition) -> UUID | None:
+        """As `topic_id_of`, also of a log that lies here and was not opened; None if it cannot be read either."""
+        unopened = self._unopened.get(partition)
+        if unopened is None:
+            return self._topic_ids.get(partition)
+        try:
+            return read_partition_metadata(unopened.home.path_of(partition) / PARTITION_METADATA)
+        except (OSError, StartupError):
+            return None
+
     def get_or_create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool = True) -> Log:
         """The log of the partition; a new one goes where the fewest are, or to the next directory if that fails.
 

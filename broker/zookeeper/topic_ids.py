@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from broker.common.cluster import LeaderAndIsr, TopicAssignment
 from broker.common.logs import logger
-from broker.common.types import TopicPartition
+from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.zookeeper import znodes
 from broker.zookeeper.ask_each import ask_each
 from broker.zookeeper.controller_store import ControllerStore
@@ -61,12 +61,13 @@ async def identify_topics(
         async def choose(assignment: TopicAssignment, mzxid: int) -> UUID | None:
             partitions = [TopicPartition(topic, index) for index in assignment.partitions]
             states.update(await store.states(partitions))
-            is_anew = await store.session.exists(znodes.partitions_path(topic)) is None
-            known_id = None if is_anew else known_ids[topic]
+            if await store.session.exists(znodes.partitions_path(topic)) is None:  # it was made anew
+                return uuid4()
+            if known_ids[topic] is not None:
+                return known_ids[topic]
             since = {broker_id for broker_id, epoch in broker_epochs.items() if epoch > mzxid}
-            # Partitions none of whose states can be read are no proof of a topic without any.
-            is_allowed = is_anew or (bool(states) and may_get_new_id(states.values(), since))
-            return known_id or (uuid4() if is_allowed else None)
+            is_proven = await _is_whole(store, partitions, states) and may_get_new_id(states.values(), since)
+            return uuid4() if is_proven else None
 
         def is_foreign(topic_id: UUID) -> bool:
             return names.get(topic_id, topic) != topic
@@ -79,9 +80,27 @@ async def identify_topics(
             identified.states |= states
         else:
             identified.unknown.add(topic)
+            _report_unknown(topic, states)
 
     await ask_each(identify, known_ids)
     return identified
+
+
+async def _is_whole(
+    store: ClusterStore, partitions: list[TopicPartition], states: Mapping[TopicPartition, LeaderAndIsr]
+) -> bool:
+    """Whether there are states, and none that cannot be read: the brokers of that partition were not heard."""
+    stateless = [znodes.state_path(partition) for partition in partitions if partition not in states]
+    return bool(states) and not any(await ask_each(store.session.exists, stateless))
+
+
+def _report_unknown(topic: str, states: Mapping[TopicPartition, LeaderAndIsr]) -> None:
+    _log.warning(
+        "topic without an id, which no controller knows: it is served when a broker in sync of each partition has "
+        "started, or when the id that partition.metadata notes is written into the znode",
+        topic=topic,
+        isrs=str({partition.partition: state.isr for partition, state in sorted(states.items())}),
+    )
 
 
 async def restore_topic_id(
@@ -89,7 +108,7 @@ async def restore_topic_id(
 ) -> TopicAssignment | None:
     """Write `topic_id` into the topic's znode unless it has an id; return the topic as it is then, None if gone.
 
-    One of `foreign_ids`, which several topics have, counts as none.
+    One of `foreign_ids`, which several topics have, counts as none: it is never returned.
     """
 
     async def choose(_assignment: TopicAssignment, _mzxid: int) -> UUID:
@@ -129,7 +148,7 @@ async def _with_id(
                 topic=topic,
                 reason=str(error),
             )
-            return present
+            return replace(present, topic_id=NO_TOPIC_ID)
         except WrongVersion:
             continue
         reason = "it had another topic's" if present.has_id else "it had none"

@@ -78,7 +78,7 @@ class LoggedTopicIds:
         noted = {
             partition: topic_id
             for partition in self._assigned(topic)
-            if (topic_id := self._logs.topic_id_of(partition)) is not None
+            if (topic_id := self._logs.noted_topic_id(partition)) is not None
         }
         states = await self._store.states(sorted(noted))
         votes = Counter(noted[partition] for partition, state in states.items() if self._broker_id in state.isr)
@@ -87,7 +87,8 @@ class LoggedTopicIds:
         if len(votes) > 1:
             _log.warning("logs note several topic ids", topic=topic.topic, ids=", ".join(map(str, sorted(votes))))
         chosen, _ = max(votes.items(), key=lambda vote: (vote[1], vote[0]))
-        return await restore_topic_id(self._store, topic.topic, chosen, shared_ids) or topic
+        restored = await restore_topic_id(self._store, topic.topic, chosen, shared_ids)
+        return restored or replace(topic, topic_id=NO_TOPIC_ID)
 
     def _assigned(self, topic: TopicAssignment) -> list[TopicPartition]:
         named = topic.partitions.items()

@@ -10,6 +10,7 @@ from broker.controller.topic_ids import may_get_new_id
 from broker.zookeeper.assignment_writes import ReplicaAssignment, write_assignments
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import try_become_controller
+from broker.zookeeper.quota import limits_path
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.topic_ids import identify_topics, restore_topic_id
 
@@ -68,6 +69,43 @@ async def test_a_registration_from_before_the_id_was_lost_is_no_proof_that_no_lo
     for epoch, unknown in ((lost_at - 1, {"t"}), (lost_at + 1, set())):
         identified = await identify_topics(store, writes, {"t": None}, {2: epoch}, may_get_new_id, {})
         assert identified.unknown == unknown
+
+
+async def test_a_new_id_needs_a_broker_in_sync_of_each_partition(store, writes):
+    """Broker 1 lost its log, or that one notes no id; those of partition 1 note one, and would be set aside."""
+    await store.session.create("/brokers/topics/t", OF_CMAK)
+    await with_state(writes, (1,))
+    await writes.write_states({TopicPartition("t", 1): LeaderAndIsr(2, 4, (2,), 1)})
+    identified = await identify_topics(store, writes, {"t": None}, {1: LATER}, may_get_new_id, {})
+    assert identified.unknown == {"t"}
+    identified = await identify_topics(store, writes, {"t": None}, {1: LATER, 2: LATER}, may_get_new_id, {})
+    assert identified.unknown == set()
+
+
+async def test_one_state_that_cannot_be_read_holds_back_a_new_id_and_one_that_never_was_does_not(store, writes):
+    """Of a partition that was just added there is no state: no replica has had a role in it."""
+    await store.session.create("/brokers/topics/t", OF_CMAK)
+    await with_state(writes, (1,))
+    await store.session.create("/brokers/topics/t/partitions/1", b"")
+    await store.session.create("/brokers/topics/t/partitions/1/state", b"no JSON")
+    identified = await identify_topics(store, writes, {"t": None}, {1: LATER}, may_get_new_id, {})
+    assert identified.unknown == {"t"}
+    await store.session.delete("/brokers/topics/t/partitions/1/state")
+    identified = await identify_topics(store, writes, {"t": None}, {1: LATER}, may_get_new_id, {})
+    assert identified.unknown == set()
+
+
+async def test_an_id_of_another_topic_is_not_returned_when_a_quota_refuses_the_write(store, writes, monkeypatch):
+    """A broker that goes by it would set aside the logs of the topic's own id, or host two topics under one."""
+    other = await store.create_topic("other", {0: (1, 2)}, {})
+    await store.create_topic("t", {0: (1, 2)}, {})
+    await store.session.set("/brokers/topics/t", (await store.session.get("/brokers/topics/other")).data)
+    for path in ("/zookeeper", "/zookeeper/quota", "/zookeeper/quota/brokers", limits_path("/brokers")):
+        await store.session.create(path)
+    monkeypatch.setattr("broker.common.limits.ZOOKEEPER_REQUEST_BYTES_MAX", 1)
+    assert await restore_topic_id(store, "t", KNOWN, {other.topic_id}) == TopicAssignment("t", NO_TOPIC_ID, {0: (1, 2)})
+    identified = await identify_topics(store, writes, {"t": KNOWN}, {}, may_get_new_id, {other.topic_id: "other"})
+    assert (identified.assignments, identified.unknown) == ({}, {"t"})
 
 
 async def test_a_topic_whose_states_cannot_be_read_gets_no_new_id(store, writes):

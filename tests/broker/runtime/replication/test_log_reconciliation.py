@@ -9,6 +9,7 @@ import pytest
 from broker.common.clock import ManualClock, SystemClock
 from broker.common.cluster import LeaderAndIsr, TopicAssignment
 from broker.common.types import NO_TOPIC_ID, TopicPartition
+from broker.controller.topic_ids import may_get_new_id
 from broker.log.checkpoints import PARTITION_METADATA
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
@@ -19,8 +20,12 @@ from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.stray_logs import StrayLogs
 from broker.zookeeper import znodes
+from broker.zookeeper.controller_store import ControllerStore
+from broker.zookeeper.election import try_become_controller
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
+from broker.zookeeper.topic_ids import identify_topics
+from tests.broker.log.old_messages import old_messages
 
 ME, OTHER = 1, 2
 FIRST, SECOND = UUID(int=1), UUID(int=2)
@@ -90,6 +95,20 @@ async def test_a_znode_without_an_id_gets_the_one_that_the_logs_note(store, star
     assert await isr_of(store, T_0) == (OTHER, (OTHER, ME)), "its log is whole"
 
 
+async def test_a_log_that_could_not_be_opened_has_its_say(store, start, tmp_path):
+    """It is of an old format, say: under a new id nothing would ever be read from it again."""
+    write(logs := start("one"), T_0, FIRST)
+    logs.shutdown()
+    (log,) = (tmp_path / "one" / "t-0").glob("*.log")
+    log.write_bytes(old_messages(3, magic=1))
+    logs = start("one")
+    assert logs.unopened.keys() == {T_0}
+    await topic(store, NO_TOPIC_ID, p0=(ME,))
+    await LogReconciliation(store, ME, logs).run()
+    assert (await store.topic("t")).topic_id == FIRST
+    assert strays(tmp_path) == []
+
+
 @pytest.mark.parametrize("isr", [(OTHER,), ()], ids=["not in sync", "without a state"])
 async def test_a_log_whose_replica_had_no_part_in_the_last_state_has_no_say(store, start, isr, tmp_path):
     write(logs := start(), T_0, FIRST)
@@ -102,6 +121,22 @@ async def test_a_log_whose_replica_had_no_part_in_the_last_state_has_no_say(stor
     await LogReconciliation(store, ME, logs).run()
     assert not (await store.topic("t")).has_id
     assert (logs.topic_id_of(T_0), strays(tmp_path)) == (FIRST, []), "an unknown id is no other id"
+
+
+async def test_where_the_only_replica_in_sync_lost_its_log_another_one_is_kept_and_does_not_decide(
+    store, start, tmp_path
+):
+    """Under its id it would follow an empty log, and be emptied: its records are worth more beside the topic."""
+    await topic(store, NO_TOPIC_ID, p0=(OTHER,))
+    writes = ControllerStore(store, await try_become_controller(store.session, OTHER, 5))
+    await LogReconciliation(store, OTHER, start("lost")).run()
+    identified = await identify_topics(store, writes, {"t": None}, {OTHER: 2**62}, may_get_new_id, {})
+    assert identified.unknown == set()
+    write(logs := start("one"), T_0, FIRST)
+    await LogReconciliation(store, ME, logs).run()
+    (aside,) = strays(tmp_path)
+    assert b"kept" in (aside / f"{0:020d}.log").read_bytes()
+    assert (await isr_of(store, T_0))[1] == (OTHER,)
 
 
 async def test_of_several_ids_the_one_of_most_logs_is_written_and_the_others_are_set_aside(store, start, tmp_path):
