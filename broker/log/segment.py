@@ -106,6 +106,21 @@ class Segment(StoredSegment):
         """Remove from the file what is behind the last whole batch. Raises OSError."""
         os.ftruncate(self._file.fd, self.size_bytes)
 
+    def check_shortened(self, position: int) -> None:
+        """Raise ApiError(CORRUPT_MESSAGE) if messages of an old format lie where `shorten` has to read batches.
+
+        What was appended behind them could not be found, and the indexes would end in front of them.
+        """
+        is_indexed = self._index is not None and self._times_to_shorten() is not None
+        start = self._index.until(position).last_entry()[1] if is_indexed else 0
+        try:
+            for _ in scan_batches(self.file, start, position, self.base_offset):
+                pass
+        except OldFormatError as error:
+            raise self._corrupt(error) from None
+        except BadBatchError:  # damage: `shorten` makes the indexes of what is in front of it
+            return
+
     def shorten(self, position: int, next_offset: int) -> "Segment":
         """Cut the file at `position`, where a batch starts; the active segment that is left ends at `next_offset`.
 

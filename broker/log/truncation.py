@@ -60,6 +60,7 @@ def find_cut(segments: SegmentList, offset: int) -> CutPlace:
     """`offset` is in the log. Raises OSError, ApiError(CORRUPT_MESSAGE)."""
     segment = segments.from_offset(offset)[0]
     position = segment.position_of(offset)
+    segment.check_shortened(position)
     if position == segment.size_bytes:
         return CutPlace(segment, position, offset)
     header = parse_batch_header(read_at(segment.file, position, HEADER_BYTES))
