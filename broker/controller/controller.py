@@ -58,7 +58,7 @@ from broker.controller.role_answers import RoleRepeats, leader_and_isr_answered
 from broker.controller.state_changes import states_written, take_over
 from broker.controller.topic_changes import topic_read, topics_listed
 from broker.controller.topic_deletion import begin_deletion, replicas_deleted, topic_removed, topics_to_delete
-from broker.controller.topic_ids import identify_topics, names_by_id, topics_identified
+from broker.controller.topic_ids import identify_topics, names_by_id, topics_identified, with_holders_of_records
 from broker.controller.unclean_election import config_changed, unclean_election_read
 
 _FLOWS: dict[type[Any], Callable[..., list[Effect]]] = {
@@ -174,7 +174,7 @@ def _context_of(event: Elected) -> ControllerContext:
         if context.topic_names.get(assignment.topic_id) != assignment.topic:
             context.topics_without_id.add(assignment.topic)
             continue
-        context.topics[assignment.topic] = assignment
+        context.topics[assignment.topic] = with_holders_of_records(assignment, event.states)
         for partition in context.partitions(assignment.topic):
             context.find_partition(partition, event.states.get(partition))
     context.deleting = set(context.topics_to_delete & context.topics.keys())

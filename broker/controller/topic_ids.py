@@ -13,10 +13,12 @@ from collections.abc import Collection, Iterable, Mapping
 from uuid import UUID
 
 from broker.common.cluster import LeaderAndIsr, TopicAssignment
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
 from broker.controller.effects import Effect, IdentifyTopics, ReadTopicsToDelete
 from broker.controller.events import TopicsIdentified
+from broker.controller.reassignment_end import write_assignments
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, take_over
 
@@ -88,7 +90,9 @@ def take_topic(
         effects += forget_topics(context, {topic})
     if topic in context.deleting:
         return effects
-    new = context.add_partitions(assignment)
+    if topic in context.topics:
+        effects += write_assignments(context, _moves_lost_in(context, assignment))
+    new = context.add_partitions(with_holders_of_records(assignment, states))
     with_state = [partition for partition in new if partition in states]
     for partition in with_state:
         context.find_partition(partition, states[partition])
@@ -97,6 +101,40 @@ def take_topic(
     if with_state:
         return effects + take_over(context, new)
     return effects + correct_states(context, new)
+
+
+def with_holders_of_records(
+    assignment: TopicAssignment, states: Mapping[TopicPartition, LeaderAndIsr]
+) -> TopicAssignment:
+    """Return the topic with partitions on the move to the replicas in the znode, from an ISR that has none of them.
+
+    No move leaves such a znode: it was written whole by a tool that had read it before a move, or by hand. Only the ISR
+    has the records. Each controller derives the same from the states, so that this is written when the move ends.
+    """
+    lost = {
+        index: ReplicaAssignment(state.isr).reassigned_to(replicas)
+        for index, replicas in assignment.partitions.items()
+        if (state := states.get(TopicPartition(assignment.topic, index))) is not None
+        and state.isr
+        and not set(state.isr).intersection(assignment.of(index).replicas)
+    }
+    return assignment.having(lost)
+
+
+def _moves_lost_in(context: ControllerContext, assignment: TopicAssignment) -> dict[TopicPartition, ReplicaAssignment]:
+    """Return the moves under way that the topic's znode does not say any more, for them to be written again.
+
+    A tool older than KIP-455, such as CMAK, leaves out what is added and removed. The next controller would take for
+    the replicas what was written, perhaps without those that hold the records by now.
+    """
+    notes = context.reassignment_notes
+    return {
+        partition: wanted
+        for partition in context.partitions(assignment.topic)
+        if (wanted := context.replica_assignment(partition)).is_reassigning or partition in notes.leaving
+        if partition.partition in assignment.partitions
+        if not (written := assignment.of(partition.partition)).is_reassigning and written != wanted
+    }
 
 
 def forget_topics(context: ControllerContext, topics: Collection[str]) -> list[Effect]:

@@ -11,6 +11,7 @@ before the next effect. What a WatchTopics reads is told after the command's own
     resign
     topic t 0=1,2 1=2,1         a topic's znode is written (again: partitions are added)
     without-id t 0=1,2          a tool older than topic ids makes a topic, or writes its znode anew
+    by-cmak t 0=1,2             CMAK writes a topic's znode whole: without its id and without what moves
     copied t u                  t's znode has the id that is in u's
     restored t                  a broker that starts writes the id back that its log notes
     forget-ids                  the broker elected next has been told of no topic: all were restarted
@@ -151,6 +152,10 @@ class Story:
         replicas = dict(_replicas(text) for text in partitions)
         self.topics[topic] = replace(before, topic_id=NO_TOPIC_ID, partitions=replicas)
         return told.TopicRead(self.topics[topic]) if known else told.TopicsListed(frozenset(self.topics))
+
+    def _by_cmak(self, topic: str, *partitions: str) -> told.Event:
+        self.topics[topic] = replace(self.topics[topic], adding={}, removing={})
+        return self._without_id(topic, *partitions)
 
     def _copied(self, topic: str, other: str) -> told.Event:
         self.topics[topic] = replace(self.topics[topic], topic_id=self.topics[other].topic_id)
