@@ -23,8 +23,11 @@ def topics_listed(context: ControllerContext, event: TopicsListed) -> list[Effec
 
 
 def topic_read(context: ControllerContext, event: TopicRead) -> list[Effect]:
-    """A topic as it is now: partitions that are new to us get their first state, a missing id is restored first."""
+    """A topic as it is now: partitions that are new to us get their first state, a missing id is restored first.
+
+    One that was without an id until now has states, which are read with it.
+    """
     assignment = event.assignment
-    if has_own_id(context, assignment):
+    if has_own_id(context, assignment) and assignment.topic not in context.topics_without_id:
         return take_topic(context, assignment, {})
     return [] if assignment.topic in context.deleting else identify_topics(context, {assignment.topic})

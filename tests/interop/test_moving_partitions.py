@@ -1,6 +1,7 @@
 """Partitions move between real brokers and leaders are elected, asked for by other people's clients."""
 
 import contextlib
+import json
 import threading
 
 import pytest
@@ -13,6 +14,7 @@ from kafka.errors import InvalidReplicationAssignmentError, KafkaConnectionError
 
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.interop.test_restart import stored
+from tests.interop.test_topic_ids import zookeeper_client
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +160,63 @@ def test_move_to_a_broker_that_dies_is_called_off(cluster, admin, name):
     await_described(cluster, name, {0: (1, [1, 2], [1, 2])})
     await_true(lambda: admin.list_partition_reassignments() == {}, "nothing moves any more")
     assert admin.alter_partition_reassignments({partition: None}) == {partition: NoReassignmentInProgressError}
+
+
+def as_cmak_writes(**partitions: list[int]) -> bytes:
+    """A topic's znode without id, `adding_replicas` and `removing_replicas`; partitions as `p0=[1, 2]`."""
+    return json.dumps({"version": 1, "partitions": {name[1:]: ids for name, ids in partitions.items()}}).encode()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("had_read", ["before the move", "during the move"])
+def test_move_survives_cmak_and_then_the_death_of_the_controller(cluster, admin, name, had_read):
+    """CMAK adds a partition by writing the whole znode. Kafka's next controller would forget the move."""
+    create(cluster, name, [1, 2])
+    controller = admin.describe_cluster()["controller_id"]
+    dead = next(one for one in (4, 3) if one != controller)
+    target, path = [dead, 2], f"/brokers/topics/{name}"
+    with Writing(cluster, name) as writing, zookeeper_client(cluster) as znodes:
+        cluster.broker(dead).kill()
+        with contextlib.suppress(KafkaConnectionError):  # the client finds out by asking it
+            admin.describe_cluster()
+        partition = TopicPartition(name, 0)
+        assert admin.alter_partition_reassignments({partition: target}) == {partition: None}
+        before = json.loads(znodes.get(path)[0])
+        replicas = [1, 2] if had_read == "before the move" else before["partitions"]["0"]
+        znodes.set(path, as_cmak_writes(p0=replicas, p1=[2, 1]))
+        written_back = before | {"partitions": before["partitions"] | {"1": [2, 1]}}
+        await_true(lambda: json.loads(znodes.get(path)[0]) == written_back, "the id and the move are written back")
+        cluster.broker(controller).kill()
+        cluster.broker(dead).start()
+        there = (target, sorted(target))
+        await_true(lambda: [each[1:] for each in described(cluster, name).values()][:1] == [there], f"{name} is there")
+        writing.go_on()
+    assert writing.errors == []
+    cluster.broker(controller).start()
+    cluster.broker(controller).await_healthy()
+    assert stored(cluster, name, 2, len(writing.written)) == writing.written
+
+
+@pytest.mark.long
+def test_a_znode_of_before_the_move_written_while_all_brokers_are_down_loses_no_record(cluster, admin, name):
+    """Only brokers that it does not name hold the records: they lead until those that it names have copied them."""
+    create(cluster, name, [1, 2])
+    partition = TopicPartition(name, 0)
+    with Writing(cluster, name) as writing:
+        assert admin.alter_partition_reassignments({partition: [3, 4]}) == {partition: None}
+        await_described(cluster, name, {0: (3, [3, 4], [3, 4])})
+        writing.go_on()
+    await_true(lambda: hosts(cluster, name, 0) == [3, 4], "the old are deleted")
+    cluster.stop_brokers()
+    with zookeeper_client(cluster) as znodes:
+        znodes.set(f"/brokers/topics/{name}", as_cmak_writes(p0=[1, 2]))
+    for broker in cluster.brokers:
+        broker.start()
+    for broker in cluster.brokers:
+        broker.await_healthy()
+    await_described(cluster, name, {0: (1, [1, 2], [1, 2])})
+    assert writing.errors == []
+    assert stored(cluster, name, 1, len(writing.written)) == writing.written
 
 
 def test_impossible_targets_are_refused(cluster, admin, name):

@@ -73,11 +73,12 @@ class LoggedTopicIds:
     async def _restore(self, topic: TopicAssignment, shared_ids: Collection[UUID]) -> TopicAssignment:
         """Return the topic with the id that most of its logs here note, of those in the ISR; without one if none does.
 
-        A replica outside the ISR has no say, nor has a log in a partition without a state: its topic was made anew.
+        A replica outside the ISR has no say, nor has a log in a partition without a state: its topic was made anew. One
+        of the ISR that the znode does not name has: the hand that wrote it may have dropped the replicas as well.
         """
         noted = {
             partition: topic_id
-            for partition in self._assigned(topic)
+            for partition in (TopicPartition(topic.topic, index) for index in topic.partitions)
             if (topic_id := self._logs.noted_topic_id(partition)) is not None
         }
         states = await self._store.states(sorted(noted))
@@ -89,7 +90,3 @@ class LoggedTopicIds:
         chosen, _ = max(votes.items(), key=lambda vote: (vote[1], vote[0]))
         restored = await restore_topic_id(self._store, topic.topic, chosen, shared_ids)
         return restored or replace(topic, topic_id=NO_TOPIC_ID)
-
-    def _assigned(self, topic: TopicAssignment) -> list[TopicPartition]:
-        named = topic.partitions.items()
-        return [TopicPartition(topic.topic, index) for index, replicas in named if self._broker_id in replicas]

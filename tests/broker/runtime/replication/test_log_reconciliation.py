@@ -123,6 +123,17 @@ async def test_a_log_whose_replica_had_no_part_in_the_last_state_has_no_say(stor
     assert (logs.topic_id_of(T_0), strays(tmp_path)) == (FIRST, []), "an unknown id is no other id"
 
 
+async def test_a_replica_in_sync_has_its_say_though_the_znode_names_others(store, start, tmp_path):
+    """A tool wrote back what it had read before the partition was moved here."""
+    write(logs := start(), T_0, FIRST)
+    await topic(store, NO_TOPIC_ID, p0=(ME,))
+    others = znodes.encode_topic(TopicAssignment("t", NO_TOPIC_ID, {0: (OTHER,)}))
+    await store.session.set(znodes.topic_path("t"), others)
+    await LogReconciliation(store, ME, logs).run()
+    assert (await store.topic("t")).topic_id == FIRST
+    assert strays(tmp_path) == []
+
+
 async def test_where_the_only_replica_in_sync_lost_its_log_another_one_is_kept_and_does_not_decide(
     store, start, tmp_path
 ):
