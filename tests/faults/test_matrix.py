@@ -11,7 +11,7 @@ from tests.faults.matrix.rows import ROWS
 from tests.faults.matrix.run import play
 from tests.faults.own_process import in_own_process
 
-LONG = [pytest.param(number, marks=pytest.mark.long) for number in (8, 1, 14, 9, 16, 29, 30, 31, 32)]
+LONG = [pytest.param(number, marks=pytest.mark.long) for number in (8, 1, 14, 9, 16, 29, 30, 31, 32, 33, 34)]
 
 
 @pytest.mark.timeout(300)

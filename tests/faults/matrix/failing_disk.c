@@ -1,6 +1,7 @@
 /* Preloaded into a broker: the system says EIO to one operation on what lies below one directory.
  *
- * The file that FAILING_DISK names tells which, "fsync /a/directory"; while it is not there the disk is well.
+ * The file that FAILING_DISK names tells which, "fsync /a/directory"; while it is not there the disk is well. With
+ * "slow /a/directory" each operation takes long, as on a disk that others keep busy, and none fails.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,6 +13,9 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define SLOW_FSYNC_US 500000
+#define SLOW_OTHER_US 3000
 
 static int fails(const char *operation, const char *path)
 {
@@ -27,6 +31,11 @@ static int fails(const char *operation, const char *path)
     if (size <= (long)length + 1)
         return 0;
     told[size] = '\0';
+    if (strncmp(told, "slow ", 5) == 0) {
+        if (strncmp(path, told + 5, size - 5) == 0)
+            usleep(strcmp(operation, "fsync") == 0 ? SLOW_FSYNC_US : SLOW_OTHER_US);
+        return 0;
+    }
     if (strncmp(told, operation, length) != 0 || told[length] != ' ')
         return 0;
     if (strncmp(path, told + length + 1, size - length - 1) != 0)

@@ -31,7 +31,7 @@ def fail_a_disk(stage: Stage) -> None:
     A restart, the disk being well again, brings it back.
     """
     victim = stage.random.choice(stage.others())
-    order = _give_two_directories(stage, stage.broker(victim))
+    order = give_two_directories(stage, stage.broker(victim))
     first, second = stage.broker(victim).log_dirs
     stage.create(_BESIDE, [(victim, *stage.others(victim))] * 3)
     for number, operation in enumerate(stage.random.sample(_OPERATIONS, len(_OPERATIONS))):
@@ -45,7 +45,7 @@ def fail_a_disk(stage: Stage) -> None:
         stage.await_whole()
 
 
-def _give_two_directories(stage: Stage, broker: BrokerProcess) -> Path:
+def give_two_directories(stage: Stage, broker: BrokerProcess) -> Path:
     """Also a disk that can fail; the file that orders it to."""
     shim, order = broker.directory / "failing_disk.so", broker.directory / "failing-disk"
     subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", shim, _SOURCE, "-ldl"], check=True)
@@ -66,7 +66,7 @@ def _fail(stage: Stage, victim: int, order: Path, operation: str, directory: Pat
     ahead.replace(order)
     at = stage.note(f"{operation} fails in {directory} of {victim}")
     _write(stage, victim, moved, gone, f"{operation}-gone")
-    await_true(lambda: _is_offline(stage, victim, directory), f"{directory} is offline", WHOLE_WITHIN_S)
+    await_true(lambda: is_offline(stage, victim, directory), f"{directory} is offline", WHOLE_WITHIN_S)
     for partition in gone:
         stage.await_leader(moved, partition, stage.others(victim))
         stage.await_isr(moved, partition, stage.others(victim))
@@ -85,7 +85,7 @@ def _write(stage: Stage, leader: int, topic: str, partitions: list[int], name: s
     return [code.name for code in producer.outcomes() if code]
 
 
-def _is_offline(stage: Stage, broker_id: int, directory: Path) -> bool:
+def is_offline(stage: Stage, broker_id: int, directory: Path) -> bool:
     """By the broker's own word since its last start."""
     lines = stage.broker(broker_id).log_path.read_text().splitlines()
     since = max(at for at, line in enumerate(lines) if 'event="logs loaded"' in line)

@@ -9,6 +9,7 @@ from tests.faults.matrix import (
     edited_znodes_row,
     end_txn_row,
     failing_disk_row,
+    foreign_disk_row,
     hostile_row,
     network_rows,
     old_tools_rows,
@@ -16,6 +17,7 @@ from tests.faults.matrix import (
     replay_row,
     restart_row,
     rot_row,
+    slow_disk_row,
     slow_row,
     spoiled_files_row,
     strange_files_row,
@@ -121,6 +123,22 @@ _ALL = (
         strange_files_row.disturb,
         told=strange_files_row.TOLD,
         files_more=120,
+    ),
+    Row(
+        33,
+        "a log directory that is not the broker's to write",
+        foreign_disk_row.disturb,
+        cluster=disk_row.cluster_with_a_small_disk,
+        missing=foreign_disk_row.missing,
+        overrides=foreign_disk_row.RESTLESS,
+        told=foreign_disk_row.TOLD,
+    ),
+    Row(
+        34,
+        "a disk that is slow and does not fail",
+        slow_disk_row.slow_down,
+        missing=failing_disk_row.missing,
+        overrides=failing_disk_row.RESTLESS,
     ),
 )
 ROWS: dict[int, Row] = {row.number: row for row in _ALL}
