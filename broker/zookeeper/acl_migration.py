@@ -102,10 +102,7 @@ async def _is_open(session: ZooKeeperSession, path: str) -> bool:
 
 async def _children(session: ZooKeeperSession, paths: list[str]) -> list[str]:
     async def below(path: str) -> list[str]:
-        try:
-            return [f"{path}/{name}" for name in await session.children(path)]
-        except NodeMissing:
-            return []
+        return [f"{path}/{name}" for name in await session.children_if_present(path)]
 
     return [child for found in await asyncio.gather(*map(below, paths)) for child in found]
 

@@ -65,19 +65,16 @@ class AclStore:
 
     async def _in(self, type_: PatternType) -> list[Pattern]:
         found = []
-        for name in await self._children(root_of(type_)):
+        for name in await self._session.children_if_present(root_of(type_)):
             kind = kind_of(name)
             if kind is None:
                 _log.warning("access rules ignored: no type of resource", path=f"{root_of(type_)}/{name}"[:300])
                 continue
-            found += [Pattern(kind, each, type_) for each in await self._children(f"{root_of(type_)}/{name}")]
+            found += [
+                Pattern(kind, each, type_)
+                for each in await self._session.children_if_present(f"{root_of(type_)}/{name}")
+            ]
         return found
-
-    async def _children(self, path: str) -> list[str]:
-        try:
-            return await self._session.children(path)
-        except NodeMissing:
-            return []
 
     async def read(self, pattern: Pattern) -> tuple[Entry, ...]:
         return (await self._read(acl_path(pattern)))[0]

@@ -49,7 +49,9 @@ class EntityConfigs:
 
     async def all(self) -> dict[str, Config]:
         """Of everybody for whom anything is set."""
-        paths = [f"{kind}/{name}" for kind in _TYPES for name in await _children(self._session, f"{_ROOT}/{kind}")]
+        paths = [
+            f"{kind}/{name}" for kind in _TYPES for name in await self._session.children_if_present(f"{_ROOT}/{kind}")
+        ]
         paths += [path for found in await ask_each(self._below, paths) for path in found]
         configs = await ask_each(self.of, paths)
         return {path: config for path, config in zip(paths, configs, strict=True) if config}
@@ -58,7 +60,7 @@ class EntityConfigs:
         if not path.startswith("users/"):
             return []
         parent = f"{path}/{_BELOW_USERS}"
-        return [f"{parent}/{name}" for name in await _children(self._session, f"{_ROOT}/{parent}")]
+        return [f"{parent}/{name}" for name in await self._session.children_if_present(f"{_ROOT}/{parent}")]
 
     async def change(self, path: str, change: Callable[[Config], Config]) -> Config:
         """Replace what is set by what `change` makes of it, tell every broker, and return what is set now.
@@ -100,7 +102,7 @@ async def _removal(session: ZooKeeperSession, znode: str, version: int | None) -
     """A user's znode stays for the client ids below it."""
     if version is None:
         return []
-    if await _children(session, znode):
+    if await session.children_if_present(znode):
         return [SetData(znode, znodes.encode_config({}), version)]
     return [Delete(znode, version)]
 
@@ -115,13 +117,6 @@ async def _remove_empty_parents(session: ZooKeeperSession, znode: str) -> None:
             if config or version is None:
                 return
             await session.delete(parent, version)
-
-
-async def _children(session: ZooKeeperSession, znode: str) -> list[str]:
-    try:
-        return await session.children(znode)
-    except NodeMissing:
-        return []
 
 
 async def _read(session: ZooKeeperSession, znode: str) -> tuple[Config, int | None]:

@@ -79,7 +79,7 @@ async def look_into(session: ZooKeeperSession) -> ChrootFindings:
     """
     own, foreign = await _registered(session)
     cluster_id = await _cluster_id(session)
-    topics = await _children(session, znodes.TOPICS)
+    topics = await session.children_if_present(znodes.TOPICS)
     had_controller = await session.exists(znodes.CONTROLLER_EPOCH) is not None
     has_secret = await session.exists(znodes.SECRET) is not None
     return ChrootFindings(has_secret, cluster_id, foreign, own, len(topics), had_controller)
@@ -89,7 +89,7 @@ async def _registered(session: ZooKeeperSession) -> tuple[list[int], list[int]]:
     """Ids of the registered brokers of this kind, and of another. One that cannot be read is another's."""
     own: list[int] = []
     foreign: list[int] = []
-    ids = [int(name) for name in await _children(session, znodes.BROKER_IDS) if name.isdecimal()]
+    ids = [int(name) for name in await session.children_if_present(znodes.BROKER_IDS) if name.isdecimal()]
 
     async def is_own(broker_id: int) -> bool | None:
         try:
@@ -111,10 +111,3 @@ async def _cluster_id(session: ZooKeeperSession) -> str | None:
         return znodes.decode_cluster_id((await session.get(znodes.CLUSTER_ID)).data)
     except (NodeMissing, MalformedZnode):
         return None
-
-
-async def _children(session: ZooKeeperSession, path: str) -> list[str]:
-    try:
-        return await session.children(path)
-    except NodeMissing:
-        return []

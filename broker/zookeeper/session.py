@@ -254,6 +254,13 @@ class ZooKeeperSession:
         """Names in order. The watch fires when a child comes or goes, or the znode itself goes."""
         return sorted(await self._await(path, self._client.get_children_async(path, watch=self._watcher(watch))))
 
+    async def children_if_present(self, path: str) -> list[str]:
+        """As `children`; none of a znode that is not there."""
+        try:
+            return await self.children(path)
+        except NodeMissing:
+            return []
+
     async def create(
         self, path: str, data: bytes | None = b"", *, ephemeral: bool = False, sequential: bool = False
     ) -> str:

@@ -29,8 +29,8 @@ async def _texts_of_partitions(session: "ZooKeeperSession", path: str) -> dict[T
     from broker.zookeeper.errors import NodeMissing
 
     texts = {}
-    for topic in await _children(session, path):
-        for name in await _children(session, f"{path}/{topic}"):
+    for topic in await session.children_if_present(path):
+        for name in await session.children_if_present(f"{path}/{topic}"):
             if name.isdecimal():
                 try:
                     znode = await session.get(f"{path}/{topic}/{name}")
@@ -38,12 +38,3 @@ async def _texts_of_partitions(session: "ZooKeeperSession", path: str) -> dict[T
                     continue
                 texts[TopicPartition(topic, int(name))] = znode.data.decode(errors="replace")
     return texts
-
-
-async def _children(session: "ZooKeeperSession", path: str) -> list[str]:
-    from broker.zookeeper.errors import NodeMissing
-
-    try:
-        return await session.children(path)
-    except NodeMissing:
-        return []
