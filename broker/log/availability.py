@@ -4,7 +4,8 @@ A disk that is full refuses one write and takes the next when there is room; `on
 another kind are told to `on_disk_error`, whose owner takes the whole directory offline.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.log.files import is_full, lacks_room
@@ -60,6 +61,20 @@ class Availability:
 
     def close(self) -> None:
         self.fail(_CLOSED)
+
+    @contextmanager
+    def closing(self) -> Iterator[None]:
+        """Refuse everything as a closed log does, whose files may have other names; if what is inside raises, all is as
+        it was.
+        """
+        before = self.refusal, self.read_refusal
+        self.close()
+        try:
+            yield
+        except BaseException:
+            if self.is_closed:
+                self.refusal, self.read_refusal = before
+            raise
 
     # --- what the disk says
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
+from zlib import crc32
 
 from broker.common.errors import ApiError, ErrorCode, NotNowError, StartupError
 from broker.common.limits import TOPIC_NAME_LENGTH_MAX
@@ -28,7 +29,15 @@ from broker.log.checkpoints import (
     read_meta_properties,
     write_meta_properties,
 )
-from broker.log.files import fsync_directory, is_full, is_of_one_path, remove_file_durably, remove_tree, replace_file
+from broker.log.files import (
+    fsync_file,
+    is_full,
+    is_of_one_path,
+    open_directory,
+    remove_file_durably,
+    remove_tree,
+    replace_file,
+)
 from broker.log.last_stop import LastStop
 from broker.log.offset_checkpoint import OffsetCheckpoint
 from broker.log.room import DirectoryRoom
@@ -47,7 +56,7 @@ _FILE_NAME_BYTES_MAX = 255
 _PARTITION_DIRECTORY = re.compile(rf"([a-zA-Z0-9._-]{{1,{TOPIC_NAME_LENGTH_MAX}}})-(0|[1-9][0-9]*)")
 _DELETED_DIRECTORY = re.compile(rf".*\.[0-9a-f]{{32}}{DELETE_SUFFIX}")
 _FUTURE_DIRECTORY = re.compile(rf"{_PARTITION_DIRECTORY.pattern}\.[0-9a-f]{{32}}{FUTURE_SUFFIX}")
-_STRAY_DIRECTORY = re.compile(rf".*\.[0-9a-f]{{32}}{STRAY_SUFFIX}")
+_STRAY_DIRECTORY = re.compile(rf"(.*)\.[0-9a-f]{{32}}{STRAY_SUFFIX}")
 
 _log = logger(__name__)
 
@@ -86,6 +95,8 @@ class LogDirectory:
         #: Why nothing in it is served any more; None while all is well.
         self.offline_reason: str | None = None
         self.room = DirectoryRoom()
+        #: Directories here that were set aside as stray, by this start or an earlier one.
+        self.strays: frozenset[Path] = frozenset()
         self.recovery_points = OffsetCheckpoint(path / RECOVERY_POINT_CHECKPOINT)
         self.log_start_offsets = OffsetCheckpoint(path / LOG_START_OFFSET_CHECKPOINT)
         self.high_watermarks = OffsetCheckpoint(path / REPLICATION_OFFSET_CHECKPOINT)
@@ -192,9 +203,9 @@ class LogDirectory:
                 found.append(found_one)
         return sorted(found)
 
-    def strays(self) -> list[Path]:
-        """Return the directories that were set aside as stray and are still here, sorted. Raises OSError."""
-        return sorted(entry for entry in self.path.iterdir() if _STRAY_DIRECTORY.fullmatch(entry.name))
+    def find_strays(self) -> None:
+        """Look again which strays are here: an operator may have removed some. Raises OSError."""
+        self.strays = frozenset(entry for entry in self.path.iterdir() if _STRAY_DIRECTORY.fullmatch(entry.name))
 
     def futures(self) -> list[tuple[TopicPartition, Path]]:
         """The copies that lie here and are to be logs, sorted, and where. Raises OSError."""
@@ -237,10 +248,27 @@ class LogDirectory:
         has_topic_id, is_moved = (path / PARTITION_METADATA).exists(), (path / MOVED_TO).exists()
         return CopyFacts(holds_batches, max(base_offsets, default=-1), has_topic_id, is_moved)
 
-    def set_aside(self, partition: TopicPartition, why: str) -> Path:
+    def set_aside_as_stray(self, partition: TopicPartition, reason: str, path: Path | None = None) -> Path:
+        """Rename the partition's directory, or `path`, durably, report it, and return its new path.
+
+        No start opens a stray, retention does not look at it and nothing removes it. Raises OSError, then nothing was
+        renamed, unless the disk fails.
+        """
+        aside = self.set_aside(partition, STRAY_SUFFIX, path)
+        self.strays |= {aside}
+        _log.warning(
+            "log set aside as stray; remove it when its records are not needed",
+            partition=str(partition),
+            path=str(aside),
+            reason=reason,
+        )
+        return aside
+
+    def set_aside(self, partition: TopicPartition, why: str, path: Path | None = None) -> Path:
         """As `rename_aside`, durably."""
-        aside = self.rename_aside(partition, why)
-        fsync_directory(self.path)
+        names = open_directory(self.path)  # before the renaming: later there may be no descriptor
+        aside = self.rename_aside(partition, why, path)
+        fsync_file(names)
         return aside
 
     def rename_aside(self, partition: TopicPartition, why: str, path: Path | None = None) -> Path:
@@ -259,13 +287,25 @@ class LogDirectory:
 
 def aside_name(name: str, why: str) -> str:
     """Return a new name for what has the name of a partition's directory; `why` as for `rename_aside`."""
-    suffix = f".{uuid4().hex}{why}"
-    return name[: _FILE_NAME_BYTES_MAX - len(suffix)] + suffix
+    return f"{_stem(name, why)}.{uuid4().hex}{why}"
 
 
 def is_stray_of(entry: str, name: str) -> bool:
     """Whether `aside_name` has made `entry` of `name`, for STRAY_SUFFIX."""
-    return entry.startswith(f"{name}.") and _STRAY_DIRECTORY.fullmatch(entry) is not None
+    match = _STRAY_DIRECTORY.fullmatch(entry)
+    return match is not None and match[1] == _stem(name, STRAY_SUFFIX)
+
+
+def _stem(name: str, why: str) -> str:
+    """Return `name`, or where that leaves no room for the rest: the beginning of the topic's name, a checksum, and the
+    partition. No topic has a tilde in its name.
+    """
+    room = _FILE_NAME_BYTES_MAX - len(f".{uuid4().hex}{why}")
+    if len(name) <= room:
+        return name
+    topic, dash, number = name.rpartition("-")
+    rest = f"~{crc32(name.encode()):08x}{dash}{number}"
+    return topic[: room - len(rest)] + rest
 
 
 def _lock(path: Path) -> int:

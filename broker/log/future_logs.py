@@ -26,7 +26,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
-from broker.log.directory import DELETE_SUFFIX, MOVED_TO, STRAY_SUFFIX, LogDirectory
+from broker.log.directory import DELETE_SUFFIX, MOVED_TO, LogDirectory
 from broker.log.files import fsync_directory, remove_file_durably, remove_tree, replace_file
 from broker.log.hosted_logs import FutureLog, UnopenedLog
 from broker.log.loader import UnusableLogError
@@ -160,11 +160,15 @@ class FutureLogs(LogRemoval):
         with self._counting:
             future.home.logs_count -= 1
 
-    def _move_aside(self, partitions: Sequence[TopicPartition], suffix: str) -> dict[TopicPartition, Path | ApiError]:
+    def move_aside(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, Path | ApiError]:
         """A copy goes before the log it is of: one without a log is kept for an operator to look at."""
         for partition in partitions:
             self.drop_future(partition)
-        return super()._move_aside(partitions, suffix)
+        return super().move_aside(partitions)
+
+    def set_aside_as_stray(self, partition: TopicPartition, reason: str) -> None:
+        self.drop_future(partition)
+        super().set_aside_as_stray(partition, reason)
 
     def _forget_move(self, partition: TopicPartition, home: LogDirectory) -> None:
         if home.offline_reason is None:
@@ -220,9 +224,8 @@ class FutureLogs(LogRemoval):
             if log is None and (self.offline_directories or partition in self._unopened):
                 _log.warning("copy of a log that is out of reach", path=str(path))
             elif log is None or self._is_of_another_topic(partition, path):
-                aside = directory.rename_aside(partition, STRAY_SUFFIX, path)
                 reason = "there is no log here that it copies" if log is None else "it copies the log of another topic"
-                _log.warning("copy of a log set aside", path=str(aside), partition=str(partition), reason=reason)
+                directory.set_aside_as_stray(partition, reason, path)
             elif home is directory or partition in self._futures:
                 remove_tree(directory.rename_aside(partition, DELETE_SUFFIX, path))
             else:
@@ -255,8 +258,7 @@ class FutureLogs(LogRemoval):
                 opened=_of_a_copy(),
             )
         except UnusableLogError as error:
-            aside = directory.rename_aside(partition, STRAY_SUFFIX, path)
-            _log.warning("copy of a log set aside, is made anew", path=str(aside), reason=str(error))
+            directory.set_aside_as_stray(partition, f"it is a copy of a log, made anew, for {error}", path)
             return
         self._enter_future(partition, log, directory)
 

@@ -1,6 +1,7 @@
 """What a log is made of: parts that own their state, and that all lie in one directory, which may be renamed."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from broker.common.errors import ApiError, ErrorCode
@@ -80,6 +81,10 @@ class LogParts:
         self._producers.lie_in(directory)
         for part in (self._epochs, self._durability, self._reader, self._writer):
             part.directory = directory
+
+    def closing(self) -> AbstractContextManager[None]:
+        """For the owner, around what comes before `close`: from now on everything is refused, unless that raises."""
+        return self._availability.closing()
 
     def pass_over_empty(
         self, found: LogSlice, fetch_offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool

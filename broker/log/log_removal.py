@@ -9,7 +9,7 @@ from uuid import UUID
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.log.directory import DELETE_SUFFIX, STRAY_SUFFIX, LogDirectory
+from broker.log.directory import DELETE_SUFFIX, LogDirectory
 from broker.log.files import fsync_file, open_directory, remove_tree
 from broker.log.hosted_logs import HostedLogs
 
@@ -27,8 +27,8 @@ class LogRemoval(HostedLogs):
         #: Of those that were here at the start, which may have lost their end.
         self._doubtful: set[TopicPartition] = set()
         self._set_aside: list[Path] = []
-        #: Directories of logs that were set aside as stray, by this start or an earlier one.
-        self.strays: frozenset[Path] = frozenset()
+        #: Logs that are closed and to be deleted, and perhaps could not be moved aside yet.
+        self._to_delete: set[TopicPartition] = set()
         self._counting = Lock()
 
     def delete(self, partition: TopicPartition) -> bool:
@@ -38,33 +38,41 @@ class LogRemoval(HostedLogs):
         """
         if partition not in self._logs:
             return False
-        self._set_aside.append(self._take_out(partition, DELETE_SUFFIX))
+        self.close([partition])
+        refused = self.forget_deleted(self.move_aside([partition]))
+        if refused:
+            raise refused[partition]
         return True
 
-    def set_aside_stray(self, partition: TopicPartition) -> Path:
-        """Close a log that no partition of this broker needs, rename its directory and return the new path.
+    def is_to_be_deleted(self, partition: TopicPartition) -> bool:
+        """Whether the deletion of the log that has this name was asked for, and could not be done yet."""
+        return partition in self._to_delete
 
-        No start opens it, retention does not look at it and nothing removes it. Raises ApiError(KAFKA_STORAGE_ERROR).
+    def set_aside_as_stray(self, partition: TopicPartition, reason: str) -> None:
+        """Rename the directory of a log that no partition of this broker needs, report it, and close the log.
+
+        See `LogDirectory.set_aside_as_stray`. Raises ApiError(KAFKA_STORAGE_ERROR), then the log is as it was.
         """
-        aside = self._take_out(partition, STRAY_SUFFIX)
-        self.strays |= {aside}
-        return aside
+        log, home = self._logs[partition], self._homes[partition]
+        try:
+            with log.closing():
+                self.on_cut(home.path, {partition: 0})
+                home.set_aside_as_stray(partition, reason)
+        except OSError as error:
+            raise self._refused(partition, error, "set aside") from error
+        log.close()
+        self._forget(partition)
+
+    @property
+    def strays(self) -> frozenset[Path]:
+        """Directories of logs that were set aside as stray, by this start or an earlier one."""
+        return frozenset[Path]().union(*(directory.strays for directory in self._online()))
 
     def find_strays(self) -> None:
         """Look again which strays there are: an operator may have removed some. For a worker thread."""
-        strays: set[Path] = set()
         for directory in self._online():
             with suppress(OSError):
-                strays.update(directory.strays())
-        self.strays = frozenset(strays)
-
-    def _take_out(self, partition: TopicPartition, suffix: str) -> Path:
-        self._logs[partition].close()
-        aside = self._move_aside([partition], suffix)[partition]
-        if isinstance(aside, ApiError):
-            raise aside
-        self._forget(partition)
-        return aside
+                directory.find_strays()
 
     # --- many are deleted at once: the owner closes them, a thread moves them, the owner forgets them
 
@@ -80,6 +88,7 @@ class LogRemoval(HostedLogs):
             log = self._logs.get(partition)
             if log is not None:
                 log.close()
+                self._to_delete.add(partition)
                 found.setdefault(self._homes[partition].path, []).append(partition)
         return found
 
@@ -88,18 +97,25 @@ class LogRemoval(HostedLogs):
         if unopened is None or unopened.home.offline_reason is not None:
             return
         try:
-            aside = unopened.home.set_aside(partition, STRAY_SUFFIX)
+            unopened.home.set_aside_as_stray(partition, f"its partition was deleted, and {unopened.reason}")
         except OSError as error:
             _log.warning("log out of reach stays where it is", partition=str(partition), reason=str(error))
             return
         del self._unopened[partition]
-        _log.warning("log out of reach set aside: its partition was deleted", path=str(aside), reason=unopened.reason)
 
     def move_aside(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, Path | ApiError]:
         """Rename the directories of closed logs of one log directory for good, which is durable when this returns:
         where each is, or KAFKA_STORAGE_ERROR. For a worker thread; `forget_deleted` is next.
         """
-        return self._move_aside(partitions, DELETE_SUFFIX)
+        home = self._homes[partitions[0]]
+        try:
+            names = open_directory(home.path)  # before anything is renamed: later there may be no descriptor
+            self.on_cut(home.path, dict.fromkeys(partitions, 0))
+            moved = {partition: self._rename_aside(home, partition) for partition in partitions}
+            fsync_file(names)
+        except OSError as error:
+            return {partition: self._refused(partition, error, "moved aside") for partition in partitions}
+        return moved
 
     def forget_deleted(self, moved: Mapping[TopicPartition, Path | ApiError]) -> dict[TopicPartition, ApiError]:
         """Logs of these names may be made again; which could not be moved, and why. `purge_deleted` frees the disk."""
@@ -112,20 +128,9 @@ class LogRemoval(HostedLogs):
                 self._forget(partition)
         return refused
 
-    def _move_aside(self, partitions: Sequence[TopicPartition], suffix: str) -> dict[TopicPartition, Path | ApiError]:
-        home = self._homes[partitions[0]]
+    def _rename_aside(self, home: LogDirectory, partition: TopicPartition) -> Path | ApiError:
         try:
-            names = open_directory(home.path)  # before anything is renamed: later there may be no descriptor
-            self.on_cut(home.path, dict.fromkeys(partitions, 0))
-            moved = {partition: self._rename_aside(home, partition, suffix) for partition in partitions}
-            fsync_file(names)
-        except OSError as error:
-            return {partition: self._refused(partition, error, "moved aside") for partition in partitions}
-        return moved
-
-    def _rename_aside(self, home: LogDirectory, partition: TopicPartition, suffix: str) -> Path | ApiError:
-        try:
-            return home.rename_aside(partition, suffix)
+            return home.rename_aside(partition, DELETE_SUFFIX)
         except OSError as error:
             return self._refused(partition, error, "moved aside")
 
@@ -135,6 +140,7 @@ class LogRemoval(HostedLogs):
             self._homes.pop(partition).logs_count -= 1
         self._topic_ids.pop(partition, None)
         self._doubtful.discard(partition)
+        self._to_delete.discard(partition)
 
     def purge_deleted(self) -> int:
         """Remove the files of deleted logs; how many logs that were. Safe on a thread while the owner goes on."""

@@ -26,7 +26,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
-from broker.log.directory import DELETE_SUFFIX, MOVED_TO, STRAY_SUFFIX, CopyFacts, LogDirectory, UnusableDirectoryError
+from broker.log.directory import DELETE_SUFFIX, MOVED_TO, CopyFacts, LogDirectory, UnusableDirectoryError
 from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.future_logs import FutureLogs
 from broker.log.last_stop import LastStop
@@ -165,8 +165,7 @@ class LogManager(FutureLogs):
                 kept = known[-1][1].directory.path
                 raise StartupError(f"The partition {partition} is in {kept} and in {directory.path}.")
             with self._failing_to_start(directory):
-                aside = directory.set_aside(partition, STRAY_SUFFIX)
-                _log.warning("log that was only begun to be made set aside", path=str(aside), partition=str(partition))
+                directory.set_aside_as_stray(partition, "it was only begun to be made, and is in another directory too")
         return surplus
 
     def _load(self, directory: LogDirectory, partition: TopicPartition, stop: LastStop) -> None:
@@ -318,9 +317,7 @@ class LogManager(FutureLogs):
         directory.forget(partition)
         self.on_cut(directory.path, {partition: 0})
         if (path / MOVED_TO).exists() or (path.exists() and directory.copy_facts(partition).holds_batches):
-            aside = directory.set_aside(partition, STRAY_SUFFIX)
-            self.strays |= {aside}
-            _log.warning("directory in the place of a new log set aside", path=str(aside), partition=str(partition))
+            directory.set_aside_as_stray(partition, "it lies in the place of a new log")
         path.mkdir(exist_ok=True)
         write_partition_metadata(path / PARTITION_METADATA, topic_id)
         log = Log.open(path, self._config, opened=self._opened)

@@ -46,8 +46,10 @@ class ReplicaLogs:
         """Make these logs without stalling the loop. One that cannot be made is tried again by `open`, which also sets
         aside what is another topic's.
         """
-        await self.delete_all([new.partition for new in missing if self._is_half_deleted(new.partition)])
-        await self.copies.ended([new.partition for new in missing if self._is_of_another_topic(*new[:2])])
+        of_others = {new.partition for new in missing if self._is_of_another_topic(*new[:2])}
+        to_delete = {new.partition for new in missing if self._logs.is_to_be_deleted(new.partition)}
+        await self.copies.ended(of_others)
+        await self.delete_all(to_delete - of_others)
         if missing:
             await asyncio.to_thread(self._logs.create_missing, missing)
 
@@ -55,10 +57,10 @@ class ReplicaLogs:
         """The partition's log, made if need be; raises ApiError, KAFKA_STORAGE_ERROR also while it is being cut."""
         if self._is_being_cut(topic_partition):
             raise _still_being_cut(topic_partition)
-        if self._is_half_deleted(topic_partition):
-            self._delete(topic_partition)
-        elif self._is_of_another_topic(topic_partition, topic_id):
+        if self._is_of_another_topic(topic_partition, topic_id):
             set_aside_other_topic(self._logs, topic_partition, topic_id)
+        elif self._logs.is_to_be_deleted(topic_partition):
+            self._delete(topic_partition)
         return self._logs.get_or_create(topic_partition, topic_id, is_new=is_new)
 
     def check(self, topic_partition: TopicPartition, topic_id: UUID) -> None:
@@ -155,11 +157,6 @@ class ReplicaLogs:
     def topic_id_of(self, topic_partition: TopicPartition) -> UUID | None:
         return self._logs.topic_id_of(topic_partition)
 
-    def _is_half_deleted(self, topic_partition: TopicPartition) -> bool:
-        """One that is closed was to be deleted, and could not be moved aside then: nobody could ever use it again."""
-        log = self._logs.get(topic_partition)
-        return log is not None and log.is_closed
-
     def _is_of_another_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> bool:
         return not may_be_same_topic(self._logs.topic_id_of(topic_partition), topic_id)
 
@@ -174,20 +171,13 @@ class ReplicaLogs:
 
 
 def set_aside_other_topic(logs: LogManager, partition: TopicPartition, topic_id: UUID) -> None:
-    """Rename the log under the partition's name, which another topic wrote, and report it. Raises ApiError.
+    """Set the log under the partition's name aside, which another topic wrote. Raises ApiError.
 
     Only a controller that asks to delete the replica (StopReplica) is certain that its records are to go. Another id
     alone may come from a directory restored from a backup, or from a znode that a foreign tool has changed.
     """
     noted = logs.topic_id_of(partition)
-    aside = logs.set_aside_stray(partition)
-    _log.warning(
-        "log of another topic of that name set aside; remove it when its records are not needed",
-        partition=str(partition),
-        log_topic_id=str(noted),
-        topic_id=str(topic_id),
-        path=str(aside),
-    )
+    logs.set_aside_as_stray(partition, f"it was written under topic id {noted}; the id of the topic is {topic_id}")
 
 
 def _still_being_cut(topic_partition: TopicPartition) -> ApiError:

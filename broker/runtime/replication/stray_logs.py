@@ -106,12 +106,6 @@ class StrayLogs:
 
     def _set_aside(self, partition: TopicPartition) -> None:
         try:
-            aside = self._logs.set_aside_stray(partition)
+            self._logs.set_aside_as_stray(partition, "no partition of this broker needs it")
         except ApiError as error:
             _log.error("stray log stays where it is", partition=str(partition), reason=error.message)
-            return
-        _log.warning(
-            "no partition of this broker's: its log was set aside; remove it when its records are not needed",
-            partition=str(partition),
-            path=str(aside),
-        )

@@ -8,6 +8,7 @@ import pytest
 
 from broker.common.errors import ApiError, ErrorCode, NotNowError, StartupError
 from broker.common.types import TopicPartition
+from broker.log import directory
 from broker.log import manager as log_manager
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
@@ -268,6 +269,23 @@ def test_log_that_is_deleted_while_it_is_flushed_is_no_failure_of_the_disk(manag
 
     monkeypatch.setattr("broker.log.segment.fsync_file", deleting)
     storage_error(log.flush)
+    assert (manager.failed, manager.offline_directories) == ([], {})
+
+
+def test_log_that_is_set_aside_while_it_is_flushed_is_no_failure_of_the_disk(manager, batch_of, monkeypatch):
+    log = logs_in(manager, "a")[0]
+    partition = next(partition for partition, each in manager.logs.items() if each is log)
+    while len(log.segments) < 3:
+        log.append(batch_of(b"v" * 100), 0)
+    fsync = directory.fsync_file
+
+    def flush_meanwhile(file) -> None:
+        """As on another thread, when the directory has its new name and that is not durable yet."""
+        storage_error(log.flush)
+        fsync(file)
+
+    monkeypatch.setattr(directory, "fsync_file", flush_meanwhile)
+    manager.set_aside_as_stray(partition, "a test")
     assert (manager.failed, manager.offline_directories) == ([], {})
 
 

@@ -13,8 +13,9 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.log import log_removal
 from broker.log.config import LogConfig
+from broker.log.directory import LogDirectory
 from broker.log.log import Log
-from broker.log.manager import LogManager
+from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
@@ -24,6 +25,7 @@ from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import hosted_partition
+from broker.runtime.replication.replica_logs import set_aside_other_topic
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from tests.eventually import eventually
@@ -67,11 +69,8 @@ async def test_a_partition_that_could_not_be_deleted_and_comes_back_begins_anew(
     replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
     _append(replicas.get("t", 0).log)
 
-    def out_of_descriptors(_path):
-        raise OSError(errno.EMFILE, "Too many open files")
-
     with monkeypatch.context() as patched:
-        patched.setattr(log_removal, "open_directory", out_of_descriptors)
+        patched.setattr(log_removal, "open_directory", _out_of_descriptors)
         outcome = await stop_replicas(replicas, [deleted(TopicPartition("t", 0), leader_epoch=5)])
         assert set(outcome.values()) == {ErrorCode.KAFKA_STORAGE_ERROR}
         replicas.apply_leader_and_isr(_led_by_1(leader_epoch=6))
@@ -130,6 +129,42 @@ async def test_trap_12_role_under_another_topic_id_begins_with_an_empty_log(logs
     assert logs.topic_id_of(TopicPartition("t", 0)) == UUID(int=1)
     (aside,) = tmp_path.glob("*/t-0.*-stray")
     assert b"old" in b"".join(path.read_bytes() for path in aside.glob("*.log")), "no records are deleted for it"
+
+
+@pytest.mark.parametrize("is_reconciled", [False, True], ids=["by a role", "before the broker registers"])
+async def test_a_log_of_another_topic_that_could_not_be_set_aside_at_once_is_never_deleted(
+    logs, tmp_path, monkeypatch, is_reconciled
+):
+    """Only StopReplica says that records are to go; a failed renaming says nothing."""
+    t_0 = TopicPartition("t", 0)
+    logs.get_or_create(t_0, UUID(int=9)).append(build_batch([Record(0, 0, None, b"old")]), 3)
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
+    with monkeypatch.context() as patched:
+        patched.setattr(LogDirectory, "rename_aside", _out_of_descriptors)
+        if is_reconciled:
+            with pytest.raises(ApiError):
+                set_aside_other_topic(logs, t_0, UUID(int=1))
+        else:
+            assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is not ErrorCode.NONE
+    await replicas.logs.create([NewLog(t_0, UUID(int=1), is_new=False)])
+    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is ErrorCode.NONE
+    await replicas.logs.purged()
+    assert replicas.get("t", 0).log.log_end_offset == 0
+    (aside,) = tmp_path.glob("*/t-0.*-stray")
+    assert b"old" in b"".join(path.read_bytes() for path in aside.glob("*.log"))
+
+
+async def test_a_log_that_could_not_be_set_aside_is_served_when_its_role_comes(logs, monkeypatch):
+    t_0 = TopicPartition("t", 0)
+    _append(logs.get_or_create(t_0, UUID(int=1)))
+    with monkeypatch.context() as patched:
+        patched.setattr(LogDirectory, "rename_aside", _out_of_descriptors)
+        with pytest.raises(ApiError):
+            logs.set_aside_as_stray(t_0, "of no use")
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
+    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is ErrorCode.NONE
+    assert replicas.get("t", 0).log.log_end_offset == 1
+    _append(replicas.get("t", 0).log)
 
 
 async def test_a_role_without_a_topic_id_is_one_in_the_topic_that_the_log_notes(logs):
@@ -249,3 +284,7 @@ async def test_who_raises_when_it_hears_of_a_role_is_told_again_of_the_role_as_i
 
 def _append(log: Log) -> None:
     log.append(build_batch([Record(0, 0, None, b"value")]), 5)
+
+
+def _out_of_descriptors(*_arguments) -> None:
+    raise OSError(errno.EMFILE, "Too many open files")
