@@ -29,6 +29,7 @@ from broker.log.checkpoints import (
     read_meta_properties,
     write_meta_properties,
 )
+from broker.log.compaction.checkpoint import CLEANER_OFFSET_CHECKPOINT
 from broker.log.files import (
     fsync_file,
     is_full,
@@ -100,6 +101,8 @@ class LogDirectory:
         self.recovery_points = OffsetCheckpoint(path / RECOVERY_POINT_CHECKPOINT)
         self.log_start_offsets = OffsetCheckpoint(path / LOG_START_OFFSET_CHECKPOINT)
         self.high_watermarks = OffsetCheckpoint(path / REPLICATION_OFFSET_CHECKPOINT)
+        #: As it was at the start; the cleaner has its own.
+        self.cleaned_offsets = OffsetCheckpoint(path / CLEANER_OFFSET_CHECKPOINT)
         self._lock_fd = _lock(path)
         noted, self._boot = os.pread(self._lock_fd, _BOOT_ID_BYTES_MAX, 0), _boot_id()
         #: No broker has come to serve what is in it, so nothing is known of what should be in it.
@@ -165,7 +168,7 @@ class LogDirectory:
 
     def load_checkpoints(self) -> None:
         """Raises OSError."""
-        for checkpoint in (self.recovery_points, self.log_start_offsets, self.high_watermarks):
+        for checkpoint in (self.recovery_points, self.log_start_offsets, self.high_watermarks, self.cleaned_offsets):
             checkpoint.load()
 
     def may_have_lost_tail(self, partition: TopicPartition, log_end_offset: int, stop: LastStop) -> bool:

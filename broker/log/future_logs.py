@@ -252,7 +252,6 @@ class FutureLogs(LogRemoval):
                 path,
                 config,
                 is_clean=is_clean,
-                lost_page_cache=directory.lost_page_cache,
                 recovery_point=directory.recovery_points.get(partition),
                 log_start_offset=directory.log_start_offsets.get(partition),
                 opened=_of_a_copy(),

@@ -1,9 +1,11 @@
-"""Finds offsets that are missing between two segments of a log: a file was lost, or removed by hand.
+"""Finds offsets that are missing between two segments of a log: a file was lost, emptied, or removed by hand.
 
-Compaction leaves such gaps, too, so this is for logs that never were compacted.
+Compaction leaves such gaps, too. Below the offset in cleaner-offset-checkpoint they are its work. Beyond it, or where
+that file is lost, batches tell: compaction takes records out of them, and whole ones from between others, which a lost
+file or a lost end of one never does. Where neither tells of compaction, cleanup.policy is for the caller to know.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,6 +21,43 @@ class Gap(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.first_offset} to {self.next_offset - 1}"
+
+
+#: Of the gaps of one log, those that are named in a line.
+_NAMED_MAX = 5
+
+
+def describe_gaps(gaps: Sequence[Gap]) -> str:
+    """Return the first gaps, for a log line."""
+    return ", ".join(map(str, gaps[:_NAMED_MAX]))
+
+
+def find_losses(segments: Sequence[StoredSegment], log_start_offset: int, cleaned_offset: int) -> tuple[Gap, ...]:
+    """Return the gaps as `find_gaps`, without those that compaction has left, which came to `cleaned_offset`.
+
+    Reads the end of each segment, and all headers of a log that has gaps. Raises OSError.
+    """
+    gaps = tuple(gap for gap in find_gaps(segments, log_start_offset) if gap.next_offset > cleaned_offset)
+    if gaps and _were_compacted(segment for segment in segments if segment.base_offset >= cleaned_offset):
+        return ()
+    return gaps
+
+
+def _were_compacted(segments: Iterable[StoredSegment]) -> bool:
+    return any(_was_compacted(segment) for segment in segments)
+
+
+def _was_compacted(segment: StoredSegment) -> bool:
+    """Return whether offsets are missing in a batch, or between two batches, that can be read."""
+    next_offset = segment.base_offset
+    try:
+        for _, header in segment.batches():
+            if header.base_offset > next_offset or header.records_count <= header.last_offset_delta:
+                return True
+            next_offset = header.next_offset
+    except ApiError:
+        pass
+    return False
 
 
 def find_gaps(segments: Sequence[StoredSegment], log_start_offset: int) -> tuple[Gap, ...]:

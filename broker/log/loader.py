@@ -3,10 +3,12 @@
 After an unclean stop nothing from the recovery point on is known to be whole: the machine may have died, and then any
 page may be missing. Those segments are read from their start, each batch checked (magic, CRC, offsets increasing); at
 the first bad byte the file is cut and all later segments are let go: no fsync had promised what is behind a hole, and
-other replicas have it. What goes is kept beside the log (`damaged_parts.py`). If the machine itself was restarted, a
-segment may also have lost its end just between two batches: it then ends before the next one begins, and is treated the
-same. Segments below the recovery point were fsynced whole. Damage in them is a failing disk and is never cut away:
-readers are told when they get there, and later offsets stay what they are.
+other replicas have it. What goes is kept beside the log (`damaged_parts.py`). Segments below the recovery point were
+fsynced whole. Damage in them is a failing disk and is never cut away: readers are told when they get there, and later
+offsets stay what they are.
+
+Nothing is cut where offsets are missing between two segments, for compaction leaves such gaps, and what remains to tell
+one from a loss may itself be lost: see `gaps.py`.
 
 After a clean stop nothing is checked but what lies behind the last index entry of the last segment.
 
@@ -50,7 +52,7 @@ class LoadedLog(NamedTuple):
     leader_epochs: LeaderEpochs
     #: Nothing had to be mended, made or left out since a clean stop.
     is_as_left: bool
-    #: Its end was damaged and is gone: batches, perhaps, that others were told it holds.
+    #: Its end was damaged or is gone: batches, perhaps, that others were told it holds.
     was_cut: bool
     #: Sealed segments had no offset index: their other indexes may be gone as well.
     has_lost_indexes: bool
@@ -61,13 +63,12 @@ def load_log(
     config: LogConfig,
     *,
     is_clean: bool,
-    lost_page_cache: bool,
     recovery_point: int,
     log_start_offset: int,
 ) -> LoadedLog:
-    """`lost_page_cache`: the machine was restarted since the log was written. Raises OSError, UnusableLogError."""
+    """Raises OSError, UnusableLogError."""
     try:
-        return _load(directory, config, is_clean, lost_page_cache, recovery_point, log_start_offset)
+        return _load(directory, config, is_clean, recovery_point, log_start_offset)
     except OldFormatError as error:
         raise UnusableLogError(
             f"{directory} holds {error}: rewrite the topic with a Kafka of version 0.11 to 3.9, or remove the "
@@ -79,7 +80,6 @@ def _load(
     directory: Path,
     config: LogConfig,
     is_clean: bool,
-    lost_page_cache: bool,
     recovery_point: int,
     log_start_offset: int,
 ) -> LoadedLog:
@@ -96,10 +96,11 @@ def _load(
         is_as_left = _resume(directory, segments[-1], parts)
         was_cut = not is_as_left
     elif segments:
-        segments, damage = _recover(directory, segments, recovery_point, epochs, parts, lost_page_cache=lost_page_cache)
+        segments, damage = _recover(directory, segments, recovery_point, epochs, parts)
         was_cut = damage is not None
     if not segments or segments[-1].next_offset < log_start_offset:
         segments, is_as_left = [_start_anew(directory, config, segments, log_start_offset, parts)], False
+        was_cut = was_cut or log_start_offset > 0
     if epochs is None:
         epochs = _epochs_of(directory, segments)
     epochs.truncate_from_end(segments[-1].next_offset)
@@ -173,8 +174,6 @@ def _recover(
     recovery_point: int,
     epochs: LeaderEpochs | None,
     parts: DamagedParts,
-    *,
-    lost_page_cache: bool,
 ) -> tuple[list[Segment], BadBatchError | None]:
     """Check the segments from the one with the recovery point on; what is left of `segments`, the last one active, and
     what ended them too early.
@@ -186,8 +185,6 @@ def _recover(
         segment = segments[place]
         damage = segment.recover(epochs)
         later = segments[place + 1 :]
-        if damage is None and lost_page_cache and later:
-            damage = _hole_behind(segment, later[0].base_offset)
         if damage is not None:
             # Before the cut: a start that is stopped in between is to find the damage again.
             _let_go(directory, later, parts, f"damage before it: {damage.reason}")
@@ -197,16 +194,6 @@ def _recover(
             segment.seal()
             segment.release()
     return segments, None
-
-
-def _hole_behind(segment: Segment, next_base_offset: int) -> BadBatchError | None:
-    """A segment is followed by one that begins where it ends, until compaction takes records out of it; but whatever
-    was compacted lies below the recovery point.
-    """
-    if segment.next_offset >= next_base_offset:
-        return None
-    missing = f"offsets {segment.next_offset} to {next_base_offset - 1} are missing"
-    return BadBatchError(segment.size_bytes, missing)
 
 
 def _cut(directory: Path, segment: Segment, damage: BadBatchError, parts: DamagedParts) -> None:

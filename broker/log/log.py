@@ -74,22 +74,19 @@ class Log(LogParts):
         config: LogConfig,
         *,
         is_clean: bool = False,
-        lost_page_cache: bool = False,
         recovery_point: int = 0,
         log_start_offset: int = 0,
         opened: OpenSegments | None = None,
     ) -> "Log":
         """Open the log in `directory`, made if missing. Raises OSError. `opened`: shared with other logs.
 
-        Unless the last stop `is_clean`, everything from `recovery_point` on is checked, and cut at the first damage;
-        after the machine `lost_page_cache` also where offsets are missing between two segments.
+        Unless the last stop `is_clean`, everything from `recovery_point` on is checked, and cut at the first damage.
         """
         directory.mkdir(parents=True, exist_ok=True)
         loaded = load_log(
             directory,
             config,
             is_clean=is_clean,
-            lost_page_cache=lost_page_cache,
             recovery_point=recovery_point,
             log_start_offset=log_start_offset,
         )

@@ -11,6 +11,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.directory import DELETE_SUFFIX, LogDirectory
 from broker.log.files import fsync_file, open_directory, remove_tree
+from broker.log.gaps import Gap
 from broker.log.hosted_logs import HostedLogs
 
 _log = logger(__name__)
@@ -26,6 +27,8 @@ class LogRemoval(HostedLogs):
         self._unmade: dict[TopicPartition, UUID] = {}
         #: Of those that were here at the start, which may have lost their end.
         self._doubtful: set[TopicPartition] = set()
+        #: Of those that were here at the start, where segments are missing.
+        self._gaps: dict[TopicPartition, tuple[Gap, ...]] = {}
         self._set_aside: list[Path] = []
         #: Logs that are closed and to be deleted, and perhaps could not be moved aside yet.
         self._to_delete: set[TopicPartition] = set()
@@ -73,6 +76,17 @@ class LogRemoval(HostedLogs):
         for directory in self._online():
             with suppress(OSError):
                 directory.find_strays()
+
+    @property
+    def lost_offsets(self) -> dict[TopicPartition, tuple[Gap, ...]]:
+        """The gaps that were found at the start and are still in logs; of topics that are not compacted."""
+        logs = ((self._logs[partition], partition, gaps) for partition, gaps in self._gaps.items())
+        return {
+            partition: remaining
+            for log, partition, gaps in logs
+            if not log.config.is_compacted
+            and (remaining := tuple(gap for gap in gaps if gap.next_offset > log.log_start_offset))
+        }
 
     # --- many are deleted at once: the owner closes them, a thread moves them, the owner forgets them
 
@@ -140,6 +154,7 @@ class LogRemoval(HostedLogs):
             self._homes.pop(partition).logs_count -= 1
         self._topic_ids.pop(partition, None)
         self._doubtful.discard(partition)
+        self._gaps.pop(partition, None)
         self._to_delete.discard(partition)
 
     def purge_deleted(self) -> int:

@@ -29,6 +29,7 @@ from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, MOVED_TO, CopyFacts, LogDirectory, UnusableDirectoryError
 from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.future_logs import FutureLogs
+from broker.log.gaps import describe_gaps, find_losses
 from broker.log.last_stop import LastStop
 from broker.log.loader import UnusableLogError
 from broker.log.log import Log
@@ -177,7 +178,6 @@ class LogManager(FutureLogs):
                 path,
                 self._config,
                 is_clean=stop.is_clean,
-                lost_page_cache=stop.lost_page_cache,
                 recovery_point=directory.recovery_points.get(partition),
                 log_start_offset=directory.log_start_offsets.get(partition),
                 opened=self._opened,
@@ -193,6 +193,25 @@ class LogManager(FutureLogs):
         if log.was_cut or directory.may_have_lost_tail(partition, log.log_end_offset, stop):
             self._doubtful.add(partition)
             _log.warning("log may have lost its end", partition=str(partition), log_end_offset=log.log_end_offset)
+        self._look_for_gaps(directory, partition, log)
+
+    def _look_for_gaps(self, directory: LogDirectory, partition: TopicPartition, log: Log) -> None:
+        """A segment that cannot be read is met, and reported, by its readers."""
+        try:
+            gaps = find_losses(log.segments, log.log_start_offset, directory.cleaned_offsets.get(partition))
+        except OSError as error:
+            _log.warning("missing offsets of the log not looked for", partition=str(partition), reason=str(error))
+            return
+        if gaps:
+            self._doubtful.add(partition)
+            self._gaps[partition] = gaps
+            _log.error(
+                "offsets are missing between segments: files were lost, or removed by hand",
+                partition=str(partition),
+                directory=str(log.directory),
+                gaps=len(gaps),
+                offsets=describe_gaps(gaps),
+            )
 
     @property
     def may_lack_records(self) -> bool:
@@ -369,6 +388,7 @@ class LogManager(FutureLogs):
             directory.is_loaded = False
         self._logs.clear()
         self._homes.clear()
+        self._gaps.clear()
         self._futures.clear()
         self._unlock()
 

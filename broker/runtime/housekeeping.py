@@ -22,7 +22,6 @@ from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 from broker.log.manager import LogManager
 from broker.log.retention import plan_retention
-from broker.runtime.log_gaps import LogGaps
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 _log = logger(__name__)
@@ -51,7 +50,6 @@ class Housekeeping:
         self._stopping = threading.Event()
         self._cleaner = LogCleaner(self._cleaner_settings())
         logs.on_cut = self._cleaner.truncate
-        self.gaps = LogGaps(self._cleaner.has_cleaned)
 
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -141,7 +139,6 @@ class Housekeeping:
                 continue
             topic_partition = hosted.partition.topic_partition
             try:
-                await self.gaps.look(hosted)
                 await self._retain_one(hosted)
                 self._retention_troubles.is_over(topic_partition)
             except ApiError as error:
@@ -176,19 +173,14 @@ class Housekeeping:
     async def _compact(self) -> None:
         """Passes until no log is due.
 
-        What a pass leaves gaps in lies below the recovery point, and that is noted before it begins: recovery takes a
-        gap for a loss.
+        A pass drops records for later ones of their keys: those are on disk before it begins.
         """
         while True:
-            await asyncio.to_thread(self._flush_due_and_note)
+            await asyncio.to_thread(self._logs.flush_due, self._clock.monotonic_ms())
             compacted = [each for each in self._replicas if each.log.config.is_compacted]
             targets = [_to_clean(each) for each in compacted if not (each.log.is_lent or each.log.is_being_copied)]
             if await asyncio.to_thread(self._cleaner.clean_filthiest, targets) is None:
                 return
-
-    def _flush_due_and_note(self) -> None:
-        self._logs.flush_due(self._clock.monotonic_ms())
-        self._logs.checkpoint_recovery_points()
 
     def _on_owner(self, work: Callable[[], None]) -> None:
         """Run `work` on the loop, where logs are owned, and wait for it; called on the cleaner's thread."""

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from broker.common.plain_prometheus import GaugeMetricFamily, Metric
 from broker.log.manager import LogManager
-from broker.runtime.log_gaps import LogGaps
 
 _PREFIX = "barnabas_broker_"
 
@@ -12,9 +11,8 @@ _PREFIX = "barnabas_broker_"
 class LogMetrics:
     """Gauges read at the moment of the scrape."""
 
-    def __init__(self, logs: LogManager, gaps: LogGaps):
+    def __init__(self, logs: LogManager):
         self._logs = logs
-        self._gaps = gaps
 
     def collect(self) -> Iterable[Metric]:
         yield from self._of_directories()
@@ -31,8 +29,8 @@ class LogMetrics:
         )
         yield _gauge(
             "log_gaps",
-            "Gaps between the segments of logs that were never compacted: offsets that are lost.",
-            len(self._gaps),
+            "Gaps between segments of logs that the last start found and compaction does not explain: lost offsets.",
+            sum(map(len, self._logs.lost_offsets.values())),
         )
 
     def _of_directories(self) -> Iterable[Metric]:

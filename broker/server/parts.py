@@ -195,7 +195,7 @@ class Parts:
             CoordinatorMetrics(self.coordination),
             ControllerMetrics(self.controller),
             ErrorMetrics(services.request_times),
-            LogMetrics(ground.logs, self.housekeeping.gaps),
+            LogMetrics(ground.logs),
             StateMetrics(
                 self.replicas,
                 ground.metadata,

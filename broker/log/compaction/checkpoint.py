@@ -30,10 +30,6 @@ class CleanerCheckpoint:
             _log.warning("everything counts as dirty", reason=str(error))
             self._offsets = {}
 
-    def __contains__(self, partition: TopicPartition) -> bool:
-        """Whether a pass has come to its end since the log was made."""
-        return partition in self._offsets
-
     def first_dirty_offset(self, partition: TopicPartition, log_start_offset: int, active_base_offset: int) -> int:
         """Where the dirty part of a log begins; at its start if the checkpoint is not from this log's life."""
         offset = self._offsets.get(partition, log_start_offset)

@@ -50,10 +50,6 @@ class LogCleaner:
         now_ms = self.settings.clock.now_ms()
         return plan_compaction(facts, first_dirty_offset, target.end_offset_max, target.config, now_ms)
 
-    def has_cleaned(self, log_dir: Path, partition: TopicPartition) -> bool:
-        """Whether the partition's log in `log_dir` was ever compacted, as far as is noted. Raises OSError."""
-        return partition in self._checkpoint_of(log_dir)
-
     def preview(self, target: LogToClean) -> PassStats:
         """What a pass would drop now: by the same code, reading all a pass reads, writing nothing.
 

@@ -56,12 +56,11 @@ def old(request, magic, tmp_path, batch_of):
 
 
 @pytest.mark.parametrize("is_clean", [True, False])
-@pytest.mark.parametrize("lost_page_cache", [True, False])
 @pytest.mark.parametrize("recovery_point", [0, 20, 23])
-def test_a_log_of_an_old_format_is_refused_and_no_byte_changes(old, magic, is_clean, lost_page_cache, recovery_point):
+def test_a_log_of_an_old_format_is_refused_and_no_byte_changes(old, magic, is_clean, recovery_point):
     before = content(old)
     with pytest.raises(UnusableLogError, match=f"format {magic}, which Kafka before 0.11 wrote"):
-        Log.open(old, CONFIG, is_clean=is_clean, lost_page_cache=lost_page_cache, recovery_point=recovery_point)
+        Log.open(old, CONFIG, is_clean=is_clean, recovery_point=recovery_point)
     assert content(old) == before
     assert [path.name for path in old.parent.iterdir() if path.name.endswith("-stray")] == []
 

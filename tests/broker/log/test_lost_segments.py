@@ -1,0 +1,261 @@
+"""Offsets that are missing between segments at a start: which are lost, and that nothing is ever cut for them."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from structlog.testing import capture_logs
+
+from broker.common.clock import ManualClock
+from broker.common.types import TopicPartition
+from broker.log import directory
+from broker.log.checkpoints import RECOVERY_POINT_CHECKPOINT, read_offset_checkpoint, write_offset_checkpoint
+from broker.log.compaction.checkpoint import CLEANER_OFFSET_CHECKPOINT
+from broker.log.compaction.log_cleaner import LogCleaner
+from broker.log.compaction.log_to_clean import LogToClean
+from broker.log.compaction.settings import CleanerSettings
+from broker.log.config import LogConfig
+from broker.log.gaps import Gap, find_gaps
+from broker.log.log import Log
+from broker.log.manager import LogManager
+from broker.records.batch import iterate_headers
+from broker.records.builder import build_batch
+from broker.records.record import Record
+
+TOPIC = UUID(int=1)
+T_0 = TopicPartition("t", 0)
+CONFIG = LogConfig(segment_bytes=700, index_interval_bytes=100)
+
+
+@pytest.fixture
+def boot(tmp_path, monkeypatch) -> Path:
+    """Which start of the machine this is."""
+    file = tmp_path / "boot_id"
+    file.write_text("first")
+    monkeypatch.setattr(directory, "_BOOT_ID", file)
+    return file
+
+
+@pytest.fixture
+def start(tmp_path, boot):
+    started: list[LogManager] = []
+
+    def start_manager() -> LogManager:
+        logs = LogManager([tmp_path / "data"], CONFIG, 1, "c1")
+        started.append(logs)
+        logs.load_all()
+        return logs
+
+    yield start_manager
+    for logs in started:
+        logs.shutdown()
+
+
+@pytest.fixture
+def logs(start) -> LogManager:
+    """A log of six segments, all of it fsynced and noted. Each ends with a record that a later one supersedes."""
+    logs = start()
+    logs.note_machine_start()
+    log = logs.get_or_create(T_0, TOPIC)
+    while len(log.segments) < 6:
+        for key in (b"%d" % log.log_end_offset, b"same", b"same"):
+            log.append(build_batch([Record(0, 1_000, key, b"." * 130)]), 0)
+    log.flush()
+    logs.checkpoint_recovery_points()
+    return logs
+
+
+def kill(logs: LogManager) -> None:
+    """What the death of the process does: locks go, nothing is written, nothing can be any more."""
+    for log in logs.logs.values():
+        log.close()
+    for each in logs._directories:
+        each.is_loaded = False
+    logs._unlock()
+
+
+def stop(logs: LogManager, *, is_clean: bool) -> None:
+    if is_clean:
+        logs.shutdown()
+    else:
+        kill(logs)
+
+
+def clean(log: Log, *, to: int | None = None) -> None:
+    """Compact the log up to the segment number `to`, or all of it."""
+    settings = CleanerSettings(ManualClock(), on_owner=lambda step: step(), sleep=lambda seconds: None)
+    cleaner = LogCleaner(settings)
+    end = log.log_end_offset if to is None else log.segments[to].base_offset
+    target = LogToClean.of(T_0, log, end, frozenset(), replace(CONFIG, cleanup_policy=("compact",)))
+    assert cleaner.clean(target, cleaner.plan(target)) is not None
+
+
+def bases(log: Log) -> list[int]:
+    return [segment.base_offset for segment in log.segments]
+
+
+def remove(path: Path) -> None:
+    for suffix in (".log", ".index", ".timeindex"):
+        path.with_suffix(suffix).unlink()
+
+
+LOSSES: dict[str, Callable[[Path], None]] = {"emptied": lambda path: os.truncate(path, 0), "removed": remove}
+
+
+@pytest.mark.parametrize("is_clean", [True, False], ids=["clean", "killed"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_log_that_lost_a_segment_is_whole_no_more_and_says_which_offsets(logs, start, loss, is_clean):
+    log = logs.get(T_0)
+    path, before, end = log.segments[2].files.log, bases(log), log.log_end_offset
+    stop(logs, is_clean=is_clean)
+    LOSSES[loss](path)
+    with capture_logs() as lines:
+        again = start()
+    assert not again.has_whole(T_0, TOPIC)
+    assert again.lost_offsets == {T_0: (Gap(before[2], before[3]),)}
+    assert again.get(T_0).log_end_offset == end
+    assert again.strays == frozenset(), "nothing is cut"
+    (line,) = [line for line in lines if line["event"].startswith("offsets are missing")]
+    assert (line["log_level"], line["offsets"]) == ("error", f"{before[2]} to {before[3] - 1}")
+
+
+def test_all_segments_that_were_emptied_are_lost_up_to_the_last(logs, start):
+    log = logs.get(T_0)
+    paths, before = [segment.files.log for segment in log.segments], bases(log)
+    logs.shutdown()
+    for path in paths:
+        os.truncate(path, 0)
+    again = start()
+    assert not again.has_whole(T_0, TOPIC)
+    assert again.lost_offsets[T_0][-1].next_offset == again.get(T_0).log_end_offset == before[-1]
+
+
+def test_a_whole_log_has_lost_nothing_however_it_was_left(logs, start, boot):
+    kill(logs)
+    again = start()
+    assert (again.lost_offsets, again.has_whole(T_0, TOPIC)) == ({}, True)
+    kill(again)
+    boot.write_text("second")
+    assert start().lost_offsets == {}
+
+
+@pytest.mark.parametrize("missing", [(), (RECOVERY_POINT_CHECKPOINT,), (CLEANER_OFFSET_CHECKPOINT,), "both"])
+def test_what_compaction_took_out_is_no_loss_and_never_cut(logs, start, boot, missing):
+    """The notes were removed by hand, could not be written, or are another product's: nothing tells of the passes."""
+    log = logs.get(T_0)
+    clean(log)
+    before, end, home = bases(log), log.log_end_offset, log.directory.parent
+    assert find_gaps(log.segments, 0)
+    kill(logs)
+    boot.write_text("second")
+    for name in (RECOVERY_POINT_CHECKPOINT, CLEANER_OFFSET_CHECKPOINT) if missing == "both" else missing:
+        (home / name).unlink()
+    again = start()
+    assert (bases(again.get(T_0)), again.get(T_0).log_end_offset) == (before, end)
+    assert again.lost_offsets == {}
+    assert again.strays == frozenset()
+
+
+def test_where_nothing_tells_of_compaction_nothing_is_cut(logs, start, boot):
+    """Each batch was dropped that ended a segment, no other, and no note is left: a topic's setting may tell later."""
+    log = logs.get(T_0)
+    before, end, home = bases(log), log.log_end_offset, log.directory.parent
+    ends = [segment.files.log for segment in log.segments[:-1]]
+    kill(logs)
+    for path in ends:
+        os.truncate(path, [at for at, _ in iterate_headers(path.read_bytes())][-1])
+    (home / RECOVERY_POINT_CHECKPOINT).unlink()
+    boot.write_text("second")
+    again = start()
+    assert (bases(again.get(T_0)), again.get(T_0).log_end_offset) == (before, end)
+    assert not again.has_whole(T_0, TOPIC)
+    assert again.strays == frozenset()
+
+
+def test_a_compacted_log_may_lose_what_no_pass_has_come_to(logs, start):
+    log = logs.get(T_0)
+    _, _, cleaned_to, lost, following, _ = log.segments
+    clean(log, to=2)
+    path, lost = lost.files.log, Gap(lost.base_offset, following.base_offset)
+    logs.shutdown()
+    noted = read_offset_checkpoint(log.directory.parent / CLEANER_OFFSET_CHECKPOINT)
+    assert noted == {T_0: cleaned_to.base_offset}
+    remove(path)
+    assert start().lost_offsets == {T_0: (lost,)}
+
+
+def test_a_gap_that_the_cleaners_checkpoint_lies_behind_is_no_loss(logs, start):
+    log = logs.get(T_0)
+    path, end = log.segments[3].files.log, log.segments[4].base_offset
+    logs.shutdown()
+    write_offset_checkpoint(log.directory.parent / CLEANER_OFFSET_CHECKPOINT, {T_0: end})
+    remove(path)
+    again = start()
+    assert (again.lost_offsets, again.has_whole(T_0, TOPIC)) == ({}, True)
+
+
+def test_a_segment_that_lost_its_end_with_the_page_cache_keeps_what_follows(logs, start, boot, records_of):
+    log = logs.get(T_0)
+    records, cut = records_of(log), log.segments[2]
+    lost = next(iter(log.segments[3].batches()))[1].base_offset
+    *_, (at, last) = cut.batches()
+    kill(logs)
+    os.truncate(cut.files.log, at)
+    (log.directory.parent / RECOVERY_POINT_CHECKPOINT).unlink()
+    boot.write_text("second")
+    again = start()
+    gap = Gap(last.base_offset, lost)
+    assert again.lost_offsets == {T_0: (gap,)}
+    kept = [record for record in records if not gap.first_offset <= record[0] < gap.next_offset]
+    assert records_of(again.get(T_0)) == kept
+
+
+def test_a_log_that_ends_before_it_starts_has_lost_its_end(logs, start):
+    """Its files were lost, and only the note of where it starts is left."""
+    log = logs.get(T_0)
+    directory, start_offset = log.directory, log.segments[3].base_offset
+    log.delete_records(start_offset, log.log_end_offset)
+    logs.checkpoint_log_start_offsets()
+    logs.note_log_starts([T_0])
+    kill(logs)
+    for name in (RECOVERY_POINT_CHECKPOINT, "replication-offset-checkpoint"):
+        (directory.parent / name).unlink(missing_ok=True)
+    for path in [*directory.glob("*.log"), *directory.glob("*.*index")]:
+        path.unlink()
+    again = start()
+    assert (again.get(T_0).log_start_offset, again.get(T_0).log_end_offset) == (start_offset, start_offset)
+    assert not again.has_whole(T_0, TOPIC)
+    kill(again)
+    assert not start().has_whole(T_0, TOPIC), "the next start finds it whole"
+
+
+def test_missing_offsets_are_lost_until_they_come_before_the_start_of_the_log(logs, start):
+    log = logs.get(T_0)
+    path = log.segments[2].files.log
+    logs.shutdown()
+    remove(path)
+    again = start()
+    log = again.get(T_0)
+    assert len(again.lost_offsets[T_0]) == 1
+    log.delete_records(log.segments[3].base_offset, log.log_end_offset)
+    assert again.lost_offsets == {}
+
+
+def test_a_topic_that_turns_out_to_be_compacted_has_lost_nothing(logs, start):
+    path = logs.get(T_0).segments[2].files.log
+    logs.shutdown()
+    remove(path)
+    again = start()
+    again.get(T_0).config = LogConfig(cleanup_policy=("compact",))
+    assert again.lost_offsets == {}
+
+
+def test_a_segment_that_cannot_be_read_is_met_by_its_readers_and_not_by_the_start(logs, start, monkeypatch):
+    logs.shutdown()
+    monkeypatch.setattr("broker.log.gaps.find_gaps", lambda *_: os.stat("/nowhere/at/all"))
+    again = start()
+    assert (again.lost_offsets, again.offline_directories) == ({}, {})
+    assert again.get(T_0) is not None
