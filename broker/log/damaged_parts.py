@@ -7,6 +7,7 @@ never acknowledged whole.
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from broker.common.limits import DAMAGED_TAILS_MAX
@@ -43,11 +44,11 @@ class DamagedParts:
             return None
         self._remove_oldest_tails()
         kept = self._place() / f"{segment.files.log.name}{_TAIL}{start}"
-        copy = OpenFile(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        for position in range(start, end, _PIECE_BYTES):
-            write_at(copy, read_at(file, position, min(_PIECE_BYTES, end - position)), position - start)
-        fsync_file(copy)
-        fsync_directory(kept.parent)
+        try:
+            _copy(file, start, end, kept)
+        except OSError:
+            self._discard(kept)
+            raise
         return kept
 
     def keep_segment(self, segment: Segment) -> Path:
@@ -70,6 +71,13 @@ class DamagedParts:
             fsync_directory(self._directory.parent)
         return self._kept_in
 
+    def _discard(self, kept: Path) -> None:
+        """Remove a part of a tail, and the directory if it was made for it."""
+        with suppress(OSError):
+            kept.unlink(missing_ok=True)
+            kept.parent.rmdir()
+            self._kept_in = None
+
     def _remove_oldest_tails(self) -> None:
         """Leave room for one more, of those that hold nothing but a tail."""
         tails = [
@@ -81,6 +89,15 @@ class DamagedParts:
         for path in tails[: max(0, len(tails) + 1 - DAMAGED_TAILS_MAX)]:
             _log.warning("oldest of too many damaged log ends removed", path=str(path), kept_max=DAMAGED_TAILS_MAX)
             remove_tree(path)
+
+
+def _copy(file: OpenFile, start: int, end: int, path: Path) -> None:
+    """Write the bytes of `file` from `start` to `end` to the new file `path`, durably. Raises OSError."""
+    copy = OpenFile(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    for position in range(start, end, _PIECE_BYTES):
+        write_at(copy, read_at(file, position, min(_PIECE_BYTES, end - position)), position - start)
+    fsync_file(copy)
+    fsync_directory(path.parent)
 
 
 def _holds_only_tails(path: Path) -> bool:

@@ -92,6 +92,8 @@ class LogDirectory:
         self.path = path
         #: Whether every log in it was opened, without which nobody may say that it was left clean.
         self.is_loaded = False
+        #: A log that was not recovered lies here and has no note of that: a clean stop would hide it.
+        self.must_stay_unclean = False
         self.logs_count = 0
         #: Why nothing in it is served any more; None while all is well.
         self.offline_reason: str | None = None

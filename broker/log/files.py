@@ -107,6 +107,12 @@ def replace_file(path: Path, content: bytes) -> None:
     fsync_directory(path.parent)
 
 
+def touch_durably(path: Path) -> None:
+    """Let `path` be an empty file, which takes no room but its name."""
+    OpenFile(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    fsync_directory(path.parent)
+
+
 def remove_file_durably(path: Path) -> bool:
     """Whether there was one."""
     try:

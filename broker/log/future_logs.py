@@ -27,8 +27,9 @@ from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, MOVED_TO, LogDirectory
-from broker.log.files import fsync_directory, remove_file_durably, remove_tree, replace_file
+from broker.log.files import fsync_directory, lacks_room, remove_file_durably, remove_tree, replace_file
 from broker.log.hosted_logs import FutureLog, UnopenedLog
+from broker.log.last_stop import LastStop
 from broker.log.loader import UnusableLogError
 from broker.log.log import Log
 from broker.log.log_removal import LogRemoval
@@ -40,8 +41,9 @@ _log = logger(__name__)
 class FutureLogs(LogRemoval):
     """The half of the log manager that has logs change their directories. One copy of a log at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: LogConfig) -> None:
         super().__init__()
+        self._config = config
         self._opened = OpenSegments()
         #: Where a partition that has no log yet is to have one; what was said longest ago is forgotten first.
         self._preferred: dict[TopicPartition, LogDirectory] = {}
@@ -214,14 +216,46 @@ class FutureLogs(LogRemoval):
         remove_file_durably(marker)
         return False
 
-    def _load_futures(self, directory: LogDirectory, config: LogConfig, *, is_clean: bool) -> None:
+    def _open(
+        self, directory: LogDirectory, partition: TopicPartition, path: Path, stop: LastStop, opened: OpenSegments
+    ) -> Log:
+        """Open the log in `path`, or the copy of one, with what is noted of it. Raises OSError, UnusableLogError."""
+        try:
+            return Log.open(
+                path,
+                self._config,
+                is_clean=stop.is_clean,
+                recovery_point=directory.recovery_points.get(partition),
+                log_start_offset=directory.log_start_offsets.get(partition),
+                opened=opened,
+            )
+        except OSError as error:
+            if not lacks_room(error):
+                raise
+            raise UnusableLogError(
+                f"there is no room in {directory.path} to keep what recovery takes out of the log {path.name}, and it "
+                "was not cut. Free some of the disk and start the broker again."
+            ) from error
+
+    def _keep(self, stop: LastStop, directory: LogDirectory, path: Path) -> None:
+        """The log in `path` stays unopened: note how it was left, if only by no clean stop. Raises OSError."""
+        try:
+            stop.keep(path)
+        except OSError as error:
+            if not lacks_room(error):
+                raise
+            directory.must_stay_unclean = True
+
+    def _load_futures(self, directory: LogDirectory, *, is_clean: bool) -> None:
         """Copies go on; one of a log that lies here or is copied elsewhere, goes.
 
         One without a log, or of another topic, is kept: there may be no other place for its records. Raises OSError.
         """
         for partition, path in directory.futures():
             log, home = self._logs.get(partition), self._homes.get(partition)
+            stop = LastStop.of(path, is_clean=is_clean, lost_page_cache=directory.lost_page_cache)
             if log is None and (self.offline_directories or partition in self._unopened):
+                self._keep(stop, directory, path)
                 _log.warning("copy of a log that is out of reach", path=str(path))
             elif log is None or self._is_of_another_topic(partition, path):
                 reason = "there is no log here that it copies" if log is None else "it copies the log of another topic"
@@ -229,7 +263,7 @@ class FutureLogs(LogRemoval):
             elif home is directory or partition in self._futures:
                 remove_tree(directory.rename_aside(partition, DELETE_SUFFIX, path))
             else:
-                self._load_future(partition, path, directory, config, is_clean)
+                self._load_future(partition, path, directory, stop)
 
     def _leave_unopened(self, partition: TopicPartition, directory: LogDirectory, reason: str) -> None:
         self._unopened[partition] = UnopenedLog(directory, reason)
@@ -244,21 +278,13 @@ class FutureLogs(LogRemoval):
             return True
         return not may_be_same_topic(noted, self._topic_ids.get(partition))
 
-    def _load_future(
-        self, partition: TopicPartition, path: Path, directory: LogDirectory, config: LogConfig, is_clean: bool
-    ) -> None:
+    def _load_future(self, partition: TopicPartition, path: Path, directory: LogDirectory, stop: LastStop) -> None:
         try:
-            log = Log.open(
-                path,
-                config,
-                is_clean=is_clean,
-                recovery_point=directory.recovery_points.get(partition),
-                log_start_offset=directory.log_start_offsets.get(partition),
-                opened=_of_a_copy(),
-            )
+            log = self._open(directory, partition, path, stop, _of_a_copy())
         except UnusableLogError as error:
             directory.set_aside_as_stray(partition, f"it is a copy of a log, made anew, for {error}", path)
             return
+        stop.forget(path)
         self._enter_future(partition, log, directory)
 
     # --- at a stop

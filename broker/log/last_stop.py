@@ -8,18 +8,19 @@ directory, and the note stays until the log is opened.
 from pathlib import Path
 from typing import NamedTuple
 
-from broker.log.files import remove_file_durably, replace_file
+from broker.log.files import lacks_room, remove_file_durably, replace_file, touch_durably
 
 NOT_RECOVERED = "not-recovered"
-_AFTER_A_KILL, _AFTER_A_MACHINE_START = b"after a kill\n", b"after a machine start\n"
+#: An empty file takes no room: it says what makes recovery the most careful.
+_AFTER_A_KILL, _AFTER_A_MACHINE_START = b"after a kill\n", b""
 
 
 class LastStop(NamedTuple):
-    """As `load_log` takes it; `is_noted`: by the file."""
+    """How a log was left; `noted` is what the file says, None without one."""
 
     is_clean: bool
     lost_page_cache: bool
-    is_noted: bool
+    noted: bytes | None
 
     @classmethod
     def of(cls, directory: Path, *, is_clean: bool, lost_page_cache: bool) -> "LastStop":
@@ -27,16 +28,22 @@ class LastStop(NamedTuple):
         try:
             noted = (directory / NOT_RECOVERED).read_bytes()
         except FileNotFoundError:
-            return cls(is_clean, lost_page_cache, is_noted=False)
-        return cls(False, lost_page_cache or noted != _AFTER_A_KILL, is_noted=True)
+            return cls(is_clean, lost_page_cache, noted=None)
+        return cls(False, lost_page_cache or noted != _AFTER_A_KILL, noted)
 
     def keep(self, directory: Path) -> None:
         """The log was not opened: note how it was left, if the next clean stop would hide that. Raises OSError."""
-        if not self.is_clean:
-            content = _AFTER_A_MACHINE_START if self.lost_page_cache else _AFTER_A_KILL
+        content = _AFTER_A_MACHINE_START if self.lost_page_cache else _AFTER_A_KILL
+        if self.is_clean or content == self.noted:
+            return
+        try:
             replace_file(directory / NOT_RECOVERED, content)
+        except OSError as error:
+            if not lacks_room(error):
+                raise
+            touch_durably(directory / NOT_RECOVERED)
 
     def forget(self, directory: Path) -> None:
         """The log was opened, and recovered if need be. Raises OSError."""
-        if self.is_noted:
+        if self.noted is not None:
             remove_file_durably(directory / NOT_RECOVERED)

@@ -42,7 +42,7 @@ _log = logger(__name__)
 
 
 class UnusableLogError(BarnabasError):
-    """The log cannot be opened as it is, and nothing in its directory was changed."""
+    """The log cannot be opened as it is, and no record of it was removed."""
 
 
 class LoadedLog(NamedTuple):

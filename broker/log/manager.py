@@ -61,8 +61,7 @@ class LogManager(FutureLogs):
 
         Raises StartupError, also if no directory is left; then none stays locked.
         """
-        super().__init__()
-        self._config = config
+        super().__init__(config)
         self._broker_id = broker_id
         #: Held by whoever makes logs on another thread.
         self._making = Lock()
@@ -114,13 +113,13 @@ class LogManager(FutureLogs):
                         directory.path_of(partition), is_clean=is_clean, lost_page_cache=directory.lost_page_cache
                     )
                     if self._is_undecided(partition, directory):
-                        stop.keep(directory.path_of(partition))
+                        self._keep(stop, directory, directory.path_of(partition))
                     else:
                         self._load(directory, partition, stop)
             progress(loaded, len(found))
         for directory in self._online():
             with self._failing_to_start(directory):
-                self._load_futures(directory, self._config, is_clean=left_clean[directory])
+                self._load_futures(directory, is_clean=left_clean[directory])
         for directory in self._directories:
             directory.is_loaded = directory.offline_reason is None
         self.find_strays()
@@ -174,16 +173,9 @@ class LogManager(FutureLogs):
         path = directory.path_of(partition)
         try:
             topic_id = read_partition_metadata(path / PARTITION_METADATA)
-            log = Log.open(
-                path,
-                self._config,
-                is_clean=stop.is_clean,
-                recovery_point=directory.recovery_points.get(partition),
-                log_start_offset=directory.log_start_offsets.get(partition),
-                opened=self._opened,
-            )
+            log = self._open(directory, partition, path, stop, self._opened)
         except (UnusableLogError, StartupError) as error:
-            stop.keep(path)
+            self._keep(stop, directory, path)
             self._leave_unopened(partition, directory, str(error))
             return
         stop.forget(path)
@@ -381,7 +373,8 @@ class LogManager(FutureLogs):
             partitions = {partition for partition, home in self._homes.items() if home is directory}
             copies = {partition for partition, future in self._futures.items() if future.home is directory}
             is_all_closed = partitions <= self._closed_clean and copies <= closed_copies
-            if directory.is_loaded and directory.offline_reason is None and is_all_closed:
+            may_be_clean = directory.offline_reason is None and not directory.must_stay_unclean
+            if directory.is_loaded and may_be_clean and is_all_closed:
                 logs = [(each, self._logs[each]) for each in partitions]
                 logs += [(each, self._futures[each].log) for each in copies]
                 self._leave_clean(directory, logs)

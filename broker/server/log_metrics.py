@@ -23,8 +23,8 @@ class LogMetrics:
         )
         yield _gauge(
             "logs_unopened",
-            "Logs found at startup and not opened: old message format, unreadable partition.metadata, or moved to an "
-            "offline directory.",
+            "Logs found at startup and not opened: old message format, unreadable partition.metadata, moved to an "
+            "offline directory, or no room for what recovery takes out.",
             len(self._logs.unopened),
         )
         yield _gauge(

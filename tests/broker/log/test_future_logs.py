@@ -181,6 +181,28 @@ def test_a_copy_goes_on_where_it_was_after_a_clean_stop(written, start, tmp_path
     assert records_of(again.get(ORDERS_0)) == WHOLE
 
 
+def test_a_copy_that_was_killed_is_recovered_though_a_start_without_its_log_stopped_cleanly(written, start, tmp_path):
+    written.make_future(ORDERS_0, written.directory_at(str(tmp_path / "b")), CONFIG)
+    copy(written)
+    (tmp_path / "b" / "recovery-point-offset-checkpoint").unlink(missing_ok=True)
+    path = written.future_of(ORDERS_0).log.segments[0].files.log
+    kill(written)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    (tmp_path / "a").rename(tmp_path / "elsewhere")
+    (tmp_path / "a").write_text("no directory")
+    without = start()
+    assert without.future_of(ORDERS_0) is None
+    without.shutdown()
+    (tmp_path / "a").unlink()
+    (tmp_path / "elsewhere").rename(tmp_path / "a")
+    again = start()
+    assert again.future_of(ORDERS_0).log.log_end_offset < 6, "its batches were checked"
+    again.shutdown()
+    assert start().future_of(ORDERS_0) is not None
+
+
 def test_a_move_that_is_given_up_leaves_nothing(written, start, tmp_path, records_of):
     written.make_future(ORDERS_0, written.directory_at(str(tmp_path / "b")), CONFIG)
     copy(written)
