@@ -5,6 +5,7 @@ The order of the steps on disk, and what a stop between them means, is told in `
 
 import os
 from collections.abc import Sequence
+from functools import partial
 
 from broker.log.compaction.log_to_clean import LogToClean, is_closed
 from broker.log.compaction.rebuild import end_mark
@@ -69,8 +70,7 @@ class Replacement:
             self._make_durable()
             on_owner(self._publish)
             fsync_directory(self._log.directory)
-            on_owner(self._replace)
-            self._remove_end_mark(file)
+            on_owner(partial(self._replace, file))
         except BaseException:
             if not self._is_handed_over:
                 self.discard()
@@ -90,7 +90,7 @@ class Replacement:
 
     def _remove_end_mark(self, file: OpenFile) -> None:
         """Cut off what told the range of the segment while it was exchanged. Where a stop leaves it, readers pass over
-        it, and the next pass drops it.
+        it, and the next pass drops it. At the owner: later there may be records behind it, written after a cut.
         """
         if file.size_bytes > self._segment.size_bytes:
             modified_ns = os.fstat(file.fd).st_mtime_ns
@@ -102,10 +102,11 @@ class Replacement:
         self._refuse_if_changed()
         self._segment.rename(SWAP_SUFFIX)
 
-    def _replace(self) -> None:
+    def _replace(self, file: OpenFile) -> None:
         self._refuse_if_changed()
         self._is_handed_over = True
         self._log.replace_segments(self._group, [self._segment])
+        self._remove_end_mark(file)
 
     def _refuse_if_changed(self) -> None:
         """The owner may have closed or cut the log, or dropped segments, since the pass began.

@@ -9,6 +9,7 @@ from broker.log.compaction.checkpoint import CLEANER_OFFSET_CHECKPOINT, CleanerC
 from broker.log.compaction.cleaner import CleanerPass
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.compaction.settings import CleanerSettings
+from broker.log.log import Log
 from tests.broker.log.compaction.conftest import PARTITION, CompactedLog
 from tests.examples import some
 
@@ -133,3 +134,36 @@ def test_pass_that_ended_after_a_cut_does_not_note_how_far_it_came(template, new
     assert compacted.cleaner.clean(target, plan) is None
     assert compacted.cleaner.uncleanable == {}
     assert not (tmp_path / CLEANER_OFFSET_CHECKPOINT).exists()
+
+
+def test_what_is_appended_after_a_cut_that_follows_the_exchange_stays(tmp_path, new_compacted, monkeypatch):
+    """The end mark of the exchange is gone by then: cut off later, it would take along what the owner has written."""
+    compacted = new_compacted(tmp_path / "t-0")
+    while len(compacted.log.segments) < 4:
+        offset = compacted.append((b"only %d" % len(compacted.written), b"." * 60))
+        compacted.append((b"same", b"%d" % offset + b"." * 60))
+    replace_segments, steps = Log.replace_segments, []
+
+    def on_owner(step) -> None:
+        step()
+        if steps.count("replaced") == 1:
+            steps.append("cut")
+            cleaned = compacted.log.segments[0]
+            *_, (_, last) = cleaned.batches()
+            compacted.log.truncate_to(last.base_offset)
+            del compacted.written[last.base_offset :]
+            compacted.append((b"after", b"!" * 300))
+
+    def noting(log: Log, *arguments) -> None:
+        replace_segments(log, *arguments)
+        steps.append("replaced")
+
+    monkeypatch.setattr(Log, "replace_segments", noting)
+    settings = CleanerSettings(compacted.clock, on_owner=on_owner, sleep=lambda seconds: None)
+    cleaner = LogCleaner(settings)
+    target = compacted.target()
+    cleaner.clean(target, cleaner.plan(target))
+    assert "cut" in steps
+    assert compacted.values()[b"after"] == b"!" * 300
+    compacted.open()
+    assert compacted.values()[b"after"] == b"!" * 300, "it is on disk"
