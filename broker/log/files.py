@@ -107,8 +107,17 @@ def replace_file(path: Path, content: bytes) -> None:
     fsync_directory(path.parent)
 
 
+def replace_file_or_touch(path: Path, content: bytes) -> None:
+    """Let `path` hold `content`, durably, or nothing where there is no room for it: an empty file needs only a name."""
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        if not lacks_room(error):
+            raise
+        touch_durably(path)
+
+
 def touch_durably(path: Path) -> None:
-    """Let `path` be an empty file, which takes no room but its name."""
     OpenFile(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     fsync_directory(path.parent)
 

@@ -5,7 +5,8 @@ A copy, the *future* log, lies in `topic-partition.<uuid>-future` until it holds
 
 1. the copy is fsynced, and what is to be noted beside it is noted, durably
 2. `moved-to`, with the path of the other directory, is put beside the log, durably: from now on, if the partition has a
-   directory there, that one is the log
+   directory there, that one is the log. On a disk without room, which is why logs are moved, it is empty, and the other
+   directory may be any
 3. the copy's directory gets the partition's name. This one step is the exchange; nothing is appended to either between
    the last look at both and it
 4. that name is made durable, then the old directory gets `-delete` behind its name
@@ -27,7 +28,7 @@ from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, MOVED_TO, LogDirectory
-from broker.log.files import fsync_directory, lacks_room, remove_file_durably, remove_tree, replace_file
+from broker.log.files import fsync_directory, lacks_room, remove_file_durably, remove_tree, replace_file_or_touch
 from broker.log.hosted_logs import FutureLog, UnopenedLog
 from broker.log.last_stop import LastStop
 from broker.log.loader import UnusableLogError
@@ -130,7 +131,7 @@ class FutureLogs(LogRemoval):
             ):
                 checkpoint.note(partial(dict, {partition: offset}))
         with self._writing_to(home, partition, "moved"):
-            replace_file(home.path_of(partition) / MOVED_TO, str(future.home.path.absolute()).encode())
+            replace_file_or_touch(home.path_of(partition) / MOVED_TO, str(future.home.path.absolute()).encode())
 
     def finish_replacement(self, partition: TopicPartition, old: Log, home: LogDirectory) -> None:
         """Step 4: `old` lay in `home`. A disk that fails takes its directory offline, and the next start tells."""
@@ -141,9 +142,9 @@ class FutureLogs(LogRemoval):
             self._fail(new, error)
             return
         with suppress(ApiError), self._writing_to(home, partition, "moved aside"):
-            self.on_cut(home.path, {partition: 0})
             self._set_aside.append(home.rename_aside(partition, DELETE_SUFFIX, old.directory))
             fsync_directory(home.path)
+            self._lower_for_gone(home, [partition])
 
     def drop_future(self, partition: TopicPartition) -> None:
         """The log stays where it is: its copy, if there is one, goes for good. Its files, where that disk works."""
@@ -208,9 +209,9 @@ class FutureLogs(LogRemoval):
         marker = directory.path_of(partition) / MOVED_TO
         if not marker.exists():
             return False
-        other = Path(marker.read_text())
-        if other in (path.absolute() for path in self.offline_directories):
-            reason = f"the log of {partition} may have been moved to {other}, which is offline"
+        other, offline = marker.read_text(), [str(path.absolute()) for path in self.offline_directories]
+        if offline and (not other or other in offline):
+            reason = f"the log of {partition} may have been moved to {other or ' or '.join(offline)}, which is offline"
             self._leave_unopened(partition, directory, reason)
             return True
         remove_file_durably(marker)

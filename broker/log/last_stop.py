@@ -8,10 +8,10 @@ directory, and the note stays until the log is opened.
 from pathlib import Path
 from typing import NamedTuple
 
-from broker.log.files import lacks_room, remove_file_durably, replace_file, touch_durably
+from broker.log.files import remove_file_durably, replace_file_or_touch
 
 NOT_RECOVERED = "not-recovered"
-#: An empty file takes no room: it says what makes recovery the most careful.
+#: An empty file is all that a full disk takes: it says what makes recovery the most careful.
 _AFTER_A_KILL, _AFTER_A_MACHINE_START = b"after a kill\n", b""
 
 
@@ -34,14 +34,8 @@ class LastStop(NamedTuple):
     def keep(self, directory: Path) -> None:
         """The log was not opened: note how it was left, if the next clean stop would hide that. Raises OSError."""
         content = _AFTER_A_MACHINE_START if self.lost_page_cache else _AFTER_A_KILL
-        if self.is_clean or content == self.noted:
-            return
-        try:
-            replace_file(directory / NOT_RECOVERED, content)
-        except OSError as error:
-            if not lacks_room(error):
-                raise
-            touch_durably(directory / NOT_RECOVERED)
+        if not self.is_clean and content != self.noted:
+            replace_file_or_touch(directory / NOT_RECOVERED, content)
 
     def forget(self, directory: Path) -> None:
         """The log was opened, and recovered if need be. Raises OSError."""

@@ -59,11 +59,11 @@ class LogRemoval(HostedLogs):
         log, home = self._logs[partition], self._homes[partition]
         try:
             with log.closing():
-                self.on_cut(home.path, {partition: 0})
                 home.set_aside_as_stray(partition, reason)
         except OSError as error:
             raise self._refused(partition, error, "set aside") from error
         log.close()
+        self._lower_for_gone(home, [partition])
         self._forget(partition)
 
     @property
@@ -124,12 +124,22 @@ class LogRemoval(HostedLogs):
         home = self._homes[partitions[0]]
         try:
             names = open_directory(home.path)  # before anything is renamed: later there may be no descriptor
-            self.on_cut(home.path, dict.fromkeys(partitions, 0))
             moved = {partition: self._rename_aside(home, partition) for partition in partitions}
             fsync_file(names)
         except OSError as error:
             return {partition: self._refused(partition, error, "moved aside") for partition in partitions}
+        self._lower_for_gone(home, partitions)
         return moved
+
+    def _lower_for_gone(self, home: LogDirectory, partitions: Iterable[TopicPartition]) -> None:
+        """Logs have left `home`: what is noted of them by others is void. A full disk keeps it, until a log of the name
+        is made there; to free the disk comes first.
+        """
+        try:
+            self.on_cut(home.path, dict.fromkeys(partitions, 0))
+        except OSError as error:
+            if home.is_to_blame(error):
+                self._fail(home, error)
 
     def forget_deleted(self, moved: Mapping[TopicPartition, Path | ApiError]) -> dict[TopicPartition, ApiError]:
         """Logs of these names may be made again; which could not be moved, and why. `purge_deleted` frees the disk."""

@@ -23,7 +23,7 @@ _LOOK_S = 1.0
 
 class LogDirRoom:
     """`announce` tells the controller that it should ask; `on_writable` is called when a full directory takes writes
-    again, which is sooner than it has room.
+    again, which is sooner than it has room, and when a log has changed its directory.
     """
 
     def __init__(self, logs: LogManager, clock: Clock, announce: Callable[[], None]):
@@ -48,7 +48,10 @@ class LogDirRoom:
         await self._disk.idle()
 
     def moved(self) -> None:
-        """A log has changed its directory: what the controller knows of full ones is another log's now."""
+        """A log has changed its directory: what the controller knows of full ones is another log's now, and what waited
+        for room in the old one looks again.
+        """
+        self.on_writable()
         if any(room.is_full for room in self._logs.rooms.values()):
             self._announce()
 

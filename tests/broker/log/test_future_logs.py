@@ -258,6 +258,44 @@ def test_while_the_other_disk_is_away_nobody_takes_the_old_log_for_the_log(writt
     assert start().get(ORDERS_0).log_end_offset == 7
 
 
+@pytest.mark.parametrize("is_other_away", [False, True], ids=["both disks", "the other disk away"])
+def test_a_log_moves_away_from_a_full_disk(written, start, tmp_path, batch_of, monkeypatch, is_other_away):
+    """Where it goes cannot be written down: a start without some directory takes the old log for no log."""
+
+    def no_room(path, content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    written.make_future(ORDERS_0, written.directory_at(str(tmp_path / "b")), CONFIG)
+    copy(written)
+    with monkeypatch.context() as full:
+        full.setattr("broker.log.files.replace_file", no_room)
+        written.prepare_replacement(ORDERS_0, 6)
+    written.replace_by_future(ORDERS_0).append(batch_of(b"late"), 0)
+    kill(written)
+    if is_other_away:
+        (tmp_path / "b").rename(tmp_path / "elsewhere")
+        (tmp_path / "b").write_text("no directory")
+        without = start()
+        assert (without.get(ORDERS_0), list(without.unopened)) == (None, [ORDERS_0])
+        kill(without)
+        (tmp_path / "b").unlink()
+        (tmp_path / "elsewhere").rename(tmp_path / "b")
+    assert start().get(ORDERS_0).log_end_offset == 7
+    assert places(tmp_path) == ["b/orders-0"]
+
+
+def test_what_was_moved_away_from_a_full_disk_frees_it(written, tmp_path):
+    def no_room(path, end_offsets):
+        if path.name == "a":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    written.on_cut = no_room
+    move(written)
+    written.purge_deleted()
+    assert places(tmp_path) == ["b/orders-0"]
+    assert written.offline_directories == {}
+
+
 def test_two_logs_of_which_none_was_moved_are_still_nobodys_guess(written, start, tmp_path):
     written.shutdown()
     (tmp_path / "b" / "orders-0").mkdir()

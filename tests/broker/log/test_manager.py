@@ -227,6 +227,21 @@ def test_trap_12_recreated_topic_never_sees_the_old_one(start, batch_of, records
     assert (records_of(again.get(ORDERS_0)), again.topic_id_of(ORDERS_0)) == ([(0, b"new")], SECOND_ID)
 
 
+def test_a_log_is_deleted_though_the_disk_is_full(start, tmp_path, batch_of):
+    """Deleting is how a full disk is freed: what is noted of the log elsewhere can be lowered later."""
+
+    def no_room(path, end_offsets):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID).append(batch_of(b"old"), 0)
+    manager.on_cut = no_room
+    assert manager.delete(ORDERS_0)
+    assert manager.purge_deleted() == 1
+    assert not list((tmp_path / "data").glob("orders-0*"))
+    assert manager.offline_directories == {}
+
+
 def test_partition_without_an_id_takes_the_first_that_is_given(start, tmp_path):
     manager = start()
     manager.get_or_create(ORDERS_0, FIRST_ID)

@@ -9,7 +9,7 @@ import pytest
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.log import damaged_parts, last_stop
+from broker.log import damaged_parts, files
 from broker.log.config import LogConfig
 from broker.log.last_stop import NOT_RECOVERED, LastStop
 from broker.log.manager import LogManager
@@ -111,8 +111,8 @@ def test_a_note_that_is_there_is_not_written_again(damaged, start, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(damaged_parts, "write_at", no_room)
         start().shutdown()
-        patched.setattr(last_stop, "replace_file", no_room)
-        patched.setattr(last_stop, "touch_durably", no_room)
+        patched.setattr(files, "replace_file", no_room)
+        patched.setattr(files, "touch_durably", no_room)
         manager = start()
         assert (manager.offline_directories, list(manager.unopened)) == ({}, [DAMAGED])
         manager.shutdown()
@@ -122,7 +122,7 @@ def test_a_note_that_is_there_is_not_written_again(damaged, start, monkeypatch):
 def test_where_no_byte_of_a_note_can_be_written_an_empty_one_says_enough(damaged, start, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(damaged_parts, "write_at", no_room)
-        patched.setattr(last_stop, "replace_file", no_room)
+        patched.setattr(files, "replace_file", no_room)
         start().shutdown()
     assert LastStop.of(damaged, is_clean=True, lost_page_cache=False)[:2] == (False, True)
     assert start().get(DAMAGED) is not None
@@ -132,8 +132,8 @@ def test_where_no_byte_of_a_note_can_be_written_an_empty_one_says_enough(damaged
 def test_where_nothing_can_be_noted_the_directory_is_not_marked_clean(damaged, start, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(damaged_parts, "write_at", no_room)
-        patched.setattr(last_stop, "replace_file", no_room)
-        patched.setattr(last_stop, "touch_durably", no_room)
+        patched.setattr(files, "replace_file", no_room)
+        patched.setattr(files, "touch_durably", no_room)
         manager = start()
         assert (manager.offline_directories, list(manager.unopened)) == ({}, [DAMAGED])
         manager.shutdown()

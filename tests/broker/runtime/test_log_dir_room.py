@@ -99,6 +99,16 @@ async def test_a_log_that_moved_is_told_of_while_a_directory_is_full(world, monk
     assert world.announced == [True, True]
 
 
+async def test_a_log_that_moved_ends_the_wait_for_room_in_its_old_directory(world, monkeypatch):
+    """A follower that waits for a directory to take writes again has its log in another one now."""
+    world.room.start()
+    fill(world, monkeypatch)
+    await eventually(lambda: world.announced, "the controller is told")
+    assert world.writable == []
+    world.room.moved()
+    assert world.writable == [True]
+
+
 async def test_a_broker_that_starts_on_a_full_disk_says_so_before_anything_is_written(world):
     world.found[world.log.directory.parent.name] = FULL
     world.room.start()
