@@ -18,7 +18,7 @@ from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.settings import CleanerSettings
 from broker.log.config import LogConfig
-from broker.log.gaps import Gap, find_gaps
+from broker.log.gaps import Gap, find_gaps, find_losses
 from broker.log.log import Log
 from broker.log.manager import LogManager
 from broker.records.batch import iterate_headers
@@ -259,3 +259,18 @@ def test_a_segment_that_cannot_be_read_is_met_by_its_readers_and_not_by_the_star
     again = start()
     assert (again.lost_offsets, again.offline_directories) == ({}, {})
     assert again.get(T_0) is not None
+
+
+def test_what_a_leader_lacks_is_no_loss_of_its_followers(logs, tmp_path):
+    """Otherwise each start of a follower would set its log aside and fetch the same one again."""
+    log = logs.get(T_0)
+    log.close()
+    log.segments[2].remove_files()
+    leader = Log.open(log.directory, CONFIG, is_clean=True)
+    assert find_losses(leader.segments, 0, 0)
+    copy = Log.open(tmp_path / "copied-0", CONFIG)
+    while copy.log_end_offset < leader.log_end_offset:
+        batches = leader.read(copy.log_end_offset, 1 << 20, leader.log_end_offset).read()
+        copy.append_as_follower(memoryview(batches))
+    assert len(copy.segments) > 3
+    assert find_losses(copy.segments, 0, 0) == ()
