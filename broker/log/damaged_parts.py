@@ -42,13 +42,13 @@ class DamagedParts:
         end = file.size_bytes
         if _is_unwritten(file, start, end) or _is_torn_write(file, start, end, segment.next_offset):
             return None
-        self._remove_oldest_tails()
         kept = self._place() / f"{segment.files.log.name}{_TAIL}{start}"
         try:
             _copy(file, start, end, kept)
         except OSError:
             self._discard(kept)
             raise
+        self._remove_oldest_tails()
         return kept
 
     def keep_segment(self, segment: Segment) -> Path:
@@ -79,14 +79,14 @@ class DamagedParts:
             self._kept_in = None
 
     def _remove_oldest_tails(self) -> None:
-        """Leave room for one more, of those that hold nothing but a tail."""
+        """Of those that hold nothing but a tail."""
         tails = [
             path
             for path in self._directory.parent.iterdir()
             if is_stray_of(path.name, self._directory.name) and _holds_only_tails(path)
         ]
         tails.sort(key=lambda path: path.stat().st_mtime_ns)
-        for path in tails[: max(0, len(tails) + 1 - DAMAGED_TAILS_MAX)]:
+        for path in tails[: max(0, len(tails) - DAMAGED_TAILS_MAX)]:
             _log.warning("oldest of too many damaged log ends removed", path=str(path), kept_max=DAMAGED_TAILS_MAX)
             remove_tree(path)
 

@@ -80,11 +80,12 @@ class LogRemoval(HostedLogs):
     @property
     def lost_offsets(self) -> dict[TopicPartition, tuple[Gap, ...]]:
         """The gaps that were found at the start and are still in logs; of topics that are not compacted."""
-        logs = ((self._logs[partition], partition, gaps) for partition, gaps in self._gaps.items())
+        logs = [(self._logs.get(partition), partition, gaps) for partition, gaps in list(self._gaps.items())]
         return {
             partition: remaining
             for log, partition, gaps in logs
-            if not log.config.is_compacted
+            if log is not None
+            and not log.config.is_compacted
             and (remaining := tuple(gap for gap in gaps if gap.next_offset > log.log_start_offset))
         }
 
