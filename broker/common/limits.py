@@ -237,9 +237,9 @@ GROUP_OFFSETS_BYTES_MAX = 96 * 1024 * 1024
 #: consumers, of tools, and of mirrors that translate offsets.
 SIMPLE_OFFSETS_BYTES_MAX = 96 * 1024 * 1024
 
-#: Clients of a shared budget whose refusals are counted one by one, and those of them that are described.
-BUDGET_OWNERS_COUNTED_MAX = 100
-BUDGET_OWNERS_DESCRIBED_MAX = 5
+#: Bytes of each of these three that a client gets from the reserve (`shared_budget.py`): a group of three members, or
+#: offsets of forty partitions. The reserve of 24 MB is enough for 1,500 such clients, whatever the others hold.
+GROUP_NEWCOMER_BYTES = 16 * 1024
 
 #: Metadata of one member, all its protocols together: the consumer offers two by default, each naming its topics and
 #: what it owns: 5,000 topics of 45 letters. A group's record, with all members, has to fit into a batch of 1 MB anyway.
@@ -258,11 +258,15 @@ REBALANCE_TIMEOUT_MS_MAX = 86_400_000
 #: Transactional ids of all coordinators of one broker, 0.7 KB each: 210 MB. Clients that make one up for each run would
 #: fill the memory within the week it takes to forget one.
 TRANSACTIONAL_IDS_MAX = 300_000
+#: Of these a client gets from the reserve: a Connect worker's tasks, or a Streams application's threads.
+TRANSACTIONAL_NEWCOMER_IDS = 50
 
 #: Partitions that open transactions cover, of all coordinators of one broker, 0.15 to 0.3 KB each: 150 MB. Beyond it
 #: producers are told to try again: transactions end, or time out. Leaders ask coordinators before they let one open
 #: (KIP-890), so what is open in logs is bounded by it, too.
 TRANSACTION_PARTITIONS_MAX = 500_000
+#: Of these a client gets from the reserve, for transactions that are open at one time.
+TRANSACTION_NEWCOMER_PARTITIONS = 100
 
 #: Previews of retention that wait for their turn; one is made at a time, and beyond these a client is refused.
 PREVIEWS_WAITING_MAX = 8

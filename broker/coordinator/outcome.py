@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from broker.common.limits import THINGS_IN_A_TURN
+from broker.coordinator.recorded_owners import Headers
 from broker.protocol.schema import Message
 
 #: Bytes of records after which one tick leaves the rest to the next: with one more record they still fit into a batch.
@@ -19,6 +20,15 @@ class CoordinatorRecord(NamedTuple):
 
     key: bytes
     value: bytes | None
+    headers: Headers = ()  #: the clients that it is counted for
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of its key, its value and its headers."""
+        byte_count = len(self.key) + len(self.value or b"")
+        for name, value in self.headers:
+            byte_count += len(name) + len(value or b"")
+        return byte_count
 
 
 class Answer(NamedTuple):
@@ -75,7 +85,7 @@ class Outcome:
         batch: list[CoordinatorRecord] = []
         size = 0
         for record in self.records:
-            record_bytes = len(record.key) + len(record.value or b"") + _RECORD_OVERHEAD_BYTES
+            record_bytes = record.size_bytes + _RECORD_OVERHEAD_BYTES
             if batch and size + record_bytes > bytes_max:
                 yield batch
                 batch, size = [], 0
@@ -104,9 +114,10 @@ class Turn:
         """Whether a tick leaves what else is due to the next one."""
         return self.record_bytes >= RECORD_BYTES_PER_TICK or self.things_left <= 0
 
-    def append(self, key: bytes, value: bytes | None) -> None:
-        self.outcome.records.append(CoordinatorRecord(key, value))
-        self.record_bytes += len(key) + len(value or b"")
+    def append(self, key: bytes, value: bytes | None, headers: Headers = ()) -> None:
+        record = CoordinatorRecord(key, value, headers)
+        self.outcome.records.append(record)
+        self.record_bytes += record.size_bytes
 
     def answer(self, token: int, response: Message) -> None:
         """Sent when all is committed that was written so far, the records of this call among it."""

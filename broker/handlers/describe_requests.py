@@ -1,7 +1,6 @@
 """DescribeRequests: what was counted of this broker's answers, and what it cannot answer for."""
 
-from broker.common.limits import BUDGET_OWNERS_DESCRIBED_MAX
-from broker.common.shared_budget import SharedBudget
+from broker.common.shared_budget import UNATTRIBUTED, SharedBudget
 from broker.handlers.handler import RequestContext, for_members
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_requests import (
@@ -9,7 +8,6 @@ from broker.protocol.messages.describe_requests import (
     DescribeRequestsBudget,
     DescribeRequestsDenials,
     DescribeRequestsError,
-    DescribeRequestsOwner,
     DescribeRequestsQuotaUse,
     DescribeRequestsRequest,
     DescribeRequestsResponse,
@@ -32,7 +30,11 @@ def handle_describe_requests(_request: DescribeRequestsRequest, context: Request
         quota_uses=[_use(each) for each in (*services.quotas.uses(), *services.quotas.address_uses())],
         denials=_denials(services.authorizer.log) if services.authorizer else [],
         foreign_brokers=sorted(services.controller.foreign_brokers),
-        budgets=[_budget(name, budget, services.clock.now_ms()) for name, budget in services.group_memory.budgets()],
+        budgets=[
+            _budget(name, budget, services.clock.now_ms())
+            for memory in (services.group_memory, services.transactions.memory)
+            for name, budget in memory.budgets()
+        ],
     )
 
 
@@ -61,19 +63,17 @@ def _use(use: Use) -> DescribeRequestsQuotaUse:
 
 
 def _budget(name: str, budget: SharedBudget, now_ms: int) -> DescribeRequestsBudget:
-    last_at_ms = max((each.last_at_ms for each in budget.refusals.values()), default=None)
+    last_at_ms = budget.refused_at_ms
+    owner, held_by_client = budget.largest() or (UNATTRIBUTED, 0)
     return DescribeRequestsBudget(
         name=name,
         size=budget.size,
         held=budget.held,
         refused=budget.refused,
         refused_ms_ago=-1 if last_at_ms is None else max(now_ms - last_at_ms, 0),
-        owners=[
-            DescribeRequestsOwner(
-                principal=owner.principal, host=owner.host, held=held, refused=budget.refusals_of(owner)
-            )
-            for owner, held in budget.largest(BUDGET_OWNERS_DESCRIBED_MAX)
-        ],
+        principal=owner.principal,
+        host=owner.host,
+        held_by_client=held_by_client,
     )
 
 

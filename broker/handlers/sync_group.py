@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.authorization import require
-from broker.handlers.group_request import ask_group, client_of
+from broker.handlers.group_request import ask_group
 from broker.handlers.handler import Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
@@ -10,13 +10,12 @@ from broker.security.operations import Operation, ResourceType
 
 
 def handle_sync_group(request: SyncGroupRequest, context: RequestContext) -> Reply:
-    client = client_of(context)
     try:
         require(Operation.READ, ResourceType.GROUP, request.group_id, context)
         return ask_group(
             request.group_id,
             context,
-            lambda coordinator, token, now_ms: coordinator.sync_group(request, client, token, now_ms),
+            lambda coordinator, token, now_ms: coordinator.sync_group(request, token, now_ms),
         )
     except ApiError as error:
         return SyncGroupResponse(error_code=error.code, assignment=b"")

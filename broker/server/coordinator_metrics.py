@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from broker.common.plain_prometheus import CounterMetricFamily, GaugeMetricFamily, Metric
+from broker.common.shared_budget import SharedBudget
 from broker.server.coordination import Coordination
 
 _PREFIX = "barnabas_broker_"
@@ -38,7 +39,8 @@ class CoordinatorMetrics:
             failures.add_metric([kind], runtime.failures)
         yield from (led, loading, not_loaded, failures)
         yield _gauge("groups", "Consumer groups coordinated.", sum(len(each.groups) for each in runtimes["group"]))
-        yield from self._memory()
+        yield from _budgets("group_memory", "_bytes", "groups", self._coordination.group_memory.budgets())
+        yield from _budgets("transactions_held", "", "transactions", self._coordination.transactions.memory.budgets())
         yield _gauge(
             "transactional_ids",
             "Transactional ids coordinated.",
@@ -50,20 +52,21 @@ class CoordinatorMetrics:
             len(self._coordination.markers),
         )
 
-    def _memory(self) -> Iterable[Metric]:
-        """Without the clients' names: an endpoint without a login is no place for them."""
-        held = GaugeMetricFamily(_PREFIX + "group_memory_bytes", "What groups hold in memory.", labels=["of"])
-        size = GaugeMetricFamily(_PREFIX + "group_memory_max_bytes", "What groups may hold in memory.", labels=["of"])
-        refused = CounterMetricFamily(
-            _PREFIX + "group_memory_refusals",
-            "Joins, assignments and commits refused because their client holds its share.",
-            labels=["of"],
-        )
-        for name, budget in self._coordination.group_memory.budgets():
-            held.add_metric([name], budget.held)
-            size.add_metric([name], budget.size)
-            refused.add_metric([name], budget.refused)
-        return held, size, refused
+
+def _budgets(name: str, unit: str, things: str, budgets: Iterable[tuple[str, SharedBudget]]) -> Iterable[Metric]:
+    """Without the clients' names: an endpoint without a login is no place for them."""
+    held = GaugeMetricFamily(_PREFIX + name + unit, f"What {things} of all clients hold.", labels=["of"])
+    size = GaugeMetricFamily(_PREFIX + name + "_max" + unit, f"What {things} of all clients may hold.", labels=["of"])
+    refused = CounterMetricFamily(
+        _PREFIX + name + "_refusals",
+        f"Requests about {things} refused because their client holds its share.",
+        labels=["of"],
+    )
+    for of, budget in budgets:
+        held.add_metric([of], budget.held)
+        size.add_metric([of], budget.size)
+        refused.add_metric([of], budget.refused)
+    return held, size, refused
 
 
 def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:

@@ -7,8 +7,8 @@ from console.gateway.broker_views import BudgetUse
 
 #: A refusal is told of for so long: a client that goes on is refused again.
 REFUSAL_TOLD_FOR_MS = 600_000
-#: Part of a bound from which it is crowded, though no client has been refused yet.
-FULL_SHARE = 0.9
+#: Part of a bound from which it is crowded, though no client has been refused yet: the last quarter is a reserve.
+FULL_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)

@@ -301,12 +301,8 @@ def _not_loaded(answer: DescribeRequestsResponse) -> NotLoaded:
 
 def _budget_use(budget: DescribeRequestsBudget) -> BudgetUse:
     ago = None if budget.refused_ms_ago < 0 else budget.refused_ms_ago
-    if not budget.owners:
-        return BudgetUse(budget.name, budget.size, budget.held, ago)
-    largest = budget.owners[0]
-    return BudgetUse(
-        budget.name, budget.size, budget.held, ago, largest.principal, largest.host.removeprefix("/"), largest.held
-    )
+    host = budget.host.removeprefix("/")
+    return BudgetUse(budget.name, budget.size, budget.held, ago, budget.principal, host, budget.held_by_client)
 
 
 def _quota_use(told: DescribeRequestsQuotaUse) -> QuotaUse:

@@ -1,9 +1,10 @@
 """Whether a request may make a broker's groups hold more, by what its client holds already."""
 
 from broker.common.errors import ErrorCode
+from broker.common.shared_budget import REFUSED
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.memory import Account, GroupMemory
+from broker.coordinator.group.memory import Account, GroupMemory, group_bytes
 from broker.coordinator.group.offsets import AnyCommitRequest, Offsets, commit_error, txn_commit_error
 from broker.coordinator.outcome import Turn
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
@@ -17,12 +18,24 @@ class Admission:
         self._account = account
         self._offsets = offsets
 
-    def may_assign(self, group: Group, request: SyncGroupRequest, client: Client, turn: Turn) -> bool:
-        """An assignment that takes no more than the one before is never refused: the group goes on."""
-        assignment_bytes = sum(len(each.assignment) for each in request.assignments)
-        if self._memory.may_assign(client.owner) or not group.takes_more(assignment_bytes):
+    def may_assign(self, group: Group, request: SyncGroupRequest, turn: Turn) -> bool:
+        """Return whether the leader's assignments may take what they do, counted for its client.
+
+        Assignments that take no more than those before are never refused: the group goes on.
+        """
+        leader = group.members.get(request.member_id)
+        if leader is None or request.member_id != group.leader_id:
             return True
-        self._memory.refuse(self._memory.members, client.owner, turn.wall_ms)
+        before = group.assignment_bytes
+        after = sum(len(each.assignment) for each in request.assignments)
+        owner_before = group.holdings.assignments_owner
+        growth = after - before if leader.owner == owner_before else after
+        if self._memory.may_join(leader.owner, growth, is_group_there=group.is_there):
+            group.next_assignments_owner = leader.owner
+            return True
+        if owner_before is not None and after <= before:
+            return True
+        self._memory.refuse(self._memory.members, leader.owner, turn.wall_ms)
         return False
 
     def begin_commit(self, group: Group | None, request: OffsetCommitRequest, client: Client, turn: Turn) -> ErrorCode:
@@ -46,13 +59,15 @@ class Admission:
 
     def _begin(self, group: Group | None, request: AnyCommitRequest, client: Client, turn: Turn) -> bool:
         has_had_members = group is not None and group.protocol_type is not None
+        growth = self._offsets.growth(request)
+        if growth > 0 and not self._account.has_stored(request.group_id):
+            growth += group_bytes(request.group_id)
+        if self._account.begin_commit(request.group_id, client.owner, growth, has_had_members=has_had_members):
+            return True
         budget = self._memory.group_offsets if has_had_members else self._memory.simple_offsets
-        if not budget.has_room_for(client.owner) and self._offsets.takes_more(request):
-            self._memory.refuse(budget, client.owner, turn.wall_ms)
-            return False
-        self._account.begin_commit(request.group_id, budget, client.owner)
-        return True
+        self._memory.refuse(budget, client.owner, turn.wall_ms)
+        return False
 
     def end_turn(self, turn: Turn) -> None:
         if facts := self._memory.refusals_to_log(turn.now_ms):
-            turn.warn("a client holds its share of the groups' memory: what would take more is refused", **facts)
+            turn.warn(REFUSED, **facts)

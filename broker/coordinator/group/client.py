@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from broker.common.shared_budget import ANONYMOUS, Owner
+from broker.common.shared_budget import ANONYMOUS, Owner, owner_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,4 +17,4 @@ class Client:
     @property
     def owner(self) -> Owner:
         """Who is counted for what the request makes the broker hold."""
-        return Owner(self.principal, self.client_host)
+        return owner_of(self.principal, self.client_host)

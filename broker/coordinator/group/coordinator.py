@@ -40,6 +40,7 @@ from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_v
 from broker.coordinator.group.timers import TimerKey, TimerKind
 from broker.coordinator.outcome import Answer, Outcome, Producer, Turn
 from broker.coordinator.progress import Progress
+from broker.coordinator.recorded_owners import Headers, decode_owners
 from broker.coordinator.timers import Timers
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
@@ -66,7 +67,6 @@ class GroupCoordinator:
         memory: GroupMemory | None = None,
     ):
         """new_member_id: a new unique id that starts with the given text. memory: shared by all of a broker.
-
         wall_now_ms: the time to write into records, for a runtime whose `now_ms` is monotonic; without it that is used.
         """
         self._wall_now_ms = wall_now_ms
@@ -110,20 +110,19 @@ class GroupCoordinator:
         elif group is None and request.member_id:
             join.refuse(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
         else:
-            group = group or Group(request.group_id, self._account)
-            self._groups[request.group_id] = group
+            group = self._group_or_new(request.group_id)
             self._parked[token] = request.group_id
             self._joining.join(group, join)
             self._forget_if_void(group)
         return self._end(turn)
 
-    def sync_group(self, request: SyncGroupRequest, client: Client, token: int, now_ms: int) -> Outcome:
+    def sync_group(self, request: SyncGroupRequest, token: int, now_ms: int) -> Outcome:
         """The leader's request writes the assignment and answers all that wait for it; later ones get it at once."""
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
         if group is None:
             turn.answer_at_once(token, answers.sync_refused(answers.unknown_group(request.group_id)))
-        elif not self._admission.may_assign(group, request, client, turn):
+        elif not self._admission.may_assign(group, request, turn):
             turn.answer_at_once(token, answers.sync_refused(ErrorCode.COORDINATOR_NOT_AVAILABLE))
         else:
             self._parked[token] = request.group_id
@@ -266,7 +265,7 @@ class GroupCoordinator:
 
     # -- records ------------------------------------------------------------------------------------------------------
 
-    def replay(self, key: bytes, value: bytes | None, producer_id: int | None = None) -> None:
+    def replay(self, key: bytes, value: bytes | None, headers: Headers = (), producer_id: int | None = None) -> None:
         """Apply one record of the partition, at start-up as in normal work. Records of other kinds are passed over.
 
         producer_id: whose transaction the record's batch belongs to, None if to nobody's. Raises InvariantViolation for
@@ -274,22 +273,25 @@ class GroupCoordinator:
         """
         match decode_key(key):
             case OffsetKey() as offset_key:
+                self._account.load_commit(offset_key.group_id, headers)
                 self._replay_offset(offset_key, value, producer_id)
             case GroupKey(group_id):
-                self._replay_group(group_id, value)
+                self._replay_group(group_id, value, headers)
 
     def complete_transaction(self, producer_id: int, is_commit: bool) -> None:
         """A marker was written to the partition, or read from it: the offsets of this transaction count, or are gone.
 
         A producer without offsets here is ignored: markers may come twice.
         """
+        self._account.end_commit()
         for group_id in self._offsets.complete_transaction(producer_id, is_commit):
             if (group := self._groups.get(group_id)) is not None:
                 self._forget_if_void(group)
 
     def _replay_offset(self, key: OffsetKey, value: bytes | None, producer_id: int | None) -> None:
         if value is not None:
-            known, committed = self._group_to_replay(key.group_id), decode_offset_value(value)
+            known, committed = self._group_or_new(key.group_id), decode_offset_value(value)
+            known.holdings.store()
             if producer_id is None:
                 by_member = bool(known.members) or known.protocol_type is None
                 self._offsets.replay(key, committed, by_member=by_member)
@@ -302,17 +304,17 @@ class GroupCoordinator:
         if (group := self._groups.get(key.group_id)) is not None:
             self._forget_if_void(group)
 
-    def _replay_group(self, group_id: str, value: bytes | None) -> None:
+    def _replay_group(self, group_id: str, value: bytes | None, headers: Headers) -> None:
         if value is not None:
-            group = self._group_to_replay(group_id)
-            group.settle(decode_group_value(value))
+            group = self._group_or_new(group_id)
+            group.settle(decode_group_value(value), decode_owners(headers))
             group.recorded_to = self._progress.written_to
-            return
-        self._forget(group_id)
-        if group_id in self._offsets:  # remembered for its offsets alone
-            self._groups[group_id] = Group(group_id, self._account)
+        else:
+            self._forget(group_id)
+            if group_id in self._offsets:  # remembered for its offsets alone
+                self._group_or_new(group_id).holdings.store()
 
-    def _group_to_replay(self, group_id: str) -> Group:
+    def _group_or_new(self, group_id: str) -> Group:
         if group_id not in self._groups:
             self._groups[group_id] = Group(group_id, self._account)
         return self._groups[group_id]
@@ -321,6 +323,7 @@ class GroupCoordinator:
         """All of the partition has been replayed: members have one session timeout from now to be heard of."""
         turn = self._turn(now_ms)
         self._progress.loaded_to = self._progress.written_to
+        self._account.end_load()
         for group in self._groups.values():
             group.recorded_to = self._progress.loaded_to
             for member in group.members.values():
@@ -373,8 +376,7 @@ class GroupCoordinator:
 
     def cancel(self, token: int) -> None:
         """The connection of a parked request has gone away; a token that is not parked is ignored."""
-        group = self._groups.get(self._parked.pop(token, ""))
-        if group is not None:
+        if (group := self._groups.get(self._parked.pop(token, ""))) is not None:
             self._membership.hang_up(group, token)
 
     def unload(self) -> Outcome:
@@ -405,8 +407,7 @@ class GroupCoordinator:
         return turn.outcome
 
     def _group(self, group_id: str) -> Group | None:
-        group = self._groups.get(group_id)
-        if group is not None and group.proposal is not None:
+        if (group := self._groups.get(group_id)) is not None and group.proposal is not None:
             raise InvariantViolation(f"group {group_id}: its record was neither replayed nor aborted")
         return group
 
@@ -415,6 +416,5 @@ class GroupCoordinator:
             self._forget(group.group_id)
 
     def _forget(self, group_id: str) -> None:
-        group = self._groups.pop(group_id, None)
-        if group is not None:
-            group.let_go()
+        if (group := self._groups.pop(group_id, None)) is not None:
+            group.holdings.let_go()

@@ -8,15 +8,15 @@ A change to `metadata` is first a `proposal`; the record's replay turns it into 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from broker.common.errors import ErrorCode, InvariantViolation
-from broker.common.shared_budget import Owner
-from broker.coordinator.group.holdings import Holdings
+from broker.common.shared_budget import UNATTRIBUTED, Owner
+from broker.coordinator.group.holdings import Holdings, RecordedShare
 from broker.coordinator.group.member import Member
-from broker.coordinator.group.memory import PENDING_ID_BYTES, Account
+from broker.coordinator.group.memory import Account, pending_id_bytes
 from broker.coordinator.group.records import NO_TIMESTAMP, GroupMetadata
 from broker.coordinator.group.states import MAY_FOLLOW, REBALANCING, GroupState
 
@@ -47,7 +47,7 @@ class Proposal(NamedTuple):
 class Group:
     def __init__(self, group_id: str, account: Account):
         self.group_id = group_id
-        self._holdings = Holdings(group_id, account)
+        self.holdings = Holdings(group_id, account)
         self.metadata: GroupMetadata | None = None  #: None: only offsets are known, or no generation was recorded yet
         self.recorded_to = 0  #: where the log ended with the record of `metadata`, or after it
         self.proposal: Proposal | None = None
@@ -65,21 +65,17 @@ class Group:
         self.pending_syncs: set[str] = set()  #: subset of `members`: have not asked for their assignment
         self.awaiting_join: dict[str, ParkedJoin] = {}  #: keys are members
         self.awaiting_sync: dict[str, int] = {}  #: token by member id; keys are members; only while completing
+        #: The client that the assignments proposed are counted for; None: as those of the recorded generation.
+        self.next_assignments_owner: Owner | None = None
         self.initial_delay: InitialDelay | None = None  #: only while preparing the first generation of an empty group
         self._support: Counter[str] = Counter()  #: protocol name: how many members support it
 
     # -- memory -------------------------------------------------------------------------------------------------------
 
     def _hold_itself(self) -> None:
-        """A group with members, or about to have some, is theirs; one without is held for its offsets."""
+        """A group with members, or about to have some, is counted for the client of one of them."""
         members = self.members.values()
-        self._holdings.belong_to(
-            next((m.owner for m in members), None) or next(iter(self.pending_joins.values()), None)
-        )
-
-    def let_go(self) -> None:
-        """The group is forgotten."""
-        self._holdings.let_go()
+        self.holdings.belong_to(next((m.owner for m in members), None) or next(iter(self.pending_joins.values()), None))
 
     # -- what may happen ----------------------------------------------------------------------------------------------
 
@@ -135,9 +131,15 @@ class Group:
         """The patience of the slowest member."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
-    def takes_more(self, assignment_bytes: int) -> bool:
-        """Whether assignments of so many bytes take more than those of the recorded generation."""
-        return assignment_bytes > sum(map(len, self.assignments.values()))
+    @property
+    def is_there(self) -> bool:
+        """Whether the recorded generation has members."""
+        return self.metadata is not None and bool(self.metadata.members)
+
+    @property
+    def assignment_bytes(self) -> int:
+        """Of the recorded generation."""
+        return sum(map(len, self.assignments.values()))
 
     # -- members ------------------------------------------------------------------------------------------------------
 
@@ -146,7 +148,7 @@ class Group:
             self.protocol_type = protocol_type
         self.forget_pending(member.member_id)
         self.members[member.member_id] = member
-        self._holdings.hold(member.owner, member.size_bytes)
+        self.holdings.hold_member(member)
         self._hold_itself()
         self._support.update(member.protocols.keys())
         if member.group_instance_id is not None:
@@ -157,19 +159,19 @@ class Group:
     def hand_out(self, member_id: str, owner: Owner) -> None:
         """The client has to join with the id."""
         self.pending_joins[member_id] = owner
-        self._holdings.hold(owner, PENDING_ID_BYTES + len(member_id))
+        self.holdings.hold(owner, pending_id_bytes(member_id))
         self._hold_itself()
 
     def forget_pending(self, member_id: str) -> None:
         if member_id in self.pending_joins:
             owner = self.pending_joins.pop(member_id)
-            self._holdings.hold(owner, -PENDING_ID_BYTES - len(member_id))
+            self.holdings.hold(owner, -pending_id_bytes(member_id))
             self._hold_itself()
 
     def remove(self, member_id: str) -> None:
         """Forget the member and whatever it waits for; answer its parked requests before."""
         member = self.members.pop(member_id)
-        self._holdings.hold(member.owner, -member.size_bytes)
+        self.holdings.let_go_of_member(member_id)
         self._hold_itself()
         self._lose_support(member)
         if member.group_instance_id is not None:
@@ -184,8 +186,9 @@ class Group:
         """Put a static member's new id where the old one was; answer the old one's parked requests before."""
         was_leader, was_pending = self.leader_id == old_id, old_id in self.pending_syncs
         members = self.members_after(old_id, newcomer)
-        self.remove(old_id)
-        self.add(newcomer, self.protocol_type or "")
+        with self.holdings.at_once():
+            self.remove(old_id)
+            self.add(newcomer, self.protocol_type or "")
         self.members = {member.member_id: member for member in members}
         if was_leader:
             self.leader_id = newcomer.member_id
@@ -197,11 +200,11 @@ class Group:
         return [newcomer if member.member_id == old_id else member for member in self.members.values()]
 
     def set_protocols(self, member: Member, protocols: dict[str, bytes], owner: Owner) -> None:
-        """What the member says when it joins again; owner: the client it is now."""
+        """What the member says when it joins again; owner: the client that it is counted for from now on."""
         self._lose_support(member)
-        self._holdings.hold(member.owner, -member.size_bytes)
         member.protocols, member.owner = protocols, owner
-        self._holdings.hold(member.owner, member.size_bytes)
+        with self.holdings.at_once():
+            self.holdings.hold_member(member)
         self._support.update(protocols.keys())
 
     def _lose_support(self, member: Member) -> None:
@@ -255,8 +258,11 @@ class Group:
         self.protocol_name = self.select_protocol()
         self.pending_syncs = set(self.awaiting_join)
 
-    def settle(self, metadata: GroupMetadata) -> None:
-        """Become what a replayed record says: one we proposed, or, while the partition is loaded, one from before."""
+    def settle(self, metadata: GroupMetadata, owners: Sequence[Owner] = ()) -> None:
+        """Become what a replayed record says: one we proposed, or, while the partition is loaded, one from before.
+
+        owners: as the record names them, see `owners_of`; members that are known have their own.
+        """
         state = GroupState.STABLE if metadata.members else GroupState.EMPTY
         if self.state in REBALANCING and self.state not in MAY_FOLLOW[state]:
             raise InvariantViolation(f"group {self.group_id}: a record of {state.value} during {self.state.value}")
@@ -265,8 +271,23 @@ class Group:
         self.state, self.state_timestamp_ms = state, metadata.state_timestamp_ms
         self.generation_id, self.protocol_name = metadata.generation_id, metadata.protocol_name
         self.assignments = {member.member_id: member.assignment for member in metadata.members}
-        self._settle_members(known, metadata)
-        self._holdings.record((self.members[each.member_id].owner, each.size_bytes) for each in metadata.members)
+        of_record = owners if len(owners) == len(metadata.members) + 1 else (None,) * (len(metadata.members) + 1)
+        members = [
+            known.get(recorded.member_id) or Member.from_record(recorded, metadata, owner)
+            for recorded, owner in zip(metadata.members, of_record, strict=False)
+        ]
+        with self.holdings.at_once():
+            self._settle_members(members, metadata, of_record[-1])
+
+    def owners_of(self, members: Iterable[Member]) -> list[Owner]:
+        """Return the clients that a record of these members is counted for.
+
+        They are those of the members in order, and last the one of the assignments, or, of an empty group, of the
+        group itself.
+        """
+        owners = [member.owner for member in members]
+        last = (self.next_assignments_owner or self.holdings.assignments_owner) if owners else self.holdings.owner
+        return [*owners, last or UNATTRIBUTED]
 
     def _members_of(self, proposal: Proposal, metadata: GroupMetadata) -> dict[str, Member]:
         """Those there are, of whom we know more than a record tells."""
@@ -275,13 +296,22 @@ class Group:
             raise InvariantViolation(f"group {self.group_id}: the record replayed is not the one proposed")
         return self.members | ({newcomer.member_id: newcomer} if newcomer else {})
 
-    def _settle_members(self, known: dict[str, Member], metadata: GroupMetadata) -> None:
-        for member in self.members.values():
-            self._holdings.hold(member.owner, -member.size_bytes)
+    def _settle_members(self, members: list[Member], metadata: GroupMetadata, last_owner: Owner | None) -> None:
+        """last_owner: see `owners_of`; None if the record names none."""
+        for member_id in self.members:
+            self.holdings.let_go_of_member(member_id)
+        recorded = {
+            member.member_id: RecordedShare(member.owner, of_record.size_bytes)
+            for member, of_record in zip(members, metadata.members, strict=True)
+        }
+        payer = last_owner or self.holdings.assignments_owner or UNATTRIBUTED
+        self.next_assignments_owner = None
+        self.holdings.record(recorded, RecordedShare(payer, self.assignment_bytes) if members else None)
+        if not members and last_owner is not None and last_owner != UNATTRIBUTED and self.holdings.owner is None:
+            self.holdings.belong_to(last_owner)
         self.members, self.static_members, self.leader_id = {}, {}, metadata.leader_id
         self._support.clear()
-        for recorded in metadata.members:
-            member = known.get(recorded.member_id) or Member.from_record(recorded, metadata)
+        for member in members:
             self.add(member, metadata.protocol_type)
         self._hold_itself()
         self.protocol_type = metadata.protocol_type or None

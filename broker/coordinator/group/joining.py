@@ -13,8 +13,8 @@ from broker.coordinator.group import answers
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
 from broker.coordinator.group.group import Group, ParkedJoin, choose_protocol
-from broker.coordinator.group.member import Member, metadata_bytes
-from broker.coordinator.group.memory import GroupMemory
+from broker.coordinator.group.member import Member
+from broker.coordinator.group.memory import GroupMemory, pending_id_bytes
 from broker.coordinator.group.rebalance import Rebalance, propose
 from broker.coordinator.group.records import GroupMetadata
 from broker.coordinator.group.states import GroupState
@@ -29,6 +29,8 @@ _MEMBER_ID_REQUIRED_VERSION = 4
 
 #: Characters of the client id (or group.instance.id) that begin a member id; the rest would only be in the way.
 _MEMBER_ID_PREFIX_MAX = 255
+#: Characters that make a member id unique: a hyphen and a UUID.
+_UNIQUE_LENGTH = 37
 
 
 class Join:
@@ -39,6 +41,9 @@ class Join:
         self.client = client
         self.token = token
         self.turn = turn
+        self.owner = client.owner  #: the client that the member is counted for
+        #: What a member id that is made for it begins with.
+        self.id_prefix = (request.group_instance_id or client.client_id)[:_MEMBER_ID_PREFIX_MAX]
         #: The metadata is kept for as long as the member lives, the frame it came in is not.
         self.protocols = {protocol.name: bytes(protocol.metadata) for protocol in request.protocols}
         self.rebalance_timeout_ms = min(request.rebalance_timeout_ms, REBALANCE_TIMEOUT_MS_MAX)
@@ -58,7 +63,7 @@ class Join:
             rebalance_timeout_ms=self.rebalance_timeout_ms,
             protocols=self.protocols,
             joined_at_ms=self.turn.now_ms,
-            owner=self.client.owner,
+            owner=self.owner,
         )
 
     @property
@@ -97,7 +102,7 @@ class Joining:
         request = join.request
         if not self._has_room(group, request):
             self._turn_away(group, join)
-        elif not self._memory.may_join(join.client.owner) and _takes_more(group, join):
+        elif not self._admit(group, join):
             self._memory.refuse(self._memory.members, join.client.owner, join.turn.wall_ms)
             join.refuse(ErrorCode.COORDINATOR_NOT_AVAILABLE, request.member_id)
         elif not group.supports(request.protocol_type, join.protocols, instead_of=_present_self(group, request)):
@@ -108,6 +113,32 @@ class Joining:
             self._add(group, join, request.member_id)
         else:
             self._join_again(group, join)
+
+    def _admit(self, group: Group, join: Join) -> bool:
+        """Return whether the request may make the broker hold what it does, and decide for which client that is.
+
+        A member that comes back as another client is that client's if it has room for the whole of it, else, if it
+        takes no more than before, still the former client's.
+        """
+        present, owner = _present_self(group, join.request), join.client.owner
+        if present is None and self._is_to_get_id(join):
+            taken = pending_id_bytes(join.id_prefix) + _UNIQUE_LENGTH
+        else:
+            taken = group.holdings.size_of(join.new_member(join.request.member_id))
+        held = group.holdings.held_by_member(present.member_id) if present is not None else 0
+        own = held if present is not None and present.owner == owner else 0
+        growth = taken - own + (group.holdings.bytes_for_a_member if present is None else 0)
+        if self._memory.may_join(owner, growth, is_group_there=group.is_there):
+            return True
+        if present is not None and taken <= held:
+            join.owner = present.owner
+            return True
+        return False
+
+    def _is_to_get_id(self, join: Join) -> bool:
+        request = join.request
+        is_dynamic = not request.member_id and request.group_instance_id is None
+        return is_dynamic and join.client.api_version >= _MEMBER_ID_REQUIRED_VERSION
 
     def _has_room(self, group: Group, request: JoinGroupRequest) -> bool:
         """Members there are, and static members that return, never exceed the group; for others there is a maximum.
@@ -134,10 +165,10 @@ class Joining:
 
     def _join_without_id(self, group: Group, join: Join) -> None:
         instance_id = join.request.group_instance_id
-        new_id = self._new_member_id((instance_id or join.client.client_id)[:_MEMBER_ID_PREFIX_MAX])
+        new_id = self._new_member_id(join.id_prefix)
         if instance_id in group.static_members:
             self._return(group, join, group.static_members[instance_id], new_id)
-        elif instance_id is None and join.client.api_version >= _MEMBER_ID_REQUIRED_VERSION:
+        elif self._is_to_get_id(join):
             self._hand_out_id(group, join, new_id)
         else:
             self._add(group, join, new_id)
@@ -146,7 +177,7 @@ class Joining:
         if len(group.pending_joins) >= PENDING_MEMBERS_MAX:
             join.refuse(ErrorCode.GROUP_MAX_SIZE_REACHED, "")
             return
-        group.hand_out(new_id, join.client.owner)
+        group.hand_out(new_id, join.owner)
         key = TimerKey(TimerKind.SESSION, group.group_id, new_id)
         self._timers.schedule(key, join.turn.now_ms + join.request.session_timeout_ms)
         join.refuse(ErrorCode.MEMBER_ID_REQUIRED, new_id)
@@ -228,7 +259,7 @@ class Joining:
         return group.state is GroupState.COMPLETING_REBALANCE
 
     def _update(self, group: Group, join: Join, member: Member) -> None:
-        group.set_protocols(member, join.protocols, join.client.owner)
+        group.set_protocols(member, join.protocols, join.owner)
         member.session_timeout_ms = join.request.session_timeout_ms
         member.rebalance_timeout_ms = join.rebalance_timeout_ms
         self._park(group, join, member)
@@ -245,12 +276,6 @@ class Joining:
         patience_ms = NEW_MEMBER_JOIN_TIMEOUT_MS if member.is_new else member.session_timeout_ms
         key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
         self._timers.schedule(key, join.turn.now_ms + patience_ms)
-
-
-def _takes_more(group: Group, join: Join) -> bool:
-    """Whether the broker would hold more after the request than before it."""
-    present = _present_self(group, join.request)
-    return present is None or metadata_bytes(join.protocols) > metadata_bytes(present.protocols)
 
 
 def _present_self(group: Group, request: JoinGroupRequest) -> Member | None:

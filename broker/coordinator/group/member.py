@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from broker.common.shared_budget import UNATTRIBUTED, Owner
+from broker.common.shared_budget import UNATTRIBUTED, Owner, owner_of
 from broker.coordinator.group.memory import MEMBER_BYTES
 from broker.coordinator.group.records import GroupMetadata, MemberMetadata
 
@@ -35,6 +35,11 @@ class Member:
         names = len(self.member_id) + len(self.client_id) + len(self.group_instance_id or "")
         return MEMBER_BYTES + names + metadata_bytes(self.protocols)
 
+    @property
+    def record_bytes(self) -> int:
+        """Return what it takes in the record of a generation at most, without its assignment."""
+        return MEMBER_BYTES + max(map(len, self.protocols.values()), default=0)
+
     def matches(self, protocols: dict[str, bytes]) -> bool:
         """Whether these are the member's protocols: same order, same metadata to the byte."""
         return list(self.protocols.items()) == list(protocols.items())
@@ -57,8 +62,11 @@ class Member:
         )
 
     @classmethod
-    def from_record(cls, recorded: MemberMetadata, generation: GroupMetadata) -> "Member":
-        """A member known from the log alone, which has its address and of its protocols the chosen one."""
+    def from_record(cls, recorded: MemberMetadata, generation: GroupMetadata, owner: Owner | None = None) -> "Member":
+        """Return a member known from the log alone, which has its address and of its protocols the chosen one.
+
+        owner: as the record names it; None if it names none.
+        """
         return cls(
             member_id=recorded.member_id,
             group_instance_id=recorded.group_instance_id,
@@ -67,5 +75,5 @@ class Member:
             session_timeout_ms=recorded.session_timeout_ms,
             rebalance_timeout_ms=recorded.rebalance_timeout_ms,
             protocols={generation.protocol_name or "": recorded.subscription},
-            owner=Owner("", recorded.client_host),
+            owner=owner or owner_of("", recorded.client_host),
         )

@@ -8,32 +8,38 @@ own: stored offsets never refuse a join. Offsets of groups that have or had memb
 only consist of offsets, which a client makes up as fast as it can send. An acknowledged offset is never dropped to make
 room: new ones of the client that holds too much are refused.
 
-Offsets are counted for the client that last made its group's grow. The records of `__consumer_offsets` do not name
-clients, so what a coordinator has loaded is unattributed until the group grows again.
+What a client holds becomes another client's only where that one has room for it; otherwise two clients would pass on
+to each other what neither of them may hold. The records name the clients (`coordinator/recorded_owners.py`), so that
+each holds after a restart what it held before.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from broker.common.limits import (
     GROUP_MEMBERS_BYTES_MAX,
+    GROUP_NEWCOMER_BYTES,
     GROUP_OFFSETS_BYTES_MAX,
-    REFUSALS_LOGGED_EVERY_S,
     SIMPLE_OFFSETS_BYTES_MAX,
 )
-from broker.common.shared_budget import UNATTRIBUTED, Owner, SharedBudget
+from broker.common.shared_budget import UNATTRIBUTED, HeldPart, Owner, SharedBudget, SharedBudgets
+from broker.coordinator.recorded_owners import Committer, Headers, decode_committer
 
-#: A group without members; a member or its place in a record; a member id handed out; a committed offset.
+#: A group; a member, as much again for its place in a record; a member id handed out; a committed offset.
 GROUP_BYTES = 2_048
 MEMBER_BYTES = 1_024
 PENDING_ID_BYTES = 512
 OFFSET_BYTES = 256
 
-#: Shares a client has for a group that is there already: its rebalances go on when the client may not add groups.
-_SHARES_FOR_A_GROUP_THERE_IS = 2
+
+def group_bytes(group_id: str) -> int:
+    return GROUP_BYTES + len(group_id)
 
 
-class GroupMemory:
+def pending_id_bytes(member_id: str) -> int:
+    return PENDING_ID_BYTES + len(member_id)
+
+
+class GroupMemory(SharedBudgets):
     """The budgets of one broker, asked before more is taken."""
 
     def __init__(
@@ -42,52 +48,23 @@ class GroupMemory:
         group_offsets_bytes_max: int = GROUP_OFFSETS_BYTES_MAX,
         simple_offsets_bytes_max: int = SIMPLE_OFFSETS_BYTES_MAX,
     ):
-        self.members = SharedBudget(members_bytes_max)
-        self.group_offsets = SharedBudget(group_offsets_bytes_max)
-        self.simple_offsets = SharedBudget(simple_offsets_bytes_max)
-        self._refusals_logged_at_ms: int | None = None
-        self._refused_when_logged = 0
-        self._last_refused: tuple[SharedBudget, Owner] | None = None  #: not logged yet
-
-    def budgets(self) -> Iterator[tuple[str, SharedBudget]]:
-        yield "members", self.members
-        yield "group offsets", self.group_offsets
-        yield "simple offsets", self.simple_offsets
+        self.members = SharedBudget(members_bytes_max, GROUP_NEWCOMER_BYTES)
+        self.group_offsets = SharedBudget(group_offsets_bytes_max, GROUP_NEWCOMER_BYTES)
+        self.simple_offsets = SharedBudget(simple_offsets_bytes_max, GROUP_NEWCOMER_BYTES)
+        super().__init__(
+            "delete groups that are not needed, or give clients principals of their own",
+            {"members": self.members, "group offsets": self.group_offsets, "simple offsets": self.simple_offsets},
+        )
 
     @property
     def bytes_held(self) -> int:
         return sum(budget.held for _, budget in self.budgets())
 
-    def may_join(self, owner: Owner) -> bool:
-        return self.members.has_room_for(owner)
-
-    def may_assign(self, owner: Owner) -> bool:
-        """Whether a leader's assignment may take more than the one before."""
-        return self.members.has_room_for(owner, _SHARES_FOR_A_GROUP_THERE_IS)
-
-    def refuse(self, budget: SharedBudget, owner: Owner, wall_ms: int) -> None:
-        budget.refuse(owner, wall_ms)
-        self._last_refused = budget, owner
-
-    def refusals_to_log(self, now_ms: int) -> dict[str, object]:
-        """The facts of one log line about the refusals since the last line; empty while there is nothing to log."""
-        refused = sum(budget.refused for _, budget in self.budgets())
-        logged_at_ms = self._refusals_logged_at_ms
-        is_too_soon = logged_at_ms is not None and now_ms - logged_at_ms < REFUSALS_LOGGED_EVERY_S * 1_000
-        if self._last_refused is None or is_too_soon:
-            return {}
-        (budget, owner), new = self._last_refused, refused - self._refused_when_logged
-        self._refusals_logged_at_ms, self._refused_when_logged, self._last_refused = now_ms, refused, None
-        return {
-            "memory": next(name for name, each in self.budgets() if each is budget),
-            "principal": owner.principal or "unknown (loaded from the log)",
-            "address": owner.host,
-            "bytes": budget.held_by(owner),
-            "bytes_of_all": budget.held,
-            "bytes_max": budget.size,
-            "refused": new,
-            "hint": "delete groups that are not needed, or give clients principals of their own",
-        }
+    def may_join(self, owner: Owner, byte_count: int, *, is_group_there: bool) -> bool:
+        """Return whether members may take so much more; those of a group that is there are doubled if need be."""
+        if self.members.has_room_for(owner, byte_count):
+            return True
+        return is_group_there and self.members.may_double(owner, byte_count)
 
     def account(self) -> "Account":
         return Account(self)
@@ -97,67 +74,108 @@ class GroupMemory:
 class _StoredOffsets:
     """What the offsets of one group hold: of which budget, and for whom."""
 
-    budget: SharedBudget
+    part: HeldPart
     owner: Owner
     byte_count: int = 0
 
-    def move(self, budget: SharedBudget, owner: Owner) -> None:
-        self.budget.hold(self.owner, -self.byte_count)
-        self.budget, self.owner = budget, owner
-        self.budget.hold(self.owner, self.byte_count)
+    def move(self, part: HeldPart, owner: Owner) -> None:
+        self.part.hold(self.owner, -self.byte_count)
+        self.part, self.owner = part, owner
+        self.part.hold(self.owner, self.byte_count)
 
 
 class Account:
     """What one coordinator's groups hold."""
 
     def __init__(self, memory: GroupMemory):
-        self.memory = memory
-        self._members: dict[Owner, int] = {}
+        self.members = HeldPart(memory.members)
+        self._group_offsets = HeldPart(memory.group_offsets)
+        self._simple_offsets = HeldPart(memory.simple_offsets)
+        self.is_loading = True  #: what is replayed was admitted before
         self._stored: dict[str, _StoredOffsets] = {}  #: by group id
-        #: Who writes the records that are replayed next: the group, and where its offsets are counted from now on.
-        self._committer: tuple[str, SharedBudget, Owner] | None = None
+        #: Of the records that are replayed next: the group, and where its offsets are counted from now on.
+        self._committer: tuple[str, HeldPart, Owner] | None = None
 
-    def hold_for_members(self, owner: Owner, byte_count: int) -> None:
-        self._members[owner] = self._members.get(owner, 0) + byte_count
-        if not self._members[owner]:
-            del self._members[owner]
-        self.memory.members.hold(owner, byte_count)
-
-    def hold_for_offsets(self, group_id: str, byte_count: int, owner: Owner = UNATTRIBUTED) -> None:
-        """Bytes of the group's offsets, and of the group itself while it has no members.
-
-        owner: whose they are if the group holds none yet, and it is not being committed for.
-        """
+    def hold_for_offsets(self, group_id: str, byte_count: int) -> None:
+        """Bytes of the group's offsets, and of the group itself."""
         stored = self._stored.get(group_id)
         if stored is None:
-            stored = self._stored[group_id] = _StoredOffsets(self.memory.simple_offsets, owner)
-        if byte_count > 0 and self._committer is not None and self._committer[0] == group_id:
-            _, budget, committer = self._committer
-            if stored.owner != committer or stored.budget is not budget:
-                stored.move(budget, committer)
+            stored = self._stored[group_id] = _StoredOffsets(self._simple_offsets, UNATTRIBUTED)
+        if self._committer is not None and self._committer[0] == group_id:
+            _, part, owner = self._committer
+            if stored.owner != owner or stored.part is not part:
+                stored.move(part, owner)
+        if not byte_count:
+            return
         stored.byte_count += byte_count
-        stored.budget.hold(stored.owner, byte_count)
+        stored.part.hold(stored.owner, byte_count)
         if not stored.byte_count:
             del self._stored[group_id]
 
-    def begin_commit(self, group_id: str, budget: SharedBudget, owner: Owner) -> None:
-        """The offsets of the group that are replayed next are this client's."""
-        self._committer = group_id, budget, owner
+    def has_stored(self, group_id: str) -> bool:
+        return group_id in self._stored
+
+    def begin_commit(self, group_id: str, owner: Owner, growth: int, *, has_had_members: bool) -> bool:
+        """Return whether the client may commit what takes so many bytes more, or, if it is negative, fewer.
+
+        What is replayed next is counted for the client if it has room for all offsets of the group, else for the
+        client that holds them, which needs room as well.
+        """
+        part = self._part(has_had_members)
+        stored = self._stored.get(group_id) or _StoredOffsets(part, owner)
+        is_same = stored.part is part and stored.owner == owner
+        takes_over = growth > 0 or stored.owner == UNATTRIBUTED
+        self._committer = None
+        if not is_same and takes_over and part.budget.has_room_for(owner, stored.byte_count + growth):
+            self._committer = group_id, part, owner
+            return True
+        has_room = part.budget.has_room_for(owner, growth) and stored.part.budget.has_room_for(stored.owner, growth)
+        if has_room:
+            self._committer = group_id, stored.part, stored.owner
+        return has_room
+
+    def _part(self, of_members: bool) -> HeldPart:
+        return self._group_offsets if of_members else self._simple_offsets
+
+    def load_commit(self, group_id: str, headers: Headers) -> None:
+        """While the coordinator is loaded, count the offset that is replayed next for the client its record names."""
+        if not self.is_loading:
+            return
+        self._committer, committer = None, decode_committer(headers)
+        if committer is not None:
+            self._committer = group_id, self._part(committer.of_members), committer.owner
 
     def end_commit(self) -> None:
         """What is replayed from now on was written by no client that is known."""
         self._committer = None
 
+    def end_load(self) -> None:
+        self.is_loading = False
+        for part in self._parts():
+            part.is_loading = False
+
+    def _parts(self) -> tuple[HeldPart, ...]:
+        return self.members, self._group_offsets, self._simple_offsets
+
+    @property
+    def committer(self) -> Committer | None:
+        """The client that the commit in this turn is counted for, as its records name it."""
+        if self._committer is None or self._committer[2] == UNATTRIBUTED:
+            return None
+        _, part, owner = self._committer
+        return Committer(owner, part is self._group_offsets)
+
     def note_members(self, group_id: str) -> None:
-        """The group's offsets are not those of a simple group, whoever commits the next."""
+        """The group's offsets are those of a group with members, if their client has room for them there."""
         stored = self._stored.get(group_id)
-        if stored is not None and stored.budget is self.memory.simple_offsets:
-            stored.move(self.memory.group_offsets, stored.owner)
+        if stored is None or stored.part is not self._simple_offsets:
+            return
+        is_free = self.is_loading and stored.owner == UNATTRIBUTED
+        if is_free or self._group_offsets.budget.has_room_for(stored.owner, stored.byte_count):
+            stored.move(self._group_offsets, stored.owner)
 
     def close(self) -> None:
         """The coordinator is gone, loaded or not."""
-        for owner, byte_count in self._members.items():
-            self.memory.members.hold(owner, -byte_count)
-        for stored in self._stored.values():
-            stored.budget.hold(stored.owner, -stored.byte_count)
-        self._members, self._stored = {}, {}
+        for part in self._parts():
+            part.close()
+        self._stored = {}

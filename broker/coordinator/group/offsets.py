@@ -13,7 +13,7 @@ from broker.common.types import TopicPartition
 from broker.coordinator.fields import is_too_long
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.memory import Account
+from broker.coordinator.group.memory import OFFSET_BYTES, Account
 from broker.coordinator.group.pending_offsets import PendingOffsets, size_of
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
@@ -26,6 +26,7 @@ from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.superseded import OfGroup, Superseded
 from broker.coordinator.outcome import Remains, Turn
 from broker.coordinator.progress import Progress
+from broker.coordinator.recorded_owners import encode_committer
 from broker.protocol.made_late import made_late
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -145,6 +146,7 @@ class Offsets:
     def __init__(self, config: GroupConfig, progress: Progress, account: Account):
         self._config = config
         self._progress = progress
+        self._account = account
         self._hold = account.hold_for_offsets
         self._offsets: dict[str, OfGroup] = {}  #: by group id
         self._pending = PendingOffsets(self._hold)
@@ -169,33 +171,41 @@ class Offsets:
     def count(self, group_id: str) -> int:
         return sum(map(len, self._offsets.get(group_id, {}).values()))
 
-    def takes_more(self, request: AnyCommitRequest) -> bool:
-        """Whether the broker would hold more after the commit than before it; of each committed offset there may be one
-        that is pending besides, lest those stop who go on by transactions.
+    def growth(self, request: AnyCommitRequest) -> int:
+        """Return how many bytes more the broker would hold after the commit than before it, 0 if it is not more.
+
+        Of each committed offset one may be pending besides, lest those stop who go on by transactions. What becomes
+        less makes up for nothing: one partition may be named many times.
         """
         committed = self._offsets.get(request.group_id, {})
-        return any(
-            len(partition.committed_metadata or "") > _metadata_length(committed, topic.name, partition.partition_index)
-            or self._is_another_pending(request, TopicPartition(topic.name, partition.partition_index))
-            for topic in request.topics
-            for partition in topic.partitions
-        )
-
-    def _is_another_pending(self, request: AnyCommitRequest, partition: TopicPartition) -> bool:
-        if not isinstance(request, TxnOffsetCommitRequest):
-            return False
-        return self._pending.is_pending_of_others(OffsetKey(request.group_id, partition), request.producer_id)
+        producer_id = request.producer_id if isinstance(request, TxnOffsetCommitRequest) else None
+        growth = 0
+        for topic in request.topics:
+            partitions = committed.get(topic.name, {})
+            place = OFFSET_BYTES + len(request.group_id) + len(topic.name)
+            for partition in topic.partitions:
+                after, found = len(partition.committed_metadata or ""), partitions.get(partition.partition_index)
+                if producer_id is not None:
+                    key = OffsetKey(request.group_id, TopicPartition(topic.name, partition.partition_index))
+                    growth += self._pending.growth(key, producer_id, found, place + after)
+                elif found is None:
+                    growth += place + after
+                else:
+                    growth += max(0, after - len(found.metadata))
+        return growth
 
     def commit(self, request: AnyCommitRequest, turn: Turn) -> AnyCommitResponse:
         """Propose a record for each partition that is in order; the response says which are."""
         response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
+        headers = encode_committer(self._account.committer)
         topics = []
         for topic in request.topics:
             name, partitions = topic.name, []
             for partition in topic.partitions:
                 error = self._partition_error(name, partition)
                 if error is ErrorCode.NONE:
-                    self._propose(request, TopicPartition(name, partition.partition_index), partition, turn)
+                    key = OffsetKey(request.group_id, TopicPartition(name, partition.partition_index))
+                    turn.append(encode_offset_key(key), _offset_value(request, partition, turn), headers)
                 partitions.append(of_partition(partition_index=partition.partition_index, error_code=error))
             topics.append(of_topic(name=name, partitions=partitions))
         answer: AnyCommitResponse = response(topics=topics)
@@ -313,28 +323,21 @@ class Offsets:
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
         return ErrorCode.INVALID_TOPIC_EXCEPTION if len(topic) > TOPIC_NAME_LENGTH_MAX else ErrorCode.NONE
 
-    def _propose(
-        self, request: AnyCommitRequest, of: TopicPartition, partition: AnyCommitPartition, turn: Turn
-    ) -> None:
-        committed = CommittedOffset(
-            offset=partition.committed_offset,
-            leader_epoch=partition.committed_leader_epoch,
-            metadata=partition.committed_metadata or "",
-            commit_timestamp_ms=turn.wall_ms,
-            expire_timestamp_ms=_expiry(turn.wall_ms, getattr(request, "retention_time_ms", _BROKER_DECIDES)),
-        )
-        turn.append(encode_offset_key(OffsetKey(request.group_id, of)), encode_offset_value(committed))
+
+def _offset_value(request: AnyCommitRequest, partition: AnyCommitPartition, turn: Turn) -> bytes:
+    committed = CommittedOffset(
+        offset=partition.committed_offset,
+        leader_epoch=partition.committed_leader_epoch,
+        metadata=partition.committed_metadata or "",
+        commit_timestamp_ms=turn.wall_ms,
+        expire_timestamp_ms=_expiry(turn.wall_ms, getattr(request, "retention_time_ms", _BROKER_DECIDES)),
+    )
+    return encode_offset_value(committed)
 
 
 def _expiry(wall_ms: int, retention_ms: int) -> int:
     """A time that is in the past or beyond all time is one that can be written."""
     return NO_TIMESTAMP if retention_ms == _BROKER_DECIDES else min(max(wall_ms + retention_ms, 0), INT64_MAX)
-
-
-def _metadata_length(committed: dict[str, dict[int, CommittedOffset]], topic: str, partition: int) -> int:
-    """-1 where nothing is committed."""
-    found = committed.get(topic, {}).get(partition)
-    return -1 if found is None else len(found.metadata)
 
 
 def _fetched_topic(name: str, partitions: Sequence[tuple[int, CommittedOffset | None]]) -> OffsetFetchResponseTopic:

@@ -84,9 +84,17 @@ class PendingOffsets:
     def __contains__(self, key: OffsetKey) -> bool:
         return bool(self._of_group) and key in self._of_group.get(key.group_id, ())
 
-    def is_pending_of_others(self, key: OffsetKey, producer_id: int) -> bool:
-        """Whether any other producer has a place there."""
-        return any(each != producer_id for each in self._of_group.get(key.group_id, {}).get(key, ()))
+    def growth(self, key: OffsetKey, producer_id: int, committed: CommittedOffset | None, size_bytes: int) -> int:
+        """Return how many bytes more than is free an offset of so many bytes of this producer's transaction takes.
+
+        A copy of what is committed is free, for one producer.
+        """
+        producers = self._of_group.get(key.group_id, {}).get(key, {})
+        if producer_id in producers:
+            before = size_of(key, producers[producer_id])
+        else:
+            before = size_of(key, committed) if committed is not None and not producers else 0
+        return max(0, size_bytes - before)
 
     def groups_of(self, producer_id: int) -> set[str]:
         return {key.group_id for key in self._of_producer.get(producer_id, ())}

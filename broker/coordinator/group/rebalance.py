@@ -16,6 +16,7 @@ from broker.coordinator.group.records import GroupMetadata, encode_group_key, en
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.timers import TimerKey, TimerKind
 from broker.coordinator.outcome import Turn
+from broker.coordinator.recorded_owners import encode_owners
 from broker.coordinator.timers import Timers
 
 #: Of the members that did not rejoin, so many are named in the log.
@@ -28,7 +29,8 @@ def propose(group: Group, metadata: GroupMetadata, turn: Turn, newcomer: Member 
     """Hand out the record; nothing durable changes before it is replayed."""
     key, value = encode_group_key(group.group_id), encode_group_value(metadata)
     group.proposal = Proposal(metadata, newcomer)
-    turn.append(key, value)
+    known = group.members | ({newcomer.member_id: newcomer} if newcomer else {})
+    turn.append(key, value, encode_owners(group.owners_of(known[m.member_id] for m in metadata.members)))
 
 
 class Rebalance:

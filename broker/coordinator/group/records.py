@@ -69,8 +69,8 @@ class MemberMetadata:
 
     @property
     def size_bytes(self) -> int:
-        """What it takes in memory, about."""
-        return MEMBER_BYTES + len(self.subscription) + len(self.assignment)
+        """What it takes in memory, about, without its assignment."""
+        return MEMBER_BYTES + len(self.subscription)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,22 @@ A request that comes while markers are missing is answered CONCURRENT_TRANSACTIO
 of the newest version of a request.
 """
 
-from collections.abc import Callable, Iterator, Mapping, MutableSet
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from weakref import WeakSet
+from weakref import finalize
 
 from broker.common.errors import ErrorCode
-from broker.common.limits import TRANSACTION_PARTITIONS_MAX, TRANSACTIONAL_IDS_MAX
-from broker.common.shared_budget import Owner, may_take
+from broker.common.shared_budget import REFUSED, Owner
 from broker.common.types import TopicPartition
 from broker.coordinator.outcome import Answer
+from broker.coordinator.recorded_owners import Headers
 from broker.coordinator.timers import Timers
 from broker.coordinator.transaction import administration, answers
 from broker.coordinator.transaction.config import RETRY_MS, TransactionConfig
 from broker.coordinator.transaction.covering import add, partitions_of, producer_error, verify
 from broker.coordinator.transaction.initialising import aborted_for, initialise, is_fenced, request_error
 from broker.coordinator.transaction.ledger import Ledger
+from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome, TransactionTurn, markers_of
 from broker.coordinator.transaction.records import decode_key
 from broker.coordinator.transaction.states import TransactionState
@@ -46,15 +47,15 @@ _PARTITIONS_A_THING = 10
 
 class TransactionCoordinator:
     def __init__(
-        self, config: TransactionConfig, wall_now_ms: Callable[[], int], ledgers: MutableSet[Ledger] | None = None
+        self, config: TransactionConfig, wall_now_ms: Callable[[], int], memory: TransactionMemory | None = None
     ):
-        """ledgers: of all coordinators of the broker; ours is added."""
+        """memory: shared by all coordinators of a broker."""
         self._config = config
         self._wall_now_ms = wall_now_ms
         self._now_ms = 0  #: the last time we were told
-        self._ledger = Ledger()
-        self._ledgers = WeakSet() if ledgers is None else ledgers
-        self._ledgers.add(self._ledger)
+        self._memory = memory or TransactionMemory()
+        self._ledger = Ledger(self._memory)
+        finalize(self, self._ledger.forget)  # one that could not be loaded is just dropped
         #: By transactional id: when it times out or is forgotten, or what failed is tried again.
         self._timers: Timers[str] = Timers()
         self._under_way: TransactionTurn | None = None  #: of the call that lasts, or that raised
@@ -79,30 +80,15 @@ class TransactionCoordinator:
         turn = self._turn(now_ms)
         error = request_error(request, self._config.transaction_max_timeout_ms)
         transactional_id = request.transactional_id or ""
-        if error is ErrorCode.NONE and not self._has_room_for(transactional_id, owner):
-            turn.warn(
-                "transactional id refused: its client holds its share of them",
-                transactional_id=transactional_id,
-                principal=owner.principal,
-                address=owner.host,
-                most=TRANSACTIONAL_IDS_MAX,
-            )
+        if error is ErrorCode.NONE and not self._ledger.attribute(transactional_id, owner):
+            self._memory.refuse(self._memory.ids, owner, turn.wall_ms)
             error = ErrorCode.INVALID_REQUEST
         if error is ErrorCode.NONE:
-            self._ledger.attribute(transactional_id, owner)
             _answer(turn, token, self._initialise(transactional_id, request, fresh_producer_id, turn))
             self._ledger.forget_owner_of_nothing(transactional_id)
         else:
             turn.answer_at_once(token, answers.init_refused(error))
         return self._end(turn)
-
-    def _has_room_for(self, transactional_id: str, owner: Owner) -> bool:
-        """One that is known goes on; they are forgotten after a week only (transactional.id.expiration.ms)."""
-        if transactional_id in self.transactions:
-            return True
-        left = TRANSACTIONAL_IDS_MAX - sum(len(ledger.transactions) for ledger in self._ledgers)
-        held = sum(ledger.ids_of_owner[owner] for ledger in self._ledgers)
-        return may_take(owner, held, sum(ledger.ids_of_principal[owner.principal] for ledger in self._ledgers), left)
 
     def _initialise(
         self, transactional_id: str, request: InitProducerIdRequest, fresh_producer_id: int, turn: TransactionTurn
@@ -175,9 +161,9 @@ class TransactionCoordinator:
         added = add(transaction, partitions, turn.wall_ms)
         if isinstance(added, ErrorCode):
             return added
-        if sum(ledger.partition_count for ledger in self._ledgers) + len(partitions) > TRANSACTION_PARTITIONS_MAX:
-            facts = {"transactional_id": transactional_id, "partitions": len(partitions)}
-            turn.note("partitions refused: open transactions hold all they may", **facts)
+        owner, growth = self._ledger.owner_of(transactional_id), len(added.partitions) - len(transaction.partitions)
+        if not self._memory.partitions.has_room_for(owner, growth):
+            self._memory.refuse(self._memory.partitions, owner, turn.wall_ms)
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         self._ledger.propose(added, turn)
         return ErrorCode.NONE
@@ -283,12 +269,13 @@ class TransactionCoordinator:
 
     # -- records ------------------------------------------------------------------------------------------------------
 
-    def replay(self, key: bytes, value: bytes | None) -> None:
+    def replay(self, key: bytes, value: bytes | None, headers: Headers = ()) -> None:
         """Apply one record of the partition, at start-up as in normal work. Records of other kinds are passed over.
 
-        Raises InvariantViolation for bytes that are no record of ours.
+        headers: name the client that it is counted for, see `coordinator/recorded_owners.py`. Raises InvariantViolation
+        for bytes that are no record of ours.
         """
-        transactional_id = self._ledger.replay(key, value)
+        transactional_id = self._ledger.replay(key, value, headers)
         transaction = self.transactions.get(transactional_id) if transactional_id is not None else None
         if transaction is not None:
             self._schedule(transaction)
@@ -298,6 +285,7 @@ class TransactionCoordinator:
     def after_load(self, now_ms: int) -> TransactionOutcome:
         """All of the partition has been replayed: what was decided goes on to its markers."""
         turn = self._turn(now_ms)
+        self._ledger.end_load()
         for transaction in list(self.transactions.values()):
             self._schedule(transaction)
             if transaction.state.is_decided:
@@ -373,6 +361,8 @@ class TransactionCoordinator:
 
     def _end(self, turn: TransactionTurn) -> TransactionOutcome:
         self._under_way = None
+        if facts := self._memory.refusals_to_log(turn.now_ms):
+            turn.warn(REFUSED, **facts)
         return turn.outcome
 
 

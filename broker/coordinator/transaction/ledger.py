@@ -4,31 +4,28 @@ A transition is proposed, appended, replayed. While one call lasts its own propo
 appended they are withdrawn and nothing needs undoing.
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
 
-from broker.common.shared_budget import Owner
+from broker.common.shared_budget import UNATTRIBUTED, HeldPart, Owner
 from broker.coordinator.outcome import Remains
+from broker.coordinator.recorded_owners import Headers, decode_owner, encode_owner
+from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.outcome import TransactionTurn
 from broker.coordinator.transaction.records import decode_key, decode_value
 from broker.coordinator.transaction.transaction import Transaction
 
-K = TypeVar("K")
-
 
 class Ledger:
-    def __init__(self) -> None:
+    def __init__(self, memory: TransactionMemory) -> None:
+        self._memory = memory
+        self._ids, self._partitions = HeldPart(memory.ids), HeldPart(memory.partitions)
         self._transactions: dict[str, Transaction] = {}
         #: What was proposed and neither replayed nor withdrawn yet; None is a tombstone.
         self._proposed: dict[str, deque[Transaction | None]] = {}
-        #: Of all transactions together.
-        self.partition_count = 0
+        #: By transactional id, known or proposed: the client that it is counted for.
         self._owners: dict[str, Owner] = {}
-        #: How many transactional ids each client made known, as far as its requests came to this coordinator.
-        self.ids_of_owner: Counter[Owner] = Counter()
-        self.ids_of_principal: Counter[str] = Counter()
 
     @property
     def transactions(self) -> Mapping[str, Transaction]:
@@ -41,26 +38,46 @@ class Ledger:
             return turn.proposed[transactional_id]
         return self._transactions.get(transactional_id)
 
-    def attribute(self, transactional_id: str, owner: Owner) -> None:
-        """The id counts for the client that made it known; one that was loaded, for the first that initialises it."""
-        if transactional_id not in self._owners:
+    def attribute(self, transactional_id: str, owner: Owner) -> bool:
+        """Count the id for the client that made it known. Return whether that client has room for it.
+
+        One that is known goes on; it is forgotten after a week only (transactional.id.expiration.ms). One of which the
+        log names no client is counted for the first that initialises it and has room for it.
+        """
+        before = self._owners.get(transactional_id)
+        if before is not None and before != UNATTRIBUTED:
+            return True
+        covered = self._covered(transactional_id)
+        has_room = self._memory.ids.has_room_for(owner) and self._memory.partitions.has_room_for(owner, covered)
+        if has_room:
+            self._count_for(transactional_id, owner)
+        return has_room or before is not None
+
+    def owner_of(self, transactional_id: str) -> Owner:
+        return self._owners.get(transactional_id, UNATTRIBUTED)
+
+    def _covered(self, transactional_id: str) -> int:
+        """Return how many partitions the transaction covers."""
+        transaction = self._transactions.get(transactional_id)
+        return len(transaction.partitions) if transaction is not None else 0
+
+    def _count_for(self, transactional_id: str, owner: Owner | None) -> None:
+        """Count the id and what it covers for the owner, for None no more."""
+        before, covered = self._owners.pop(transactional_id, None), self._covered(transactional_id)
+        for client, sign in ((before, -1), (owner, 1)):
+            if client is not None:
+                self._ids.hold(client, sign)
+                self._partitions.hold(client, sign * covered)
+        if owner is not None:
             self._owners[transactional_id] = owner
-            self.ids_of_owner[owner] += 1
-            self.ids_of_principal[owner.principal] += 1
 
     def forget_owner_of_nothing(self, transactional_id: str) -> None:
         """What was asked for came to nothing: the id is neither known nor proposed."""
         if transactional_id not in self._transactions and transactional_id not in self._proposed:
-            self._lose_owner(transactional_id)
-
-    def _lose_owner(self, transactional_id: str) -> None:
-        owner = self._owners.pop(transactional_id, None)
-        if owner is not None:
-            _count_down(self.ids_of_owner, owner)
-            _count_down(self.ids_of_principal, owner.principal)
+            self._count_for(transactional_id, None)
 
     def propose(self, transaction: Transaction, turn: TransactionTurn) -> None:
-        turn.propose(transaction)
+        turn.propose(transaction, encode_owner(self.owner_of(transaction.transactional_id)))
         self._proposed.setdefault(transaction.transactional_id, deque()).append(transaction)
 
     def propose_tombstone(self, transactional_id: str, turn: TransactionTurn) -> None:
@@ -69,25 +86,21 @@ class Ledger:
 
     def withdraw(self, transactional_id: str) -> None:
         self._proposed.pop(transactional_id, None)
-        if transactional_id not in self._transactions:
-            self._lose_owner(transactional_id)
+        self.forget_owner_of_nothing(transactional_id)
 
     def withdraw_all(self) -> None:
         for transactional_id in list(self._proposed):
             self.withdraw(transactional_id)
 
-    def replay(self, key: bytes, value: bytes | None) -> str | None:
+    def replay(self, key: bytes, value: bytes | None, headers: Headers = ()) -> str | None:
         """Apply one record; whose it is, None if it is of another kind. Raises InvariantViolation."""
         transactional_id = decode_key(key)
         if transactional_id is None:
             return None
         proposed = self._take_proposed(transactional_id)
-        before = self._transactions.get(transactional_id)
-        count_before = len(before.partitions) if before else 0
         if value is None:
+            self._count_for(transactional_id, None)
             self._transactions.pop(transactional_id, None)
-            self._lose_owner(transactional_id)
-            self.partition_count -= count_before
             return transactional_id
         transaction = decode_value(transactional_id, value)
         if proposed is not None:
@@ -96,8 +109,11 @@ class Ledger:
                 last_producer_id=proposed.last_producer_id,
                 last_producer_epoch=proposed.last_producer_epoch,
             )
+        else:
+            self._count_for(transactional_id, decode_owner(headers))
+        growth = len(transaction.partitions) - self._covered(transactional_id)
         self._transactions[transactional_id] = transaction
-        self.partition_count += len(transaction.partitions) - count_before
+        self._partitions.hold(self.owner_of(transactional_id), growth)
         return transactional_id
 
     def _take_proposed(self, transactional_id: str) -> Transaction | None:
@@ -109,19 +125,14 @@ class Ledger:
             del self._proposed[transactional_id]
         return proposed
 
+    def end_load(self) -> None:
+        self._ids.is_loading = self._partitions.is_loading = False
+
     def forget(self) -> list[Remains]:
-        """Everything; what that was."""
-        remains: list[Remains] = [self._transactions]
-        self._transactions = {}
+        """Clear all transactions. Returns the removed ones."""
+        self._ids.close()
+        self._partitions.close()
+        remains: list[Remains] = [self._transactions, self._owners]
+        self._transactions, self._owners = {}, {}
         self._proposed.clear()
-        self._owners = {}
-        self.ids_of_owner.clear()
-        self.ids_of_principal.clear()
-        self.partition_count = 0
         return remains
-
-
-def _count_down(counts: Counter[K], key: K) -> None:
-    counts[key] -= 1
-    if not counts[key]:
-        del counts[key]

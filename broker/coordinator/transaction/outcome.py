@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from broker.common.types import TopicPartition
 from broker.coordinator.outcome import Outcome, Turn
+from broker.coordinator.recorded_owners import Headers
 from broker.coordinator.transaction.records import encode_key, encode_value
 from broker.coordinator.transaction.states import TransactionState
 from broker.coordinator.transaction.transaction import Transaction
@@ -49,12 +50,14 @@ class TransactionTurn(Turn):
     outcome: TransactionOutcome = field(default_factory=TransactionOutcome)
     proposed: dict[str, Transaction | None] = field(default_factory=dict)
 
-    def propose(self, transaction: Transaction) -> None:
-        self._propose(transaction.transactional_id, transaction, encode_value(transaction))
+    def propose(self, transaction: Transaction, headers: Headers) -> None:
+        self._propose(transaction.transactional_id, transaction, encode_value(transaction), headers)
 
     def propose_tombstone(self, transactional_id: str) -> None:
         self._propose(transactional_id, None, None)
 
-    def _propose(self, transactional_id: str, transaction: Transaction | None, value: bytes | None) -> None:
+    def _propose(
+        self, transactional_id: str, transaction: Transaction | None, value: bytes | None, headers: Headers = ()
+    ) -> None:
         self.proposed[transactional_id] = transaction
-        self.append(encode_key(transactional_id), value)
+        self.append(encode_key(transactional_id), value, headers)

@@ -58,24 +58,17 @@ class DescribeRequestsDenials(Struct):
     last_resource_name: str = wire(string)
 
 
-class DescribeRequestsOwner(Struct):
-    """A client that takes from a bound all share, by principal and address."""
-
-    principal: str = wire(string)
-    host: str = wire(string)
-    held: int = wire(int64)
-    refused: int = wire(int64)
-
-
 class DescribeRequestsBudget(Struct):
-    """A bound of this broker that all clients share, what is held of it, and the clients that hold the most."""
+    """A bound of this broker that all clients share, what is held of it, and the client that holds the most."""
 
-    name: str = wire(string)  #: "members", "group offsets" …
+    name: str = wire(string)  #: "members", "group offsets", "transactional ids" …
     size: int = wire(int64)
     held: int = wire(int64)
     refused: int = wire(int64)
     refused_ms_ago: int = wire(int64)  #: when a client was refused last; -1: never
-    owners: list[DescribeRequestsOwner] = wire(array(DescribeRequestsOwner))
+    principal: str = wire(string)  #: the client that holds the most; empty: unknown
+    host: str = wire(string)  #: its address after a slash, or the IPv6 network that is counted as one
+    held_by_client: int = wire(int64)  #: 0: no client is known to hold anything
 
 
 class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 4), flexible_from=0):

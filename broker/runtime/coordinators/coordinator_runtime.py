@@ -248,11 +248,11 @@ class CoordinatorRuntime(Generic[C]):
         bytes_max = min(RECORD_BYTES_PER_TICK, shard.hosted.log.config.max_message_bytes - HEADER_BYTES)
         now_ms = self._clock.now_ms()
         for part in outcome.batches(bytes_max):
-            records = [new_tuple(Record, (0, now_ms, key, value, ())) for key, value in part]
+            records = [new_tuple(Record, (0, now_ms, *record)) for record in part]
             batch = build_batch(records, **producer, is_transactional=outcome.producer is not None)
             shard.note_written(self._replicas.append_checked(shard.hosted, batch).end_offset)
             for record in part:
-                shard.replay(record.key, record.value, producer.get("producer_id"))
+                shard.replay(*record, producer.get("producer_id"))
 
     # -- time
 

@@ -86,7 +86,7 @@ def _replay_batch(shard: Shard, header: BatchHeader, batch: memoryview) -> None:
 
 def _replay(shard: Shard, record: Record, producer_id: int | None) -> None:
     try:
-        shard.replay(record.key or b"", record.value, producer_id)
+        shard.replay(record.key or b"", record.value, record.headers, producer_id)
     except InvariantViolation as error:
         partition = str(shard.hosted.partition.topic_partition)
         _log.error("record passed over", partition=partition, offset=record.offset, reason=str(error))

@@ -6,6 +6,7 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.outcome import Answer, Outcome
+from broker.coordinator.recorded_owners import Headers
 from broker.records.control import EndMarker, MarkerType
 from broker.runtime.coordinators.uncommitted import Uncommitted
 from broker.runtime.replication.replica_manager import HostedPartition
@@ -14,7 +15,7 @@ from broker.runtime.replication.replica_manager import HostedPartition
 class Coordinator(Protocol):
     """What the runtime asks of any coordinator; `coordinator/group/coordinator.py` tells the whole contract."""
 
-    def replay(self, key: bytes, value: bytes | None) -> None: ...
+    def replay(self, key: bytes, value: bytes | None, headers: Headers = ()) -> None: ...
 
     def written(self, end_offset: int) -> None: ...
 
@@ -41,7 +42,9 @@ class Coordinator(Protocol):
 class TransactionalCoordinator(Coordinator, Protocol):
     """A coordinator whose records may belong to transactions of producers, which markers in its partition end."""
 
-    def replay(self, key: bytes, value: bytes | None, producer_id: int | None = None) -> None: ...
+    def replay(
+        self, key: bytes, value: bytes | None, headers: Headers = (), producer_id: int | None = None
+    ) -> None: ...
 
     def complete_transaction(self, producer_id: int, is_commit: bool) -> None: ...
 
@@ -67,12 +70,12 @@ class Shard(Generic[C]):
     def __post_init__(self) -> None:
         self._is_transactional = isinstance(self.coordinator, TransactionalCoordinator)
 
-    def replay(self, key: bytes, value: bytes | None, producer_id: int | None = None) -> None:
+    def replay(self, key: bytes, value: bytes | None, headers: Headers = (), producer_id: int | None = None) -> None:
         """`producer_id`: whose transaction the record belongs to, None if to nobody's."""
         if producer_id is None:
-            self.coordinator.replay(key, value)
+            self.coordinator.replay(key, value, headers)
         elif self._is_transactional:
-            self.coordinator.replay(key, value, producer_id)
+            self.coordinator.replay(key, value, headers, producer_id)
 
     def complete_transaction(self, producer_id: int, marker: EndMarker) -> None:
         if self._is_transactional:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from weakref import WeakSet
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
@@ -11,7 +10,7 @@ from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
-from broker.coordinator.transaction.ledger import Ledger
+from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
 from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
 from broker.protocol.schema import Message
@@ -49,10 +48,10 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
         sender: MarkerSender,
         clock: Clock,
     ):
-        ledgers: WeakSet[Ledger] = WeakSet()
+        self.memory = TransactionMemory()
 
         def new_coordinator() -> TransactionCoordinator:
-            return TransactionCoordinator(config, clock.now_ms, ledgers)
+            return TransactionCoordinator(config, clock.now_ms, self.memory)
 
         super().__init__(TRANSACTION_TOPIC, new_coordinator, replicas, clock, config.request_timeout_ms)
         self._metadata = metadata

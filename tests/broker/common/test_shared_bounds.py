@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from broker.common import limits, security_limits
 from tests.tidy.sources import ROOT
 
@@ -38,7 +40,25 @@ def test_a_bound_that_stands_elsewhere_stands_there():
 
 
 def test_what_the_document_says_of_shares_is_what_the_code_does():
-    from broker.common.shared_budget import SHARE
+    from broker.common.shared_budget import PRINCIPAL_FLOORS, PRINCIPAL_SHARE, RESERVE, SHARE
 
-    assert SHARE == 3
-    assert "less than three\ntimes what is left" in DOCUMENT.read_text()
+    assert (SHARE, PRINCIPAL_SHARE / SHARE, PRINCIPAL_FLOORS, RESERVE) == (3, 2, 8, 4)
+    text = " ".join(DOCUMENT.read_text().split())
+    assert "The last quarter of a bound is a reserve" in text
+    assert "holds at most three times what is left. A principal has two such shares and eight floors" in text
+
+
+@pytest.mark.parametrize(
+    ("size", "floor", "clients"),
+    [
+        (limits.GROUP_MEMBERS_BYTES_MAX, limits.GROUP_NEWCOMER_BYTES, 1_500),
+        (limits.GROUP_OFFSETS_BYTES_MAX, limits.GROUP_NEWCOMER_BYTES, 1_500),
+        (limits.SIMPLE_OFFSETS_BYTES_MAX, limits.GROUP_NEWCOMER_BYTES, 1_500),
+        (limits.TRANSACTIONAL_IDS_MAX, limits.TRANSACTIONAL_NEWCOMER_IDS, 1_500),
+        (limits.TRANSACTION_PARTITIONS_MAX, limits.TRANSACTION_NEWCOMER_PARTITIONS, 1_250),
+    ],
+)
+def test_the_reserve_has_as_many_floors_as_the_document_says(size, floor, clients):
+    from broker.common.shared_budget import RESERVE
+
+    assert size // RESERVE >= clients * floor

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from broker.common.errors import ErrorCode
-from broker.common.limits import GROUP_MEMBERS_BYTES_MAX
+from broker.common.limits import GROUP_MEMBERS_BYTES_MAX, TRANSACTIONAL_IDS_MAX
 from broker.common.shared_budget import Owner
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.describe_requests import DescribeRequestsRequest
@@ -74,9 +74,10 @@ async def test_a_flood_of_commits_leaves_consumers_alone_and_is_told_of(served):
     await lives(consumer, "fresh")
     answer = await member.ask(DescribeRequestsRequest(), 4)
     (simple,) = (each for each in answer.budgets if each.name == "simple offsets")
-    (owner,) = simple.owners
-    assert (owner.principal, owner.host, owner.held) == ("User:ANONYMOUS", "/127.0.0.1", simple.held)
-    assert (owner.refused, simple.refused, simple.size) == (2, 2, 200_000)
+    assert (simple.principal, simple.host) == ("User:ANONYMOUS", "/127.0.0.1")
+    assert simple.held_by_client == simple.held > 0
+    assert (simple.refused, simple.size) == (2, 200_000)
+    assert [each.name for each in answer.budgets][-2:] == ["transactional ids", "transaction partitions"]
     assert 0 <= simple.refused_ms_ago < 60_000
     names = [f"made-up-{each}" for each in range(number)]
     deleted = await greedy.ask(DeleteGroupsRequest(groups_names=names), 2)
@@ -87,7 +88,8 @@ async def test_a_flood_of_commits_leaves_consumers_alone_and_is_told_of(served):
 
 async def test_what_groups_hold_is_scraped_without_the_names_of_clients(served):
     served.group_memory.members.hold(Owner("User:secret", "/10.0.0.1"), 5)
-    served.group_memory.simple_offsets.refuse(Owner("User:secret", "/10.0.0.1"), 0)
+    served.group_memory.refuse(served.group_memory.simple_offsets, Owner("User:secret", "/10.0.0.1"), 0)
+    served.transactions.memory.ids.hold(Owner("User:secret", "/10.0.0.1"), 7)
     coordination = SimpleNamespace(
         groups=served.groups, transactions=served.transactions, group_memory=served.group_memory, markers=()
     )
@@ -96,4 +98,7 @@ async def test_what_groups_hold_is_scraped_without_the_names_of_clients(served):
     assert told["barnabas_broker_group_memory_bytes", "members"] == 5
     assert told["barnabas_broker_group_memory_max_bytes", "members"] == GROUP_MEMBERS_BYTES_MAX
     assert told["barnabas_broker_group_memory_refusals_total", "simple offsets"] == 1
+    assert told["barnabas_broker_transactions_held", "transactional ids"] == 7
+    assert told["barnabas_broker_transactions_held_max", "transactional ids"] == TRANSACTIONAL_IDS_MAX
+    assert told["barnabas_broker_transactions_held_refusals_total", "transactional ids"] == 0
     assert "secret" not in str(samples)

@@ -33,28 +33,38 @@ MB = 1_000_000
 
 def test_a_client_that_holds_its_share_is_named_until_it_is_refused_no_more(cluster, collect, collector):
     collect()
-    use = BudgetUse("simple offsets", 96 * MB, 72 * MB, 5_000, "User:ANONYMOUS", "10.0.0.66", 71 * MB)
+    use = BudgetUse("simple offsets", 96 * MB, 60 * MB, 5_000, "User:ANONYMOUS", "10.0.0.66", 51 * MB)
     cluster.brokers.budgets = {2: (use,)}
     collector.collect_requests()
     assert reasons() == {
         "budget:2:simple offsets": "warning: Broker 2 refuses new offsets of such groups of a client that holds its "
-        "share of the memory for offsets of groups without members. 72\u202fMB of 96\u202fMB held; most by "
-        "User:ANONYMOUS from 10.0.0.66: 71\u202fMB"
+        "share of the memory for offsets of groups without members. 60\u202fMB of 96\u202fMB held; most by "
+        "User:ANONYMOUS from 10.0.0.66: 51\u202fMB"
     }
     cluster.brokers.budgets = {2: (replace(use, refused_ms_ago=700_000),)}
     collector.collect_requests()
     assert reasons() == {}
 
 
-@pytest.mark.parametrize(("held", "is_told"), [(86 * MB, False), (87 * MB, True)])
+def test_transactional_ids_are_counted_and_not_measured_in_bytes(cluster, collect, collector):
+    collect()
+    use = BudgetUse("transactional ids", 300_000, 2_000, 5_000, "User:app", "10.0.0.66", 1_500)
+    cluster.brokers.budgets = {2: (use,)}
+    collector.collect_requests()
+    (text,) = reasons().values()
+    assert "refuses new transactional ids of a client that holds its share of the number of transactional ids" in text
+    assert "2\u202f000 of 300\u202f000 held; most by User:app from 10.0.0.66: 1\u202f500" in text
+
+
+@pytest.mark.parametrize(("held", "is_told"), [(67 * MB, False), (68 * MB, True)])
 def test_a_bound_that_is_nearly_full_is_told_of_before_a_client_is_refused(cluster, collect, collector, held, is_told):
     collect()
     cluster.brokers.budgets = {1: (BudgetUse("group offsets", 96 * MB, held),)}
     collector.collect_requests()
     assert bool(reasons()) == is_told
     if is_told:
-        assert "is nearly full" in reasons()["budget:1:group offsets"]
-        assert "clients unknown: loaded when the broker started" in reasons()["budget:1:group offsets"]
+        assert "has little left of the memory" in reasons()["budget:1:group offsets"]
+        assert "clients unknown: their records name none" in reasons()["budget:1:group offsets"]
     cluster.brokers.budgets = {}
     collector.collect_requests()
     assert reasons() == {}

@@ -1,7 +1,7 @@
 import pytest
 
 from broker.common.errors import ErrorCode, InvariantViolation
-from broker.coordinator.group import Client, GroupConfig, GroupCoordinator
+from broker.coordinator.group import GroupConfig, GroupCoordinator
 from broker.protocol.messages.heartbeat import HeartbeatRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from broker.protocol.messages.sync_group import SyncGroupRequest
@@ -29,7 +29,7 @@ def test_nothing_durable_changes_before_replay():
     world.enter("g", "a")
     world.advance(3_000)
     request = SyncGroupRequest(group_id="g", generation_id=1, member_id="a-1")
-    outcome = world.coordinator.sync_group(request, Client("a", "/127.0.0.1", 5), 99, world.now_ms)
+    outcome = world.coordinator.sync_group(request, 99, world.now_ms)
     assert world.durable_state() == ({}, {})
     for record in outcome.records:
         world.coordinator.replay(*record)
@@ -41,7 +41,7 @@ def test_runtime_that_forgets_to_replay_is_told_so():
     world.enter("g", "a")
     world.advance(3_000)
     request = SyncGroupRequest(group_id="g", generation_id=1, member_id="a-1")
-    world.coordinator.sync_group(request, Client("a", "/127.0.0.1", 5), 99, world.now_ms)
+    world.coordinator.sync_group(request, 99, world.now_ms)
     heartbeat = HeartbeatRequest(group_id="g", generation_id=1, member_id="a-1")
     with pytest.raises(InvariantViolation):
         world.coordinator.heartbeat(heartbeat, 100, world.now_ms)
@@ -140,7 +140,7 @@ def test_tombstone_of_something_never_heard_of_is_nothing():
     world.commit("g", "-", {("t", 0): 1})
     world.delete("g")
     coordinator = GroupCoordinator(GroupConfig(), str)
-    for key, value, _ in world.log:
+    for key, value, *_ in world.log:
         if value is None:
             coordinator.replay(key, value)
     assert coordinator.groups == {}

@@ -9,6 +9,7 @@ from broker.common.limits import (
     MEMBER_METADATA_BYTES_MAX,
     REBALANCE_TIMEOUT_MS_MAX,
 )
+from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.coordinator.group.memory import GROUP_BYTES, OFFSET_BYTES, PENDING_ID_BYTES, GroupMemory
 from broker.coordinator.group.pending_offsets import size_of
 from broker.coordinator.group.records import OffsetKey
@@ -23,10 +24,16 @@ def held_by(world: World) -> int:
     """Counted anew."""
     groups = 0
     for group in world.coordinator.groups.values():
-        groups += GROUP_BYTES + len(group.group_id)
-        groups += sum(member.size_bytes for member in group.members.values())
+        has_or_had_members = group.members or group.pending_joins or group.metadata
+        has_had_offsets = group.group_id in world.coordinator.offsets
+        times = (2 if group.members or group.pending_joins else 1) if has_or_had_members and has_had_offsets else 1
+        groups += times * (GROUP_BYTES + len(group.group_id))
+        recorded = {member.member_id: member for member in group.metadata.members} if group.metadata else {}
+        groups += sum(member.size_bytes + len(member.assignment) for member in recorded.values())
+        for member in group.members.values():
+            of_record = recorded[member.member_id].size_bytes if member.member_id in recorded else 0
+            groups += member.size_bytes + max(0, member.record_bytes - of_record)
         groups += sum(PENDING_ID_BYTES + len(member_id) for member_id in group.pending_joins)
-        groups += sum(member.size_bytes for member in group.metadata.members) if group.metadata else 0
     offsets = world.coordinator.offsets
     committed = sum(
         size_of(OffsetKey(group_id, partition), found)
@@ -133,6 +140,7 @@ def full():
 def test_new_members_and_offsets_are_refused_when_the_broker_is_full(full):
     groups = set(full.coordinator.groups)
     assert full.join("new", "x").error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    full.speaker = Owner(ANONYMOUS, "/10.0.0.7")
     assert full.join("g", "x").error is ErrorCode.COORDINATOR_NOT_AVAILABLE
     refused = ErrorCode.POLICY_VIOLATION
     assert full.commit("other", "-", {T0: 1}).errors == {T0: refused}
@@ -151,11 +159,25 @@ def test_those_there_are_go_on_when_the_broker_is_full(full):
     assert full.sync("g", "a", {"a": "for a", "b": "for b"}).error is ErrorCode.NONE
 
 
-def test_an_assignment_that_takes_more_is_refused_when_the_broker_is_full(full):
+def test_a_group_there_is_takes_twice_of_what_its_clients_hold_and_no_more_when_the_broker_is_full(full):
+    """Members that are started again join before their former selves are forgotten."""
+    assert full.enter("g", "a again").is_parked
     assert full.join("g", "a").is_parked
-    assert full.join("g", "b").error is ErrorCode.NONE
-    refused = full.sync("g", "a", {"a": "for a", "b": "for b, and more"})
+    assert full.join("g", "b").is_parked is False
+    held, budget = full.memory.members.held, full.memory.members
+    twice = full.sync("g", "a", {"a": "for a", "b": "for b, and more"})
+    assert twice.error is ErrorCode.NONE
+    assert budget.held > held > budget.size
+    assert full.join("g", "a", metadata="x" * 2 * budget.size).error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert full.join("g", "a").is_parked
+    full.join("g", "b")
+    full.join("g", "a again")
+    refused = full.sync("g", "a", {"b": "x" * 2 * budget.size})
     assert refused.error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert full.sync("g", "a", {"a": "for a", "b": "for b"}).error is ErrorCode.NONE
+    full.leave("g", "a again")
+    full.leave("quiet", "c")
+    assert budget.held <= budget.size
 
 
 def test_transactions_go_on_when_the_broker_is_full_but_no_offset_is_pending_for_many_at_once(full):
@@ -170,10 +192,13 @@ def test_transactions_go_on_when_the_broker_is_full_but_no_offset_is_pending_for
 
 
 def test_two_coordinators_share_what_a_broker_may_hold():
-    memory = GroupMemory(members_bytes_max=10_000)
+    memory = GroupMemory(members_bytes_max=20_000)
     first, second = World(memory=memory), World(memory=memory)
-    first.join("g", "a", version=3, metadata=b"m" * 10_000)
-    assert second.join("h", "b").error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert first.join("g", "a", version=3, metadata=b"m" * 3_000).is_parked
+    second.speaker = Owner(ANONYMOUS, "/10.0.0.7")
+    assert second.join("h", "b", version=3, metadata=b"m" * 6_000).error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    del first.coordinator
+    assert second.join("h", "b", version=3, metadata=b"m" * 3_000).is_parked
 
 
 def test_one_member_may_not_bring_more_metadata_than_a_record_could_hold():

@@ -48,6 +48,7 @@ WALL_AHEAD_MS = 1_700_000_000_000
 class LogRecord(NamedTuple):
     key: bytes
     value: bytes | None
+    headers: tuple = ()
     producer_id: int | None = None  #: of a transaction
 
 
@@ -249,7 +250,7 @@ class World:
             "assignments": assignments,
         }
         asked, request = self._ask(group_id, name, SyncGroupRequest(**values | fields), 5)
-        self.carry_out(self.coordinator.sync_group(request, self._client(name, 5), asked.token, self.now_ms))
+        self.carry_out(self.coordinator.sync_group(request, asked.token, self.now_ms))
         return asked
 
     def heartbeat(self, group_id: str, name: str, **fields: Any) -> Asked:
@@ -413,7 +414,7 @@ def _metadata(given: str | bytes) -> bytes:
 
 
 def record_bytes(outcome: Outcome) -> int:
-    return sum(len(key) + len(value or b"") for key, value in outcome.records)
+    return sum(record.size_bytes for record in outcome.records)
 
 
 def durable_state(coordinator: GroupCoordinator) -> tuple[dict, dict]:

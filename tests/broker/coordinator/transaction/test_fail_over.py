@@ -47,7 +47,9 @@ def test_trap_35_markers_written_twice_complete_once():
     world.end(producer)
     world.markers *= 2
     world.write_markers()
-    assert [key for key, _ in world.log].count(world.log[0][0]) == 4  # Empty, Ongoing, PrepareCommit, CompleteCommit
+    assert [record.key for record in world.log].count(
+        world.log[0][0]
+    ) == 4  # Empty, Ongoing, PrepareCommit, CompleteCommit
 
 
 def test_trap_37_leader_is_told_of_every_partition_whether_the_transaction_covers_it():
@@ -138,7 +140,7 @@ def test_transactions_that_time_out_together_are_aborted_in_batches_that_fit():
     sizes = []
     while (world.coordinator.next_deadline_ms() or world.now_ms + 1) <= world.now_ms:
         outcome = world.coordinator.tick(world.now_ms)
-        sizes.append(sum(len(key) + len(value) for key, value in outcome.records))
+        sizes.append(sum(record.size_bytes for record in outcome.records))
         world.carry_out(outcome)
     assert max(sizes) < 768 * 1024
     assert len(sizes) > 1

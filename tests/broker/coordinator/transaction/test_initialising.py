@@ -1,16 +1,18 @@
 """Who gets which producer id and epoch: fencing, an own epoch raised (KIP-360), epochs that run out."""
 
-from weakref import WeakSet
-
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.common.shared_budget import ANONYMOUS, Owner
+from broker.common.limits import TRANSACTIONAL_NEWCOMER_IDS
+from broker.common.shared_budget import ANONYMOUS, REFUSED, Owner
 from broker.common.types import TopicPartition
 from broker.coordinator.fields import STRING_BYTES_MAX
+from broker.coordinator.outcome import CoordinatorRecord
+from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.records import encode_key, encode_value
 from broker.coordinator.transaction.states import TransactionState
 from broker.coordinator.transaction.transaction import Transaction
+from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from tests.broker.coordinator.transaction.world import FIRST_FRESH_ID, ID, ORDERS, World
 
 LAST_EPOCH_GIVEN = 2**15 - 2
@@ -22,7 +24,7 @@ def world_at(epoch: int, state: TransactionState = TransactionState.EMPTY) -> Wo
     world = World()
     partitions = frozenset({ORDERS}) if state.is_open else frozenset()
     used = Transaction(ID, OLD_ID, epoch, 60_000, state, partitions, world.now_ms, world.now_ms)
-    world.log.append((encode_key(ID), encode_value(used)))
+    world.log.append(CoordinatorRecord(encode_key(ID), encode_value(used)))
     world.fail_over()
     return world
 
@@ -151,11 +153,10 @@ def test_producer_id_without_epoch_or_epoch_without_id_is_refused(held: tuple[in
     assert World().init(held=held).error_code == ErrorCode.INVALID_REQUEST
 
 
-def test_all_coordinators_of_a_broker_together_remember_so_many_ids(monkeypatch):
+def test_all_coordinators_of_a_broker_together_remember_so_many_ids():
     """Each partition of the topic is one coordinator's: a bound for each would be fifty times as much."""
-    monkeypatch.setattr("broker.coordinator.transaction.coordinator.TRANSACTIONAL_IDS_MAX", 3)
-    ledgers = WeakSet()
-    first, second = World(ledgers=ledgers), World(ledgers=ledgers)
+    memory = TransactionMemory(ids_max=3)
+    first, second = World(memory=memory), World(memory=memory)
     second.speaker = Owner(ANONYMOUS, "/10.0.0.2")
     given(first.init("a"))
     given(first.init("b"))
@@ -167,36 +168,67 @@ def test_all_coordinators_of_a_broker_together_remember_so_many_ids(monkeypatch)
     given(second.init("d"))
 
 
-def test_a_client_that_makes_up_ids_leaves_room_for_those_of_others(monkeypatch):
+@pytest.mark.parametrize("restarts", [False, True])
+def test_clients_that_make_up_ids_leave_room_for_those_of_others(restarts):
     """They are remembered for a week: until then no other producer would get a new transactional id here."""
-    monkeypatch.setattr("broker.coordinator.transaction.coordinator.TRANSACTIONAL_IDS_MAX", 40)
-    ledgers = WeakSet()
-    first, second = World(ledgers=ledgers), World(ledgers=ledgers)
-    first.speaker = second.speaker = Owner(ANONYMOUS, "/10.0.0.66")
+    memory = TransactionMemory(ids_max=3_000)
+    worlds = World(memory=memory), World(memory=memory)
     count = 0
-    while (first, second)[count % 2].init(f"made-up-{count}").error_code == ErrorCode.NONE:
-        count += 1
-    assert count == 30
-    given(first.init("made-up-0"))
-    first.speaker = Owner(ANONYMOUS, "/10.0.0.7")
-    given(first.init("of another client"))
-    first.fail_over()
-    first.speaker = Owner(ANONYMOUS, "/10.0.0.66")
-    given(first.init("what was loaded counts for no client"))
+    for host in range(10):
+        for world in worlds:
+            world.speaker = Owner(ANONYMOUS, f"/10.0.1.{host}")
+        while worlds[count % 2].init(f"made-up-{count}").error_code == ErrorCode.NONE:
+            count += 1
+        if restarts:
+            for world in worlds:
+                world.fail_over()
+    assert 2_000 < count < 2_251 + 10 * TRANSACTIONAL_NEWCOMER_IDS
+    given(worlds[0].init("made-up-0"))
+    worlds[0].speaker = Owner(ANONYMOUS, "/10.0.0.7")
+    for number in range(TRANSACTIONAL_NEWCOMER_IDS):
+        given(worlds[0].init(f"of another client {number}"))
+
+
+def test_refused_ids_are_logged_once_in_a_while():
+    world = World(memory=TransactionMemory(ids_max=3))
+    notes = []
+    for number in range(50):
+        request = InitProducerIdRequest(transactional_id=f"made-up-{number}", transaction_timeout_ms=60_000)
+        outcome = world.coordinator.init_producer_id(7, request, world.speaker, number, world.now_ms)
+        notes += outcome.notes
+        world.carry_out(outcome)
+    (note,) = notes
+    assert (note.event, note.is_warning) == (REFUSED, True)
+    assert (note.facts["of"], note.facts["max"], note.facts["address"]) == ("transactional ids", 3, "/127.0.0.1")
+    assert world.memory.ids.refused == 47
+
+
+def test_an_id_of_which_the_log_names_no_client_goes_on_and_is_counted_for_the_first_that_initialises_it():
+    world = World()
+    producer = world.producer()
+    world.add(producer, TopicPartition("t", 0))
+    world.log = [record._replace(headers=()) for record in world.log]
+    world.fail_over()
+    assert world.memory.ids.held_by(world.speaker) == world.memory.partitions.held_by(world.speaker) == 0
+    assert world.add(producer, TopicPartition("t", 1)) == ErrorCode.NONE
+    world.init(held=producer)
+    assert world.memory.ids.held_by(world.speaker) == 1
+    assert world.memory.partitions.held_by(world.speaker) == world.memory.partitions.held == 2
+    world.write_markers()
+    assert world.memory.partitions.held == 0
 
 
 def test_an_id_that_could_not_be_written_is_counted_for_no_client():
     world = World()
     world.is_refusing = ErrorCode.NOT_ENOUGH_REPLICAS
     world.init("a")
-    assert not world.coordinator._ledger.ids_of_owner
+    assert world.memory.ids.held == 0
 
 
-def test_open_transactions_of_all_coordinators_of_a_broker_cover_so_many_partitions(monkeypatch):
+def test_open_transactions_of_all_coordinators_of_a_broker_cover_so_many_partitions():
     """One by one they are bounded; ids times partitions would be millions."""
-    monkeypatch.setattr("broker.coordinator.transaction.coordinator.TRANSACTION_PARTITIONS_MAX", 5)
-    ledgers = WeakSet()
-    first, second = World(ledgers=ledgers), World(ledgers=ledgers)
+    memory = TransactionMemory(partitions_max=5)
+    first, second = World(memory=memory), World(memory=memory)
     partitions = [TopicPartition("t", index) for index in range(4)]
     mine, yours = first.producer(), second.producer()
     assert first.add(mine, *partitions) == ErrorCode.NONE
@@ -206,3 +238,21 @@ def test_open_transactions_of_all_coordinators_of_a_broker_cover_so_many_partiti
     assert first.end(mine) == ErrorCode.NONE
     first.write_markers()
     assert second.add(yours, *partitions) == ErrorCode.NONE, "a transaction that is over covers nothing"
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_client_that_keeps_transactions_open_leaves_room_for_those_of_others(restarts):
+    """They time out after 15 minutes, and are opened again at once."""
+    world = World(memory=TransactionMemory(partitions_max=4_000))
+    world.speaker = Owner("User:greedy", "/10.0.0.66")
+    many = [TopicPartition("t", index) for index in range(100)]
+    for number in range(50):
+        init = world.init(f"greedy-{number}")
+        world.add((init.producer_id, init.producer_epoch), *many, transactional_id=f"greedy-{number}")
+    held = world.memory.partitions.held_by(world.speaker)
+    assert 2_000 < held < 2_251
+    if restarts:
+        world.fail_over()
+    assert world.memory.partitions.held_by(world.speaker) == held
+    world.speaker = Owner("User:calm", "/10.0.0.7")
+    assert world.add(world.producer(), *many) == ErrorCode.NONE

@@ -15,7 +15,7 @@ from hypothesis.strategies import booleans, integers, permutations, sampled_from
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import TopicPartition
-from broker.coordinator.outcome import Answer
+from broker.coordinator.outcome import Answer, CoordinatorRecord
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
@@ -84,7 +84,7 @@ class Transactions(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.now_ms = 1_000_000
-        self.log: list[tuple[bytes, bytes | None]] = []
+        self.log: list[CoordinatorRecord] = []
         self.committed = 0
         self.is_lagging = False  #: followers are slow: what is appended is not committed yet
         self.epoch = 1
@@ -108,7 +108,7 @@ class Transactions(RuleBasedStateMachine):
         """An id that has been in use for long."""
         if epoch is not None:
             old = Transaction(IDS[0], 7, epoch, TIMEOUT_MS, TransactionState.EMPTY, updated_ms=self.now_ms)
-            self.log.append((encode_key(IDS[0]), encode_value(old)))
+            self.log.append(CoordinatorRecord(encode_key(IDS[0]), encode_value(old)))
             self.fail_over(False)
 
     # -- the runtime's part -------------------------------------------------------------------------------------------
@@ -117,9 +117,9 @@ class Transactions(RuleBasedStateMachine):
         if outcome.records and self.next_append_fails:
             self.next_append_fails = False
             outcome = self.coordinator.abort(outcome, ErrorCode.NOT_ENOUGH_REPLICAS)
-        for key, value in outcome.records:
-            self.log.append((key, value))
-            self.coordinator.replay(key, value)
+        for record in outcome.records:
+            self.log.append(record)
+            self.coordinator.replay(*record)
         self.hear_all([each for each in outcome.responses if each.is_at_once])
         outcome.responses[:] = [each for each in outcome.responses if not each.is_at_once]
         self.waiting.append((len(self.log), outcome))

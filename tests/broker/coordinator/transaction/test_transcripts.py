@@ -68,7 +68,7 @@ class Player:
         sent = set(map(id, before))
         words = line.split()
         answer = self._act(words)
-        records = [f"log: {tell_record(*record)}" for record in self.world.log[logged:]]
+        records = [f"log: {tell_record(*record[:2])}" for record in self.world.log[logged:]]
         markers = [f"markers: {tell_markers(each)}" for each in self.world.markers if id(each) not in sent]
         return [*records, *([f"answer: {answer}"] if answer else []), *markers] or ["nothing happens"]
 

@@ -1,13 +1,14 @@
 """A transaction coordinator as its runtime drives it: append, replay, answer; and a log another one can load."""
 
 from collections.abc import Callable
-from weakref import WeakSet
 
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import TopicPartition
+from broker.coordinator.outcome import CoordinatorRecord
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
+from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
 from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from broker.protocol.messages.end_txn import EndTxnRequest
@@ -23,27 +24,28 @@ BILLS = TopicPartition("bills", 2)
 class World:
     """`is_refusing`: appends fail with that error. Markers wait in `markers` until a test has them written."""
 
-    def __init__(self, ledgers: WeakSet | None = None, **config: int):
-        self._ledgers = ledgers
+    def __init__(self, memory: TransactionMemory | None = None, **config: int):
+        self.memory = memory or TransactionMemory()
         self.config = TransactionConfig(**config)
         self.now_ms = 1_000_000
         self.speaker = Owner(ANONYMOUS, "/127.0.0.1")
-        self.log: list[tuple[bytes, bytes | None]] = []
+        self.log: list[CoordinatorRecord] = []
         self.markers: list[MarkersToWrite] = []
         self.is_refusing = ErrorCode.NONE
         self.fresh_id = FIRST_FRESH_ID
         self.coordinator = self._new_coordinator()
+        self.coordinator.after_load(self.now_ms)
 
     def _new_coordinator(self) -> TransactionCoordinator:
-        return TransactionCoordinator(self.config, lambda: self.now_ms, self._ledgers)
+        return TransactionCoordinator(self.config, lambda: self.now_ms, self.memory)
 
     def carry_out(self, outcome: TransactionOutcome) -> dict:
         """The answers by token, after what the runtime does."""
         if outcome.records and self.is_refusing is not ErrorCode.NONE:
             outcome = self.coordinator.abort(outcome, self.is_refusing)
         for record in outcome.records:
-            self.log.append((record.key, record.value))
-            self.coordinator.replay(record.key, record.value)
+            self.log.append(record)
+            self.coordinator.replay(*record)
         self.markers += outcome.markers
         return {answer.token: answer.response for answer in outcome.responses}
 
@@ -105,8 +107,8 @@ class World:
         self.carry_out(self.coordinator.unload())
         self.coordinator = self._new_coordinator()
         self.markers.clear()
-        for key, value in self.log:
-            self.coordinator.replay(key, value)
+        for record in self.log:
+            self.coordinator.replay(*record)
         self.carry_out(self.coordinator.after_load(self.now_ms))
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
+from broker.common.clock import ManualClock
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
@@ -22,7 +23,7 @@ from broker.runtime.coordinators import loading
 from broker.runtime.coordinators.shard import Shard
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
-from tests.broker.runtime.coordinators.world import PRODUCER_ID, TOPIC_ID, World
+from tests.broker.runtime.coordinators.world import CLIENT, PRODUCER_ID, TOPIC_ID, World
 from tests.eventually import eventually
 
 
@@ -185,6 +186,23 @@ async def test_a_hosted_partition_comes_back_after_it_was_stopped(world):
     world.lead()
     assert world.committed() == -1
     await world.replicas.logs.purged()
+
+
+async def test_records_name_the_clients_that_they_are_counted_for_when_the_partition_comes_back(tmp_path):
+    world = World(tmp_path / "logs", clock=ManualClock())
+    world.lead()
+    join = world.send_join(group_id="members")
+    world.advance(3_000)
+    world.send_sync((await join).member_id, group_id="members")
+    world.commit(5)
+    world.commit_in_transaction(6)
+    held = {name: (budget.held, budget.held_by(CLIENT.owner)) for name, budget in world.memory.budgets()}
+    assert held["members"][0] == held["members"][1] > 0
+    assert held["simple offsets"][0] == held["simple offsets"][1] > 0
+    await world.reload()
+    assert {name: (budget.held, budget.held_by(CLIENT.owner)) for name, budget in world.memory.budgets()} == held
+    world.coordinators.stop()
+    world.logs.shutdown()
 
 
 async def test_offsets_of_a_transaction_are_written_as_kafka_does_and_count_from_its_marker_on(world):

@@ -51,7 +51,8 @@ class World:
         self.logs = LogManager([directory], LogConfig(), 1, "cluster")
         self.logs.load_all()
         self.replicas = ReplicaManager(1, self.logs, DelayedFetches(clock), clock)
-        self.coordinators = group_coordinators(self.replicas, config, clock, GroupMemory())
+        self.memory = GroupMemory()
+        self.coordinators = group_coordinators(self.replicas, config, clock, self.memory)
 
     @property
     def hosted(self) -> HostedPartition:
@@ -129,7 +130,7 @@ class World:
             member_id=member_id,
             assignments=[SyncGroupRequestAssignment(member_id=member_id, assignment=b"all")],
         )
-        return self.coordinators.submit(0, lambda shard, token, now: shard.sync_group(request, CLIENT, token, now))
+        return self.coordinators.submit(0, lambda shard, token, now: shard.sync_group(request, token, now))
 
     def commit_in_transaction(self, offset: int, producer_epoch: int = 0) -> ErrorCode:
         return self.send_commit_in_transaction(offset, producer_epoch).topics[0].partitions[0].error_code

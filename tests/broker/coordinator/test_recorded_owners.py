@@ -1,0 +1,50 @@
+"""Which clients records are counted for, as their headers name them."""
+
+import pytest
+
+from broker.common.shared_budget import UNATTRIBUTED, Owner
+from broker.coordinator.recorded_owners import (
+    Committer,
+    decode_committer,
+    decode_owner,
+    decode_owners,
+    encode_committer,
+    encode_owner,
+    encode_owners,
+)
+
+A, B = Owner("User:a", "/10.0.0.1"), Owner('User:"ü', "/2001:db8::/64")
+
+
+@pytest.mark.parametrize("owners", [[], [A], [A, A, B, A], [B] * 1_000])
+def test_owners_come_back_in_order(owners):
+    assert decode_owners(encode_owners(owners)) == owners
+
+
+def test_a_thousand_members_of_one_client_take_no_more_than_one():
+    assert len(encode_owners([A] * 1_000)[0][1]) < 40
+
+
+@pytest.mark.parametrize("committer", [Committer(A, True), Committer(B, False)])
+def test_the_client_of_an_offset_comes_back(committer):
+    assert decode_committer(encode_committer(committer)) == committer
+
+
+def test_a_record_without_a_client_names_none():
+    assert encode_committer(None) == ()
+    assert (decode_owners(()), decode_owner(()), decode_committer(())) == ([], UNATTRIBUTED, None)
+    assert decode_owner(encode_owners([A, B])) == UNATTRIBUTED
+    assert decode_owner(encode_owner(A)) == A
+
+
+@pytest.mark.parametrize(
+    "value", [None, b"", b"\xff", b"{", b"7", b"[7]", b'[["a","b"]]', b"[" * 100_000, b'[["a","b",1e999]]', b'{"a":1}']
+)
+def test_what_is_not_understood_names_no_client(value):
+    headers = (("barnabas.clients", value), ("barnabas.committer", value))
+    assert decode_owners(headers) == []
+    assert decode_committer(headers) is None
+
+
+def test_a_header_does_not_claim_more_members_than_a_group_has():
+    assert len(decode_owners((("barnabas.clients", b'[["a","b",1000000000000]]'),))) == 10_000
