@@ -255,8 +255,8 @@ CLIENT_ID_LENGTH_MAX = 255
 #: Streams asked for 24 days by default once; a whole group would wait as long.
 REBALANCE_TIMEOUT_MS_MAX = 86_400_000
 
-#: Transactional ids of all coordinators of one broker, 0.7 KB each: 210 MB. Clients that make one up for each run would
-#: fill the memory within the week it takes to forget one.
+#: Transactional ids of all coordinators of one broker, up to 1 KB each: 300 MB. A long one counts for several. Clients
+#: that make one up for each run would fill the memory within the week it takes to forget one.
 TRANSACTIONAL_IDS_MAX = 300_000
 #: Of these a client gets from the reserve: a Connect worker's tasks, or a Streams application's threads.
 TRANSACTIONAL_NEWCOMER_IDS = 50

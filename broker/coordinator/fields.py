@@ -24,6 +24,11 @@ def is_too_long(text: str) -> bool:
     return len(text) > _SHORT_MAX and len(text.encode()) > STRING_BYTES_MAX
 
 
+def text_bytes(text: str) -> int:
+    """Return what the letters take in memory at most; Python takes one to four bytes for each of a text."""
+    return len(text) if text.isascii() else 4 * len(text)
+
+
 class FieldWriter:
     """Appends one field after another; every call returns the writer."""
 

@@ -14,7 +14,7 @@ from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
 from broker.coordinator.group.group import Group, ParkedJoin, choose_protocol
 from broker.coordinator.group.member import Member
-from broker.coordinator.group.memory import GroupMemory, pending_id_bytes
+from broker.coordinator.group.memory import PROTOCOL_BYTES, GroupMemory, pending_id_bytes
 from broker.coordinator.group.rebalance import Rebalance, propose
 from broker.coordinator.group.records import GroupMetadata
 from broker.coordinator.group.states import GroupState
@@ -95,7 +95,8 @@ class Joining:
             return ErrorCode.INVALID_SESSION_TIMEOUT
         stored = [request.protocol_type, request.group_instance_id or "", *(p.name for p in request.protocols)]
         are_too_long = any(len(name) > GROUP_NAME_LENGTH_MAX for name in stored)
-        is_too_much = sum(len(protocol.metadata) for protocol in request.protocols) > MEMBER_METADATA_BYTES_MAX
+        metadata_bytes = sum(len(protocol.metadata) for protocol in request.protocols)
+        is_too_much = max(metadata_bytes, len(request.protocols) * PROTOCOL_BYTES) > MEMBER_METADATA_BYTES_MAX
         return ErrorCode.INVALID_REQUEST if are_too_long or is_too_much else ErrorCode.NONE
 
     def join(self, group: Group, join: Join) -> None:

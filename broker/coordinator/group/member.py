@@ -4,12 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from broker.common.shared_budget import UNATTRIBUTED, Owner, owner_of
-from broker.coordinator.group.memory import MEMBER_BYTES
+from broker.coordinator.fields import text_bytes
+from broker.coordinator.group.memory import MEMBER_BYTES, PROTOCOL_BYTES
 from broker.coordinator.group.records import GroupMetadata, MemberMetadata
 
 
 def metadata_bytes(protocols: dict[str, bytes]) -> int:
-    return sum(len(name) + len(metadata) for name, metadata in protocols.items())
+    return sum(PROTOCOL_BYTES + text_bytes(name) + len(metadata) for name, metadata in protocols.items())
 
 
 @dataclass(slots=True)
@@ -32,13 +33,16 @@ class Member:
     @property
     def size_bytes(self) -> int:
         """What it takes in memory, about."""
-        names = len(self.member_id) + len(self.client_id) + len(self.group_instance_id or "")
-        return MEMBER_BYTES + names + metadata_bytes(self.protocols)
+        return MEMBER_BYTES + text_bytes(self._names) + metadata_bytes(self.protocols)
+
+    @property
+    def _names(self) -> str:
+        return self.member_id + self.client_id + (self.group_instance_id or "")
 
     @property
     def record_bytes(self) -> int:
         """Return what it takes in the record of a generation at most, without its assignment."""
-        return MEMBER_BYTES + max(map(len, self.protocols.values()), default=0)
+        return MEMBER_BYTES + text_bytes(self._names) + max(map(len, self.protocols.values()), default=0)
 
     def matches(self, protocols: dict[str, bytes]) -> bool:
         """Whether these are the member's protocols: same order, same metadata to the byte."""

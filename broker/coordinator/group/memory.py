@@ -22,21 +22,24 @@ from broker.common.limits import (
     SIMPLE_OFFSETS_BYTES_MAX,
 )
 from broker.common.shared_budget import UNATTRIBUTED, HeldPart, Owner, SharedBudget, SharedBudgets
+from broker.coordinator.fields import text_bytes
 from broker.coordinator.recorded_owners import Committer, Headers, decode_committer
 
-#: A group; a member, as much again for its place in a record; a member id handed out; a committed offset.
+#: A group; a member, as much again for its place in a record; a protocol of a member; a member id handed out; a
+#: committed offset.
 GROUP_BYTES = 2_048
-MEMBER_BYTES = 1_024
+MEMBER_BYTES = 1_280
+PROTOCOL_BYTES = 320
 PENDING_ID_BYTES = 512
-OFFSET_BYTES = 256
+OFFSET_BYTES = 320
 
 
 def group_bytes(group_id: str) -> int:
-    return GROUP_BYTES + len(group_id)
+    return GROUP_BYTES + text_bytes(group_id)
 
 
 def pending_id_bytes(member_id: str) -> int:
-    return PENDING_ID_BYTES + len(member_id)
+    return PENDING_ID_BYTES + text_bytes(member_id)
 
 
 class GroupMemory(SharedBudgets):

@@ -10,11 +10,11 @@ from typing import Any, Protocol
 from broker.common.errors import ErrorCode
 from broker.common.limits import GROUP_NAME_LENGTH_MAX, TOPIC_NAME_LENGTH_MAX
 from broker.common.types import TopicPartition
-from broker.coordinator.fields import is_too_long
+from broker.coordinator.fields import is_too_long, text_bytes
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.memory import OFFSET_BYTES, Account
-from broker.coordinator.group.pending_offsets import PendingOffsets, size_of
+from broker.coordinator.group.memory import Account
+from broker.coordinator.group.pending_offsets import PendingOffsets, place_of, size_of
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
     CommittedOffset,
@@ -182,16 +182,16 @@ class Offsets:
         growth = 0
         for topic in request.topics:
             partitions = committed.get(topic.name, {})
-            place = OFFSET_BYTES + len(request.group_id) + len(topic.name)
+            place = place_of(request.group_id, topic.name)
             for partition in topic.partitions:
-                after, found = len(partition.committed_metadata or ""), partitions.get(partition.partition_index)
+                after, found = text_bytes(partition.committed_metadata or ""), partitions.get(partition.partition_index)
                 if producer_id is not None:
                     key = OffsetKey(request.group_id, TopicPartition(topic.name, partition.partition_index))
                     growth += self._pending.growth(key, producer_id, found, place + after)
                 elif found is None:
                     growth += place + after
                 else:
-                    growth += max(0, after - len(found.metadata))
+                    growth += max(0, after - text_bytes(found.metadata))
         return growth
 
     def commit(self, request: AnyCommitRequest, turn: Turn) -> AnyCommitResponse:

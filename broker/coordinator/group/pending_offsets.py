@@ -6,6 +6,7 @@ when the marker came: a plain commit, or another transaction's offset, written a
 
 from collections.abc import Callable, Iterator
 
+from broker.coordinator.fields import text_bytes
 from broker.coordinator.group.memory import OFFSET_BYTES
 from broker.coordinator.group.records import CommittedOffset, OffsetKey
 
@@ -15,8 +16,13 @@ _OfPartition = dict[int, CommittedOffset | None]
 
 def size_of(key: OffsetKey, committed: CommittedOffset | None) -> int:
     """What a committed offset takes in memory, about; None: its place alone."""
-    place = OFFSET_BYTES + len(key.group_id) + len(key.partition.topic)
-    return place + len(committed.metadata) if committed is not None else place
+    place = place_of(key.group_id, key.partition.topic)
+    return place + text_bytes(committed.metadata) if committed is not None else place
+
+
+def place_of(group_id: str, topic: str) -> int:
+    """Return what an offset of the group takes in memory, about, without its metadata."""
+    return OFFSET_BYTES + text_bytes(group_id) + text_bytes(topic)
 
 
 class PendingOffsets:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from broker.common.errors import InvariantViolation
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
-from broker.coordinator.fields import FieldReader, FieldWriter
+from broker.coordinator.fields import FieldReader, FieldWriter, text_bytes
 from broker.coordinator.group.memory import MEMBER_BYTES
 
 NO_TIMESTAMP = -1
@@ -70,7 +70,8 @@ class MemberMetadata:
     @property
     def size_bytes(self) -> int:
         """What it takes in memory, about, without its assignment."""
-        return MEMBER_BYTES + len(self.subscription)
+        names = self.member_id + self.client_id + (self.group_instance_id or "")
+        return MEMBER_BYTES + text_bytes(names) + len(self.subscription)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from broker.common.shared_budget import UNATTRIBUTED, HeldPart, Owner
+from broker.coordinator.fields import text_bytes
 from broker.coordinator.outcome import Remains
 from broker.coordinator.recorded_owners import Headers, decode_owner, encode_owner
 from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.outcome import TransactionTurn
 from broker.coordinator.transaction.records import decode_key, decode_value
 from broker.coordinator.transaction.transaction import Transaction
+
+#: Bytes of a transactional id from which it counts for two of TRANSACTIONAL_IDS_MAX.
+LETTERS_OF_ONE_ID = 200
 
 
 class Ledger:
@@ -47,8 +51,8 @@ class Ledger:
         before = self._owners.get(transactional_id)
         if before is not None and before != UNATTRIBUTED:
             return True
-        covered = self._covered(transactional_id)
-        has_room = self._memory.ids.has_room_for(owner) and self._memory.partitions.has_room_for(owner, covered)
+        things, covered = _things(transactional_id), self._covered(transactional_id)
+        has_room = self._memory.ids.has_room_for(owner, things) and self._memory.partitions.has_room_for(owner, covered)
         if has_room:
             self._count_for(transactional_id, owner)
         return has_room or before is not None
@@ -66,7 +70,7 @@ class Ledger:
         before, covered = self._owners.pop(transactional_id, None), self._covered(transactional_id)
         for client, sign in ((before, -1), (owner, 1)):
             if client is not None:
-                self._ids.hold(client, sign)
+                self._ids.hold(client, sign * _things(transactional_id))
                 self._partitions.hold(client, sign * covered)
         if owner is not None:
             self._owners[transactional_id] = owner
@@ -136,3 +140,8 @@ class Ledger:
         self._transactions, self._owners = {}, {}
         self._proposed.clear()
         return remains
+
+
+def _things(transactional_id: str) -> int:
+    """Return for how many the id counts: a long one takes the memory of many."""
+    return 1 + text_bytes(transactional_id) // LETTERS_OF_ONE_ID

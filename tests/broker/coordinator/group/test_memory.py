@@ -10,7 +10,7 @@ from broker.common.limits import (
     REBALANCE_TIMEOUT_MS_MAX,
 )
 from broker.common.shared_budget import ANONYMOUS, Owner
-from broker.coordinator.group.memory import GROUP_BYTES, OFFSET_BYTES, PENDING_ID_BYTES, GroupMemory
+from broker.coordinator.group.memory import GROUP_BYTES, OFFSET_BYTES, PENDING_ID_BYTES, PROTOCOL_BYTES, GroupMemory
 from broker.coordinator.group.pending_offsets import size_of
 from broker.coordinator.group.records import OffsetKey
 from tests.broker.coordinator.group.world import World
@@ -226,6 +226,13 @@ def test_names_longer_than_anybody_s_are_refused():
     assert world.join("g", "a", protocols=(long,)).error is ErrorCode.INVALID_REQUEST
     assert world.commit(long, "-", {T0: 1}).errors == {T0: ErrorCode.INVALID_GROUP_ID}
     assert world.join(long[1:], "a").error is ErrorCode.MEMBER_ID_REQUIRED
+
+
+def test_a_member_brings_no_more_protocols_than_metadata():
+    world = World()
+    names = tuple(str(number) for number in range(MEMBER_METADATA_BYTES_MAX // PROTOCOL_BYTES + 1))
+    assert world.join("g", "a", protocols=names).error is ErrorCode.INVALID_REQUEST
+    assert world.join("g", "a", protocols=names[1:]).error is ErrorCode.MEMBER_ID_REQUIRED
 
 
 def test_of_a_client_id_the_beginning_is_kept():
