@@ -1,8 +1,27 @@
 """Addresses of hosts as they are compared: one for each host, however it came."""
 
+from ipaddress import IPv6Network
+
 _MAPPED = "::ffff:"
 
 
 def ipv4_if_mapped(host: str) -> str:
     """An IPv4 client of a socket for both families has an IPv6 address there; its own is told."""
     return host.removeprefix(_MAPPED) if "." in host else host
+
+
+def counted_address(host: str) -> str:
+    """Return the address, or the network of addresses, that is counted as one client.
+
+    All loopback addresses are one, and so are all of an IPv6 /64: one host has as many of them as it likes. What is no
+    address, such as a name, is returned as it is.
+    """
+    host = ipv4_if_mapped(host)
+    if host.startswith("127.") or host == "::1":
+        return "127.0.0.1"
+    if ":" not in host:
+        return host
+    try:
+        return str(IPv6Network((host.partition("%")[0], 64), strict=False))
+    except ValueError:
+        return host

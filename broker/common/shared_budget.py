@@ -14,9 +14,9 @@ and eight floors. Without a login every client is User:ANONYMOUS: then the addre
 """
 
 from collections.abc import Iterator
-from ipaddress import IPv6Network
 from typing import NamedTuple, TypeVar
 
+from broker.common.hosts import counted_address
 from broker.common.limits import REFUSALS_LOGGED_EVERY_S
 
 K = TypeVar("K")
@@ -48,19 +48,8 @@ UNATTRIBUTED = Owner("", "")
 
 
 def owner_of(principal: str, host: str) -> Owner:
-    """Return the owner for a principal and an address as Kafka writes it, after a slash.
-
-    All loopback addresses are one, and so are all of an IPv6 /64: one host has as many of them as it likes.
-    """
-    if host.startswith("/127.") or host == "/::1":
-        return Owner(principal, "/127.0.0.1")
-    if ":" not in host:
-        return Owner(principal, host)
-    try:
-        network = IPv6Network((host[1:].partition("%")[0], 64), strict=False)
-    except ValueError:  # no address: a name, or a record of another broker
-        return Owner(principal, host)
-    return Owner(principal, f"/{network}")
+    """Return the owner for a principal and an address as Kafka writes it, after a slash."""
+    return Owner(principal, f"/{counted_address(host[1:])}" if host else "")
 
 
 class SharedBudget:

@@ -4,6 +4,7 @@ They are nobody's yet, so together they must not take what those that have logge
 """
 
 from broker.common.clock import Clock
+from broker.common.hosts import counted_address
 from broker.common.limits import REFUSALS_LOGGED_EVERY_S, UNADMITTED_CONNECTIONS_MAX, UNADMITTED_REQUEST_BYTES_MAX
 from broker.common.logs import logger
 from broker.net.connection import Connection
@@ -23,7 +24,7 @@ class WaitingRoom:
         self._clock = clock
         self._connections_max = connections_max
         self.memory = ConnectionMemory(UNADMITTED_REQUEST_BYTES_MAX)
-        #: By address, each in the order they came.
+        #: By the address that is counted (`counted_address`), each in the order they came.
         self._waiting: dict[str, dict[Connection, None]] = {}
         self.count = 0
         self._failures = FailedLogins()
@@ -34,7 +35,7 @@ class WaitingRoom:
 
     def enter(self, connection: Connection) -> None:
         """Somebody may have to leave for it: the oldest of whoever has the most here."""
-        self._waiting.setdefault(connection.peer_host, {})[connection] = None
+        self._waiting.setdefault(counted_address(connection.peer_host), {})[connection] = None
         self.count += 1
         if self.count > self._connections_max:
             crowd = max(self._waiting.values(), key=len)
@@ -44,13 +45,14 @@ class WaitingRoom:
 
     def leave(self, connection: Connection) -> None:
         """Twice is fine."""
-        crowd = self._waiting.get(connection.peer_host, {})
+        address = counted_address(connection.peer_host)
+        crowd = self._waiting.get(address, {})
         if connection not in crowd:
             return
         del crowd[connection]
         self.count -= 1
         if not crowd:
-            del self._waiting[connection.peer_host]
+            del self._waiting[address]
 
     def delay_ms(self, connection: Connection, least_ms: int) -> int:
         return self._failures.delay_ms(connection.peer_host, least_ms, self._clock.monotonic_ms())

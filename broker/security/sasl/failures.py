@@ -4,8 +4,8 @@ Only failures wait. Whoever shares the address and knows a password is let in at
 """
 
 from collections import OrderedDict
-from ipaddress import ip_address, ip_network
 
+from broker.common.hosts import counted_address
 from broker.common.security_limits import (
     FAILED_LOGIN_ADDRESSES_MAX,
     FAILED_LOGIN_DELAY_FACTOR_MAX,
@@ -14,8 +14,6 @@ from broker.common.security_limits import (
 
 #: A client that is configured wrongly tries again a few times before anybody looks.
 _FREE = 3
-#: Who has one address of IPv6 has all of its network.
-_IPV6_PREFIX = 64
 
 
 class FailedLogins:
@@ -30,7 +28,7 @@ class FailedLogins:
 
     def delay_ms(self, address: str, least_ms: int, now_ms: int) -> int:
         """A login of `address` failed: how long its answer is held back, `least_ms` for the first."""
-        key = _network(address)
+        key = counted_address(address)
         count, at_ms = self._failures.pop(key, (0, now_ms))
         count = count + 1 if now_ms - at_ms < FAILED_LOGIN_FORGOTTEN_MS else 1
         self._failures[key] = count, now_ms
@@ -38,13 +36,3 @@ class FailedLogins:
             self._failures.popitem(last=False)
         doublings = min(max(count - _FREE, 0), FAILED_LOGIN_DELAY_FACTOR_MAX.bit_length() - 1)
         return least_ms << doublings
-
-
-def _network(address: str) -> str:
-    try:
-        parsed = ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if parsed.version == 4 or parsed.ipv4_mapped:
-        return str(parsed if parsed.version == 4 else parsed.ipv4_mapped)
-    return str(ip_network((parsed, _IPV6_PREFIX), strict=False))
