@@ -9,6 +9,7 @@ from collections import Counter
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from broker.common.hosts import counted_address
 from broker.common.limits import REST_CONNECTIONS_MAX, REST_CONNECTIONS_PER_ADDRESS_MAX
 
 #: From the connection, or the first byte of a further request, to the end of its headers; browsers that connect ahead
@@ -65,7 +66,7 @@ def bounded_protocol(
         _address: str | None = None
 
         def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-            address = str((transport.get_extra_info("peername") or ("",))[0])
+            address = counted_address(str((transport.get_extra_info("peername") or ("",))[0]))
             super().connection_made(transport)
             if connected.total() >= most or connected[address] >= per_address:
                 transport.abort()

@@ -33,7 +33,7 @@ def serve(test, protocol):
         port = server.servers[0].sockets[0].getsockname()[1]
         try:
             async with asyncio.timeout(20):
-                await test(lambda: asyncio.open_connection("127.0.0.1", port))
+                await test(lambda **options: asyncio.open_connection("127.0.0.1", port, **options))
         finally:
             server.should_exit = True
             await served
@@ -74,6 +74,21 @@ def test_connections_beyond_the_bound_are_closed_at_once_and_there_is_room_when_
             await asyncio.sleep(0.01)
 
     serve(test, bounded_protocol(**bounds))
+
+
+def test_a_host_that_connects_from_many_addresses_is_one():
+    async def test(connect):
+        waiting = [await connect(local_addr=(f"127.0.0.{number}", 0)) for number in (2, 3, 4)]
+        reader, writer = await connect(local_addr=("127.0.0.5", 0))
+        try:
+            writer.write(WHOLE)
+            assert await reader.read(1) == b""
+        except ConnectionError:
+            pass
+        for _, writer in waiting:
+            writer.close()
+
+    serve(test, bounded_protocol(per_address=3))
 
 
 @pytest.mark.parametrize("server", [serving._server, process._server])
