@@ -21,7 +21,6 @@ from broker.client.leaders import MOVED, Address, Leaders
 from broker.client.offsets import list_offsets
 from broker.client.visible_batches import Batch, end_of, visible_batches
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import HEADERS_PER_BATCH_MAX
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP
@@ -32,6 +31,8 @@ from broker.records.record import Record, iterate_records
 #: The newest version that names topics by name.
 _FETCH_BY_NAME = 12
 _PAUSE_S = 0.05
+#: A call ends with the batch that reaches it, 10 to 20 MB: what a batch unpacks to says little of its headers.
+_HEADERS_MAX = 100_000
 #: A leader that hangs is given up, and whoever leads by then is asked.
 _RESPONSE_S = 30.0
 #: Between two questions who leads a partition that has no leader; the others are read meanwhile.
@@ -178,7 +179,7 @@ class RecordReader:
             if left:
                 self.positions[partition] = max(self.positions[partition], self._batch.next_offset)
                 self._batch = None
-            is_full = not left or unpacked >= self._unpacked_bytes_max or headers >= HEADERS_PER_BATCH_MAX
+            is_full = not left or unpacked >= self._unpacked_bytes_max or headers >= _HEADERS_MAX
             if is_full or len(self._left_out) > left_out:
                 break
         return runs

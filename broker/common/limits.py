@@ -187,9 +187,9 @@ NAMED_RECORDS_BYTES_MAX = 1024 * 1024
 #: one (librdkafka's default) or fewer.
 RECORDS_PER_BATCH_MAX = 100_000
 
-#: Headers of all records of one batch, and of all records that one call of a reader brings: two bytes of a batch are a
-#: header, and 80 to 200 in memory, so that these take 20 MB. Tracing adds a handful to a record.
-HEADERS_PER_BATCH_MAX = 100_000
+#: Headers of all records of one batch: two bytes of it can be a header, which takes 80 bytes in memory, 200 with a name
+#: and a value. 10,000 records, librdkafka's most, may have 50 each.
+HEADERS_PER_BATCH_MAX = 500_000
 
 #: A broker whose loop stands still for a ZooKeeper session ends itself, but not before this: disks that work may keep
 #: one fsync for seconds.

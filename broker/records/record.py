@@ -94,11 +94,8 @@ def _iterate(header: BatchHeader, data: bytes) -> Iterator[Record]:
             else:
                 key, at = data[at + 1 : at + 1 + (raw >> 1)], at + 1 + (raw >> 1)
             value, at = _decode_bytes(data, at, end)
-            if data[at]:
-                headers, at = _decode_headers(data, at, end, headers_left)
-                headers_left -= len(headers)
-            else:
-                headers, at = (), at + 1
+            headers, at = _decode_headers(data, at, end, headers_left) if data[at] else ((), at + 1)
+            headers_left -= len(headers)
             if at != end:
                 raise _corrupt(f"a record has {end - at} bytes more than its fields")
             if not offset_before < offset <= last_offset:

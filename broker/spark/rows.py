@@ -15,6 +15,8 @@ from broker.spark.record_columns import RecordColumns, Unpacked, decode_columns,
 #: Unpacked bytes and number of records one Arrow batch is made of, one record batch more at most.
 ARROW_BATCH_BYTES = 16 * 1024 * 1024
 ARROW_BATCH_RECORDS = 500_000
+#: Headers of one Arrow batch, of more than one record: each is a dict for a moment.
+ARROW_BATCH_HEADERS = 100_000
 
 #: Some 290,000 years: what is beyond it in microseconds would come out as any time, the present perhaps.
 _TIME_MS_MAX = 2**63 // 1000 - 1
@@ -61,13 +63,13 @@ def to_arrow(
 
 
 def _by_headers(columns: RecordColumns) -> Iterator[RecordColumns]:
-    """In parts of at most HEADERS_PER_BATCH_MAX headers: each is an object of Python for a moment."""
+    """In parts of at most ARROW_BATCH_HEADERS headers, but at least a record."""
     if np.any(columns.headers_count > HEADERS_PER_BATCH_MAX):
         raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"a record has more than the {HEADERS_PER_BATCH_MAX} headers it may")
     sums = np.cumsum(columns.headers_count)
     first = before = 0
     while first < len(sums):
-        last = int(np.searchsorted(sums, before + HEADERS_PER_BATCH_MAX, side="right"))
+        last = max(first + 1, int(np.searchsorted(sums, before + ARROW_BATCH_HEADERS, side="right")))
         yield columns.rows(first, last)
         first, before = last, int(sums[last - 1])
 
