@@ -344,7 +344,7 @@ async def test_reader_before_the_start_of_the_log_is_out_of_range_whatever_it_ha
     client = await served.client()
     for _ in range(5):
         await client.ask(produce(batch_of(b"v")), 9)
-    served.deletions.delete("t", 0, 4)
+    assert await served.deletions.carry_out([served.deletions.plan("t", 0, 4)]) == {}
     asked = of(offset=3, epoch=7)
     asked.last_fetched_epoch = 6
     (data,) = partitions(await client.ask(fetch(topic(asked)), 12))

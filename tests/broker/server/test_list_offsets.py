@@ -85,7 +85,7 @@ async def test_newest_time_of_a_partition_emptied_by_delete_records_is_still_kno
     client = await served.client()
     served.lead("t")
     await client.ask(produce(bytes(build_batch([Record(0, 1_000, None, b"x")]))), 9)
-    served.deletions.delete("t", 0, -1)
+    assert await served.deletions.carry_out([served.deletions.plan("t", 0, -1)]) == {}
     newest = await listed(client, MAX_TIMESTAMP)
     assert (newest.offset, newest.timestamp) == (0, 1_000)
     assert (await listed(client, 0)).offset == -1
@@ -119,5 +119,5 @@ async def test_a_producer_is_told_where_the_log_starts(served):
     client = await served.client()
     for _ in range(3):
         await written(client)
-    served.deletions.delete("t", 0, 2)
+    assert await served.deletions.carry_out([served.deletions.plan("t", 0, 2)]) == {}
     assert (await written(client)).log_start_offset == 2
