@@ -6,7 +6,8 @@ from operator import or_
 from django.db.models import Q
 
 from console.access import glob_lookup  # noqa: F401  (registers the lookup)
-from console.access.internal_names import InternalTopics
+from console.access.internal_names import InternalTopics, copies_of
+from console.access.patterns import regex_of
 from console.access.reach import Reach, Resource
 from console.access.roles import Right
 
@@ -24,8 +25,11 @@ def within(reach: Reach, resource: Resource, field: str, right: Right = Right.VI
 
 def named_in(internal: InternalTopics, field: str) -> Q:
     """Rows whose `field` names an internal topic."""
-    by_name = Q(**{f"{field}__in": sorted(internal.read_names())})
-    return (_any(field, internal.patterns) & ~_any(field, internal.exceptions)) | by_name
+    names = internal.read_names()
+    by_name = Q(**{f"{field}__iregex": regex_of(internal.patterns)})
+    if names:
+        by_name |= Q(**{f"{field}__regex": copies_of(names)})
+    return (by_name & ~_any(field, internal.exceptions)) | Q(**{f"{field}__in": sorted(names)})
 
 
 def _any(field: str, patterns: tuple[str, ...]) -> Q:

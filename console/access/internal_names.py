@@ -5,19 +5,22 @@ Whoever writes the configurations of a Connect worker runs connectors with the w
 records are for administrators, no person writes them here, and to change or delete such a topic is for administrators.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
-from console.access.patterns import matches_any
+from console.access.patterns import matches, matches_one
 
-#: Of Kafka, Connect, MirrorMaker 2, schema registries and this product. A leading underscore is how Kafka, Confluent,
-#: MSK and most consoles mark topics of services.
-CONVENTIONS = (
-    "_*",
-    *(f"*connect*{kind}" for kind in ("config", "configs", "offset", "offsets", "status")),
-    *("mm2-*", "*.internal", "*checkpoints-internal"),
-    *("kafkasql-*", "barnabas.probe", "barnabas-sinks"),
+_SERVICES = (
+    *(f"connect*{kind}" for kind in ("config", "configs", "offset", "offsets", "status")),
+    *("mm2-*", "checkpoints?internal", "kafkasql-*", "barnabas.probe", "barnabas-sinks"),
+    *("_schemas", "__consumer_offsets", "__transaction_state", "__cluster_metadata", "__share_group_state"),
+    *("_confluent*", "_barnabas*", "_redpanda*", "__amazon_msk*", "__strimzi*"),
 )
+#: Of Kafka, Connect, MirrorMaker 2, schema registries and this product, and the same behind the alias of a mirror with
+#: any separator. A leading underscore is how Kafka, Confluent, MSK and most consoles mark topics of services.
+CONVENTIONS = ("_*", "*._*", "*-_*", "*.internal", *(f"*{each}" for each in _SERVICES))
 ONLY_ADMINISTRATORS = (
     "This is an internal topic, in which Kafka or one of its services keeps what it knows: only administrators read "
     "its records, change it or delete it."
@@ -34,8 +37,8 @@ def _no_names() -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class InternalTopics:
-    """Names that match one of `patterns` and none of `exceptions`, and those that `read_names` returns, which is called
-    when it is needed."""
+    """Names that match one of `patterns`, whatever their capitals, and copies of those that `read_names` returns, but
+    for `exceptions`; and the names that `read_names` returns, which is called when it is needed."""
 
     read_names: Callable[[], frozenset[str]] = _no_names
     patterns: tuple[str, ...] = CONVENTIONS
@@ -44,8 +47,23 @@ class InternalTopics:
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
             return False
-        is_named = matches_any(self.patterns, name) and not matches_any(self.exceptions, name)
-        return is_named or name in self.read_names()
+        names = self.read_names()
+        if name in names:
+            return True
+        is_named = matches_one(self.patterns, name) or any(each in names for each in origins_by_name(name))
+        return is_named and not any(matches(each, name) for each in self.exceptions)
+
+
+def origins_by_name(name: str) -> list[str]:
+    """Return what a topic may be called at its origin if `name` is a copy: what is behind each possible alias of a
+    mirror. The separator may be any (`replication.policy.separator` of MirrorMaker 2)."""
+    return [name[end:] for end in range(1, len(name)) if name[end - 1] in "._-"]
+
+
+@lru_cache(64)
+def copies_of(names: frozenset[str]) -> str:
+    """Return a regular expression of the names whose `origins_by_name` has one of `names`, of which there is one."""
+    return f"[._-]({'|'.join(map(re.escape, sorted(names)))})$"
 
 
 BY_CONVENTION = InternalTopics()

@@ -8,9 +8,9 @@ def matches(pattern: str, name: str) -> bool:
     return _compiled(pattern).fullmatch(name) is not None
 
 
-def matches_any(patterns: tuple[str, ...], name: str) -> bool:
-    """As `matches` with one after the other, for names that are asked about by the thousand."""
-    return _compiled_all(patterns).fullmatch(name) is not None
+def matches_one(patterns: tuple[str, ...], name: str) -> bool:
+    """Return whether `name` matches one of `patterns`, whatever its capitals; for names by the thousand."""
+    return _compiled_all(patterns).search(name) is not None
 
 
 @cache
@@ -19,9 +19,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 @lru_cache(256)
+def regex_of(patterns: tuple[str, ...]) -> str:
+    """Return the regular expression of what matches one of `patterns`, which there are; also a database's."""
+    return f"^({'|'.join(_written(each) for each in patterns)})$"
+
+
+@lru_cache(256)
 def _compiled_all(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """Without a pattern nothing matches."""
-    return re.compile("|".join(f"(?:{_written(each)})" for each in patterns) or r"(?!)", re.DOTALL)
+    return re.compile(regex_of(patterns), re.DOTALL | re.IGNORECASE)
 
 
 def _written(pattern: str) -> str:

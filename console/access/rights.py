@@ -53,7 +53,7 @@ def reach_in(user: Person, cluster: str) -> Reach:
         cached = user._console_reach = _everywhere(user), _by_cluster(user)
     reach, roles = cached
     reach = reach if reach.is_unbound or cluster not in roles else reach.with_role_of(roles[cluster])
-    return reach if reach.is_unbound else replace(reach, internal=internal_topics(cluster))
+    return reach if reach.is_unbound else replace(reach, internal=internal_topics())
 
 
 def keep_to(user: Person, clusters: Collection[str]) -> None:

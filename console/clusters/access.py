@@ -6,14 +6,16 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from console.access.filters import named_in, within
-from console.access.internal_names import NOT_WRITTEN, ONLY_ADMINISTRATORS
+from console.access.internal_names import NOT_WRITTEN, ONLY_ADMINISTRATORS, origins_by_name
 from console.access.internal_topics import internal_topics, is_internal
+from console.access.patterns import matches
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, has_right, reach_of, require, require_everything, require_on
 from console.clusters.models import Broker, Topic
 
 #: What the message audit's stream job says of each window of whatever topics there are.
 AUDIT_WINDOWS = "barnabas.audit.windows"
+_OF_OTHERS = ("__*", AUDIT_WINDOWS, "console.access", "console.access.*")
 
 
 def access_topic(user: User, name: str, right: Right) -> Topic:
@@ -65,10 +67,10 @@ def refusal_to_write(topic: Topic) -> str:
 
 
 def tells_of_others(topic: Topic) -> bool:
-    """Kafka's own topics hold every group's commits and transactions; the demo's hold who looked at what."""
-    if topic.is_internal or topic.name.startswith("__") or topic.name == AUDIT_WINDOWS:
-        return True
-    return topic.name.split(".")[:2] == ["console", "access"]
+    """Kafka's own topics hold every group's commits and transactions; the demo's hold who looked at what. So do their
+    copies."""
+    names = (topic.name, *origins_by_name(topic.name))
+    return topic.is_internal or any(matches(pattern, each) for pattern in _OF_OTHERS for each in names)
 
 
 def access_broker(user: User, broker_id: int, right: Right) -> Broker:

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from console.access.internal_topics import internal_topics
 from console.access.rights import Right
 from console.connectors.access import access_connector
 from console.connectors.actions import do_deed, do_delete, do_restart_task
@@ -65,7 +66,7 @@ def delete(request: HttpRequest, name: str) -> HttpResponse:
         view = connect_client().connector(name)
         change = _deletion(view)
         group = group_of(name, view.config) if view.kind == "sink" else ""
-        plan = context["plan"] = configuration_plan(change, connect_client().address, group)
+        plan = context["plan"] = configuration_plan(change, connect_client().address, internal_topics(), group)
         if is_confirmed(request):
             do_delete(request.user, plan, view.config, change.declared, Confirmation.parse(request.POST))
             messages.success(request, f"{name} is deleted.")

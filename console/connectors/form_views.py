@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
 
+from console.access.internal_topics import internal_topics
 from console.access.rights import Right
 from console.connectors.access import access_connector, require_configuring
 from console.connectors.actions import do_configure, do_create
@@ -137,7 +138,7 @@ def _planned(
     prints |= {f"new {key}": print_of(value) for key, value in secrets.items()}
     change = Change(name, draft.current or None, config, draft.declared, prints)
     client = connect_client()
-    plan = configuration_plan(change, client.address)
+    plan = configuration_plan(change, client.address, internal_topics())
     sealed = seal(request.user, draft.sealed_for, secrets)
     fields = [("as", "json"), ("json", to_json(shown)), ("sealed", sealed)]
     context |= {"plan": plan, "fields": fields, "sealed": sealed}

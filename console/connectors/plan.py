@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from shlex import quote as shell_quote
 from urllib.parse import quote
 
-from console.access.internal_names import BY_CONVENTION
+from console.access.internal_names import InternalTopics
 from console.connectors.answers import ConnectorView, OffsetView, compact
 from console.connectors.masking import MASK, masked_value
 from console.connectors.places import WRITTEN_KEYS
@@ -139,8 +139,8 @@ class Change:
     prints: Mapping[str, str]
 
 
-def configuration_plan(change: Change, address: str, group: str = "") -> Plan:
-    """`group`: of a sink, whose offsets stay behind when it is deleted."""
+def configuration_plan(change: Change, address: str, internal: InternalTopics, group: str = "") -> Plan:
+    """`internal`: topics that it may not write. `group`: of a sink, whose offsets stay behind when it is deleted."""
     old, new = change.old or {}, change.new or {}
     lines = (_line(change, key) for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
     read = (f"{key}={value}" for key, value in sorted(change.prints.items()))
@@ -149,18 +149,18 @@ def configuration_plan(change: Change, address: str, group: str = "") -> Plan:
         return _deletion(plan, group, address)
     body = {key: masked_value(key, value, change.declared) for key, value in sorted(new.items())}
     command = _command("PUT", address, change.name, "/config", body)
-    plan = replace(plan, obstacle=_internal_topic(new), command=command)
+    plan = replace(plan, obstacle=_internal_topic(new, internal), command=command)
     if change.old is None:
         return replace(plan, touches=("Connect starts it at once.",), undo="delete it.")
     anew = "Connect makes the connector and its tasks anew with this; they go on from the offsets they have."
     return replace(plan, action=CONFIGURE, touches=(anew,), undo=_undo_of(plan.lines))
 
 
-def _internal_topic(config: Mapping[str, str]) -> str:
+def _internal_topic(config: Mapping[str, str], internal: InternalTopics) -> str:
     """Why a connector may not write where it should; empty: it may."""
     written = (config.get(key, "").strip() for key in WRITTEN_KEYS)
-    internal = next((topic for topic in written if topic in BY_CONVENTION), "")
-    return f"{internal} is an internal topic, which its service alone writes: name another topic." if internal else ""
+    topic = next((topic for topic in written if topic in internal), "")
+    return f"{topic} is an internal topic, which its service alone writes: name another topic." if topic else ""
 
 
 def _deletion(plan: Plan, group: str, address: str) -> Plan:

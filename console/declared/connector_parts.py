@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from django.contrib.auth.models import User
 from django.views.decorators.debug import sensitive_variables
 
+from console.access.internal_topics import internal_topics
 from console.access.reach import Resource
 from console.access.rights import NOT_ALL_NAMES, REFUSALS, Right, has_right, reach_of, sees_all_names
 from console.connectors.actions import do_configure, do_create, do_delete
@@ -71,7 +72,8 @@ def removal_part(person: User, view: ConnectorView) -> Part:
     declared = _declared_of(view.class_name)
     prints = {key: print_of(value) for key, value in view.config.items()}
     group = group_of(view.name, view.config) if view.kind == "sink" else ""
-    plan = configuration_plan(Change(view.name, view.config, None, declared, prints), connect_client().address, group)
+    change = Change(view.name, view.config, None, declared, prints)
+    plan = configuration_plan(change, connect_client().address, internal_topics(), group)
 
     def again() -> Part:
         return removal_part(person, connect_client().connector(view.name))
@@ -95,7 +97,8 @@ def _configuration(
             known = secrets_of(config, current, declared=secrets)
             return Unplanned(f"connector {declared.name}", without("; ".join(told), known))
     prints = {f"old {key}": print_of(value) for key, value in current.items()}
-    plan = configuration_plan(Change(declared.name, current or None, config, secrets, prints), client.address)
+    change = Change(declared.name, current or None, config, secrets, prints)
+    plan = configuration_plan(change, client.address, internal_topics())
 
     def do(actor: User, said: Confirmation) -> None:
         if view is None:

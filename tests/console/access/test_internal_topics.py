@@ -10,7 +10,10 @@ from django.test import Client
 from django.utils import timezone
 
 from console.access.api_tokens import SCOPES, make_token
-from console.access.internal_topics import is_internal
+from console.access.filters import named_in
+from console.access.internal_names import CONVENTIONS
+from console.access.internal_topics import internal_topics, is_internal
+from console.clusters.models import Topic
 from console.connectors.models import Connector
 from console.processes.models import ManagedProcess
 from tests.console.confirming import digest_in
@@ -138,9 +141,50 @@ def test_rules_give_no_more_of_them(viewer, give_rule, client_of):
     assert client_of(viewer).get("/topics/connect-configs/+records/").status_code == 403
 
 
-@pytest.mark.parametrize("name", ["orders", "orders.internals", "connect-configs-of-mine", "my_topic", "statuses"])
+#: As MirrorMaker 2 calls copies: `alias.topic`, or with another replication.policy.separator.
+COPIES = (
+    *("eu._schemas", "eu.__consumer_offsets", "a.b._schemas", "eu-_schemas", "eu__schemas", "eu___consumer_offsets"),
+    *("eu.connect-configs", "eu_connect-offsets", "us-east-1.connect-status", "eu.barnabas-sinks", "eu-barnabas.probe"),
+    *("eu.kafkasql-journal", "eu_kafkasql-journal", "eu.mm2-offset-syncs.west.internal", "eu__confluent-command"),
+    *("eu.mm2-configs_west_internal", "west_checkpoints_internal", "eu-west.checkpoints.internal"),
+    *("eu.wk.cfg", "eu-wk.off", "eu__wk.st", "eu.subjects", "eu.pings", "eu-lines.off"),
+)
+#: A worker, registry or person may choose capitals.
+CAPITALS = ("MyConnect-Configs", "CONNECT_OFFSETS", "eu._Schemas", "eu.MM2-offset-syncs.west.Internal")
+OF_PEOPLE = (
+    *("orders", "orders.internals", "connect-configs-of-mine", "my_topic", "statuses", "eu.orders", "shop__orders"),
+    *("swk.cfg", "wk.cfg.copy", "mysubjects", "eu.WK.CFG"),
+)
+
+
+@pytest.mark.parametrize("name", OF_PEOPLE)
 def test_topics_of_people_are_none(name):
     assert not is_internal(name)
+
+
+@pytest.mark.parametrize("name", COPIES + CAPITALS)
+def test_a_copy_of_an_internal_topic_is_internal(name):
+    assert is_internal(name)
+
+
+def test_every_convention_holds_behind_an_alias():
+    names = [each.replace("*", "x").replace("?", ".") for each in CONVENTIONS]
+    assert [name for name in names if not is_internal(f"eu.{name}")] == []
+    assert [name for name in names if not is_internal(f"eu-{name}")] == []
+
+
+def test_lists_and_pages_agree_which_topics_are_internal(collect):
+    names = {*COPIES, *CAPITALS, *OF_PEOPLE, *INTERNAL, *CONFIGURED}
+    Topic.objects.bulk_create(Topic(name=each) for each in names - set(Topic.objects.values_list("name", flat=True)))
+    chosen = Topic.objects.filter(named_in(internal_topics(), "name")).values_list("name", flat=True)
+    assert set(chosen) == {each for each in names if is_internal(each)} == names - set(OF_PEOPLE)
+
+
+def test_an_exception_takes_out_copies_and_not_what_a_service_names(settings):
+    settings.INTERNAL_TOPICS = ("!eu.subjects", "!eu._schemas", "!subjects", "!EU.pings")
+    assert [is_internal(each) for each in ("eu.subjects", "eu._schemas", "us.subjects")] == [False, False, True]
+    assert is_internal("subjects")
+    assert is_internal("eu.pings"), "the capitals of an exception count: it opens something"
 
 
 def test_a_setting_names_more_of_them_and_exceptions(settings, operator, client_of):
