@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.db import models
 
+from console.brokers.budgets import CrowdedBudget
 from console.brokers.latency import WAITING
 
 #: A volume is nearly full with less than this part of it left, and full enough to be critical with less than that.
@@ -86,3 +87,7 @@ class BrokerReport(models.Model):
     @property
     def directories(self) -> list[Directory]:
         return [Directory(**each) for each in self.log_dirs]
+
+    @property
+    def budgets(self) -> list[CrowdedBudget]:
+        return [CrowdedBudget(**each) for each in self.crowded_budgets]

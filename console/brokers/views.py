@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.access.rights import Right, reach_of, require
+from console.access.rights import Right, has_right, reach_of, require, sees_all_names
 from console.brokers.export import (
     PARTITION_TITLES,
     REQUEST_TITLES,
@@ -43,7 +43,9 @@ def broker_page(request: HttpRequest, broker_id: int) -> HttpResponse:
     if wants_csv(request):
         rows = map(request_cells, report_of(broker_id).requests)
         return csv_response(request, f"broker-{broker_id}-requests", REQUEST_TITLES, rows)
-    return render(request, "brokers/page.html", broker_facts(broker, reach_of(request.user)))
+    names_clients = has_right(request.user, Right.OPERATE) and sees_all_names(request.user)
+    facts = broker_facts(broker, reach_of(request.user)) | {"names_clients": names_clients}
+    return render(request, "brokers/page.html", facts)
 
 
 @require_safe

@@ -1,4 +1,8 @@
-"""Bounds of brokers that one client crowds, as sentences. Pure."""
+"""Bounds of brokers that one client crowds, as sentences. Pure.
+
+Reasons are shown, pushed and sent to everybody who sees the cluster, so none names a principal or a client's address:
+operators see both on the broker's page.
+"""
 
 from collections.abc import Iterable
 
@@ -17,10 +21,10 @@ _WORDS = {
 #: Budgets that are no bytes.
 _COUNTED = ("transactional ids", "transaction partitions")
 _STEPS = {
-    "transactional ids": Action("Have producers keep their transactional ids, not make one up for each run"),
-    "transaction partitions": Action("End the transactions that are open, or shorten their timeouts"),
+    "transactional ids": "Have producers keep their transactional ids, not make one up for each run",
+    "transaction partitions": "End the transactions that are open, or shorten their timeouts",
 }
-_OF_GROUPS = Action("Delete groups that are not needed, or give clients principals of their own", "consumers")
+_OF_GROUPS = "Delete groups that are not needed, or give clients principals of their own"
 
 
 def budget_reasons(crowded: Iterable[BrokerBudget]) -> Iterable[Reason]:
@@ -34,7 +38,11 @@ def budget_reasons(crowded: Iterable[BrokerBudget]) -> Iterable[Reason]:
             Level.WARNING,
             f"Broker {broker_id}",
             text,
-            _STEPS.get(budget.name, _OF_GROUPS),
+            Action(
+                f"See on the broker's page which client it is. {_STEPS.get(budget.name, _OF_GROUPS)}",
+                "broker",
+                str(broker_id),
+            ),
             _evidence(budget),
             key=f"budget:{broker_id}:{budget.name}",
         )
@@ -45,5 +53,4 @@ def _evidence(budget: CrowdedBudget) -> str:
     evidence = f"{in_figures(budget.held)} of {in_figures(budget.size)} held"
     if not budget.owner_held:
         return f"{evidence}; clients unknown: their records name none"
-    principal = budget.principal or "an unknown principal"
-    return f"{evidence}; most by {principal} from {budget.host}: {in_figures(budget.owner_held)}"
+    return f"{evidence}; one client holds {in_figures(budget.owner_held)}"

@@ -10,7 +10,6 @@ from django.utils import timezone
 from console.access.filters import within
 from console.access.last_line import sentence_within
 from console.access.reach import EVERYTHING, Reach, Resource
-from console.brokers.budgets import CrowdedBudget
 from console.brokers.certificates import ends_soon
 from console.brokers.models import BrokerReport
 from console.brokers.open_files import OpenFiles
@@ -340,11 +339,7 @@ def _unloaded_coordinators(reports: Iterable[BrokerReport]) -> tuple[UnloadedCoo
 
 
 def _crowded_budgets(reports: Iterable[BrokerReport]) -> tuple[BrokerBudget, ...]:
-    return tuple(
-        BrokerBudget(report.broker_id, CrowdedBudget(**budget))
-        for report in reports
-        for budget in report.crowded_budgets
-    )
+    return tuple(BrokerBudget(report.broker_id, budget) for report in reports for budget in report.budgets)
 
 
 def _lone_internal_topics(broker_count: int) -> tuple[str, ...]:

@@ -3,7 +3,10 @@
 from dataclasses import replace
 
 import pytest
+from django.test import Client
+from django.utils import timezone
 
+from console.access.api_tokens import make_token
 from console.gateway.broker_views import BudgetUse, NotLoaded
 from console.overview.queries import overview_facts
 
@@ -31,29 +34,52 @@ def test_a_broker_that_cannot_load_its_coordinators_is_named_until_it_has(cluste
 MB = 1_000_000
 
 
-def test_a_client_that_holds_its_share_is_named_until_it_is_refused_no_more(cluster, collect, collector):
+CROWDING = BudgetUse("simple offsets", 96 * MB, 60 * MB, 5_000, "User:ANONYMOUS", "10.0.0.66", 51 * MB)
+
+
+def test_a_client_that_holds_its_share_is_told_of_until_it_is_refused_no_more(cluster, collect, collector):
     collect()
-    use = BudgetUse("simple offsets", 96 * MB, 60 * MB, 5_000, "User:ANONYMOUS", "10.0.0.66", 51 * MB)
+    use = CROWDING
     cluster.brokers.budgets = {2: (use,)}
     collector.collect_requests()
     assert reasons() == {
         "budget:2:simple offsets": "warning: Broker 2 refuses new offsets of such groups of a client that holds its "
-        "share of the memory for offsets of groups without members. 60\u202fMB of 96\u202fMB held; most by "
-        "User:ANONYMOUS from 10.0.0.66: 51\u202fMB"
+        "share of the memory for offsets of groups without members. 60\u202fMB of 96\u202fMB held; one client "
+        "holds 51\u202fMB"
     }
     cluster.brokers.budgets = {2: (replace(use, refused_ms_ago=700_000),)}
     collector.collect_requests()
     assert reasons() == {}
 
 
-def test_transactional_ids_are_counted_and_not_measured_in_bytes(cluster, collect, collector):
+@pytest.fixture
+def pushed(monkeypatch):
+    """The HTML that is pushed to pages, whichever they are."""
+    messages = []
+    monkeypatch.setattr("console.live.push._send", lambda sent: messages.extend(map(str, sent)))
+    return messages
+
+
+@pytest.mark.usefixtures("listeners")
+@pytest.mark.parametrize("person", ["viewer", "reader", "limited_reader", "limited", "tenant", "operator"])
+def test_the_client_is_named_to_operators_on_its_brokers_page_alone(
+    person, request, cluster, collect, collector, client_of, pushed
+):
+    owner = request.getfixturevalue(person)
+    client = client_of(owner)
     collect()
-    use = BudgetUse("transactional ids", 300_000, 2_000, 5_000, "User:app", "10.0.0.66", 1_500)
-    cluster.brokers.budgets = {2: (use,)}
+    cluster.brokers.budgets = {2: (CROWDING,)}
     collector.collect_requests()
-    (text,) = reasons().values()
-    assert "refuses new transactional ids of a client that holds its share of the number of transactional ids" in text
-    assert "2\u202f000 of 300\u202f000 held; most by User:app from 10.0.0.66: 1\u202f500" in text
+    collect()
+    texts = {each: client.get(each).content.decode() for each in ("/", "/brokers/", "/brokers/2/", "/metrics")}
+    _, secret = make_token(owner, "t", ["read"], 1, timezone.now())
+    told = Client(headers={"Authorization": f"Bearer {secret}"}).get("/api/v1/health")
+    texts["api"] = told.content.decode()
+    assert "holds its share" in texts["/"] + texts["api"]
+    assert "holds its share" in "".join(pushed)
+    named = {place for place, text in texts.items() if "User:ANONYMOUS" in text or "10.0.0.66" in text}
+    assert named == ({"/brokers/2/"} if person == "operator" else set())
+    assert not any("User:ANONYMOUS" in each or "10.0.0.66" in each for each in pushed)
 
 
 @pytest.mark.parametrize(("held", "is_told"), [(67 * MB, False), (68 * MB, True)])
