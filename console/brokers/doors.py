@@ -55,7 +55,7 @@ def losses_of(setting: str, value: str, protocols: Mapping[str, str]) -> tuple[s
 
 def parse_protocols(text: str) -> dict[str, str]:
     """`NAME:PROTOCOL,…` by name, in capitals; what is none is left out."""
-    pairs = (each.strip().upper().split(":") for each in text.split(","))
+    pairs = ([part.strip() for part in each.upper().split(":")] for each in text.split(","))
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
 

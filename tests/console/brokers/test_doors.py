@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from broker.config.dynamic import CLUSTER_WIDE, OF_LISTENER, PER_BROKER
 from console.access.api_tokens import SCOPES, make_token
-from console.brokers.doors import losses_of, opens_a_door
+from console.brokers.doors import losses_of, opens_a_door, parse_protocols
 from tests.console.confirming import digest_in
 
 PAGE, CHANGE = "/brokers/1/settings/", "/brokers/1/set/"
@@ -61,6 +61,15 @@ def test_nor_does_an_operators_program(operator, cluster):
     assert "needs the role admin" in plan["obstacle"]
     applied = {**plan["apply"], "digest": plan["digest"], "typed_name": "1"}
     assert program.post("/api/v1/plans/apply", applied, content_type="application/json").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "text", ["OUTSIDE:PLAINTEXT", "OUTSIDE: PLAINTEXT", " outside : plaintext , A:SSL", "OUTSIDE\t:\tPLAINTEXT"]
+)
+def test_blanks_around_the_protocol_of_a_listener_hide_nothing(text):
+    """As Kafka reads it: both sides of the colon are stripped."""
+    assert parse_protocols(text)["OUTSIDE"] == "PLAINTEXT"
+    assert "asks its clients for no login" in losses_of("listener.security.protocol.map", text, {})[0]
 
 
 def test_what_is_lost_is_said_of_each_listener():
