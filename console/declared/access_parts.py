@@ -14,6 +14,7 @@ from console.declared.now import Now
 from console.declared.parts import Part, Unplanned
 from console.gateway.connect import cluster_gateway
 from console.gateway.quota_views import QuotaEntity
+from console.quotas.access import refusal_to_change
 from console.quotas.actions import do_change_quotas
 from console.quotas.plan import quota_plan
 from console.quotas.queries import stored_uses
@@ -49,14 +50,13 @@ def quota_parts(person: User, declaration: Declaration, now: Now, *, prunes: boo
     if not sees_all_names(person) or not has_right(person, Right.VIEW):
         yield Unplanned("quotas", NOT_ALL_NAMES)
         return
-    refusal = "" if has_right(person, Right.OPERATE) else REFUSALS[Right.OPERATE]
     wanted: dict[QuotaEntity, dict[str, float | None]] = {each.entity: dict(each.values) for each in declaration.quotas}
     if is_pruned:
         for entity, values in now.quotas.items():
             if entity in wanted or declaration.within("quotas", name_in_scope(entity)):
                 wanted[entity] = {**dict.fromkeys(values), **wanted.get(entity, {})}
     for entity, said in wanted.items():
-        part = _quota_part(entity, said, now, refusal)
+        part = _quota_part(entity, said, now, refusal_to_change(person, entity))
         if part.plan.lines:
             yield part
 

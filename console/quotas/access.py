@@ -3,7 +3,8 @@
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
-from console.access.rights import NOT_ALL_NAMES, Right, require, sees_all_names
+from console.access.rights import NOT_ALL_NAMES, REFUSALS, Right, has_right, require, sees_all_names
+from console.gateway.quota_views import QuotaEntity
 
 
 def access_quotas(user: User, right: Right) -> None:
@@ -11,3 +12,9 @@ def access_quotas(user: User, right: Right) -> None:
     require(user, right)
     if not sees_all_names(user):
         raise PermissionDenied(NOT_ALL_NAMES)
+
+
+def refusal_to_change(user: User, entity: QuotaEntity) -> str:
+    """Return why `user` may not change quotas of `entity`, empty if so: those of addresses can lock clients out."""
+    right = Right.OPERATE if entity.ip is None else Right.ADMINISTER
+    return "" if has_right(user, right) else REFUSALS[right]

@@ -1,8 +1,10 @@
 """The list of quotas with what is used of them, which counts for whom, and changing those of an entity."""
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -18,7 +20,7 @@ from console.plans.inverse import removed
 from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation, Plan
 from console.plans.views import is_confirmed, refusable
-from console.quotas.access import access_quotas
+from console.quotas.access import access_quotas, refusal_to_change
 from console.quotas.actions import do_change_quotas
 from console.quotas.forms import QuotaForm, initial_of
 from console.quotas.models import QuotaRow
@@ -77,8 +79,11 @@ def quota_change(request: HttpRequest) -> HttpResponse:
         quotas = gateway.quotas.describe()
         own_user = gateway.credentials.own_user or _ANONYMOUS
         plan = quota_plan(form.entity, form.wanted, quotas, stored_uses(), own_user, here.BOOTSTRAP_SERVERS)
-        context["plan"] = plan
+        refusal = refusal_to_change(request.user, form.entity)
+        context["plan"] = replace(plan, obstacle=plan.obstacle or refusal)
         if is_confirmed(request):
+            if refusal:
+                raise PermissionDenied(refusal)
             before = quotas.get(form.entity, {})
             do_change_quotas(request.user, plan, form.entity, form.wanted, before, Confirmation.parse(request.POST))
             _tell(request, plan, form.entity, before)

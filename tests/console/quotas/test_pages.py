@@ -134,8 +134,24 @@ def test_who_would_slow_the_console_is_told(cluster, set_quota, operator, client
     assert "The console itself" not in text_of(shown)
 
 
-def test_cutting_an_address_off_needs_its_name(cluster, set_quota, operator, client_of):
-    browser, typed = client_of(operator), form("ip", ip="10.0.0.1", connection_creation_rate="0")
+@pytest.mark.parametrize("rate", ["0", "1", ""])
+def test_who_may_connect_from_an_address_is_for_administrators(rate, cluster, set_quota, operator, client_of):
+    entity = QuotaEntity(ip="10.0.0.1")
+    set_quota(entity, connection_creation_rate=5)
+    browser, typed = client_of(operator), form("ip", ip="10.0.0.1", connection_creation_rate=rate)
+    shown = browser.post("/quotas/+change/", typed)
+    assert "needs the role admin" in shown.context["plan"].obstacle
+    confirmed = typed | {"digest": digest_in(shown), "typed_name": "address 10.0.0.1"}
+    assert browser.post("/quotas/+change/", confirmed).status_code == 403
+    text = "quotas:\n  - ip: 10.0.0.1\n    connection_creation_rate: 1\n"
+    shown = browser.post("/declaration/", {"text": text, "file": "x.yaml"})
+    applied = browser.post("/declaration/", {"text": text, "file": "x.yaml", "digest": digest_in(shown)})
+    assert "needs the role admin" in text_of(applied)
+    assert cluster.quotas.describe()[entity] == {CONNECT: 5}
+
+
+def test_cutting_an_address_off_needs_its_name(cluster, set_quota, administrator, client_of):
+    browser, typed = client_of(administrator), form("ip", ip="10.0.0.1", connection_creation_rate="0")
     digest = digest_in(browser.post("/quotas/+change/", typed))
     assert browser.post("/quotas/+change/", typed | {"digest": digest}).status_code == 422
     named = typed | {"digest": digest, "typed_name": "address 10.0.0.1"}
