@@ -1,9 +1,12 @@
 """What Prometheus is told of this broker's log directories, and of logs that are not as they should be."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from broker.common.plain_prometheus import GaugeMetricFamily, Metric
+from broker.config.broker import BrokerConfig
 from broker.log.manager import LogManager
+from broker.server.authorizer_metrics import has_names
 
 _PREFIX = "barnabas_broker_"
 
@@ -11,8 +14,10 @@ _PREFIX = "barnabas_broker_"
 class LogMetrics:
     """Gauges read at the moment of the scrape."""
 
-    def __init__(self, logs: LogManager):
+    def __init__(self, logs: LogManager, config: BrokerConfig):
         self._logs = logs
+        self._labels = {Path(path): str(number) for number, path in enumerate(config.log_dirs, 1)}
+        self._has_names = has_names(config)
 
     def collect(self) -> Iterable[Metric]:
         yield from self._of_directories()
@@ -43,11 +48,15 @@ class LogMetrics:
             _PREFIX + "log_dir_offline", "1 when the log directory has failed.", labels=["log_dir"]
         )
         for path, room in self._logs.rooms.items():
-            full.add_metric([str(path)], int(room.is_full))
-            offline.add_metric([str(path)], 0)
+            full.add_metric([self._label(path)], int(room.is_full))
+            offline.add_metric([self._label(path)], 0)
         for path in self._logs.offline_directories:
-            offline.add_metric([str(path)], 1)
+            offline.add_metric([self._label(path)], 1)
         return full, offline
+
+    def _label(self, path: Path) -> str:
+        """Return the path, or where /metrics has no names the place of the directory in `log.dirs`, from 1 on."""
+        return str(path) if self._has_names else self._labels.get(path, "")
 
 
 def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:

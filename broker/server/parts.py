@@ -195,7 +195,7 @@ class Parts:
             CoordinatorMetrics(self.coordination),
             ControllerMetrics(self.controller),
             ErrorMetrics(services.request_times),
-            LogMetrics(ground.logs),
+            LogMetrics(ground.logs, ground.config),
             StateMetrics(
                 self.replicas,
                 ground.metadata,

@@ -1,5 +1,6 @@
 """`/metrics` asks for no login: on a cluster with access rules it names neither topics nor principals."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from broker.config.authorizer import AUTHORIZERS
 from broker.config.broker import BrokerConfig, read_broker_config
 from broker.server.authorizer_metrics import ALL, AuthorizerMetrics, has_names
+from broker.server.log_metrics import LogMetrics
 from broker.server.metrics import StateMetrics
 
 _RULES = f"authorizer.class.name={AUTHORIZERS[0]}\n"
@@ -46,3 +48,22 @@ def test_end_offsets_name_topics_or_are_left_out(named):
     metrics = StateMetrics(hosted, metadata, [], sessions, listeners, config("" if named else _RULES))
     told = [str(sample.labels) for family in metrics.collect() for sample in family.samples]
     assert any("payments.secret" in labels for labels in told) is named
+
+
+@pytest.mark.parametrize(("named", "labels"), [(True, {"/data/a", "/data/b"}), (False, {"1", "2"})])
+def test_log_directories_are_named_by_path_or_by_their_place_in_log_dirs(named, labels):
+    """An offline directory keeps its number: it is that of `log.dirs`."""
+    paths = [Path("/data/a"), Path("/data/b")]
+    logs = SimpleNamespace(
+        rooms={paths[1]: SimpleNamespace(is_full=True)},
+        offline_directories={paths[0]: "the disk refused a write"},
+        strays=(),
+        unopened=(),
+        lost_offsets={},
+    )
+    told = config("log.dirs=/data/a,/data/b\n" + ("" if named else _RULES))
+    samples = [sample for family in LogMetrics(logs, told).collect() for sample in family.samples]
+    of_directories = {sample.labels["log_dir"]: sample.value for sample in samples if "offline" in sample.name}
+    assert of_directories.keys() == labels
+    assert of_directories[min(labels)] == 1
+    assert named or not any("data" in str(sample.labels) for sample in samples)
