@@ -44,6 +44,8 @@ def _result(found: LogDir, wanted: dict[str, set[int]] | None) -> DescribeLogDir
         total_bytes=found.total_bytes,
         usable_bytes=found.usable_bytes,
         is_full=found.is_full,
+        stray_count=found.stray_count,
+        stray_bytes=found.stray_bytes,
     )
 
 

@@ -4,7 +4,9 @@ One that is offline tells nothing else: its disk may still say how large it is, 
 """
 
 import asyncio
+import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +30,9 @@ class LogDir:
     usable_bytes: int = _UNKNOWN
     #: See `broker.log.room`.
     is_full: bool = False
+    #: Logs that were set aside in it (`-stray`): how many, and their bytes.
+    stray_count: int = 0
+    stray_bytes: int = 0
     error_code: ErrorCode = ErrorCode.NONE
 
 
@@ -54,13 +59,18 @@ class LogDirs:
             if (home := found.get(path.absolute())) is not None:
                 home.is_full = room.is_full
         offline = {path.absolute() for path in self._logs.offline_directories}
-        await asyncio.to_thread(_measure, {path: each for path, each in found.items() if path not in offline})
+        online = {path: each for path, each in found.items() if path not in offline}
+        await asyncio.to_thread(_measure, online, [path.absolute() for path in self._logs.strays])
         for path in offline & found.keys():
             found[path] = LogDir(str(path), error_code=ErrorCode.KAFKA_STORAGE_ERROR)
         return list(found.values())
 
 
-def _measure(found: dict[Path, LogDir]) -> None:
+def _measure(found: dict[Path, LogDir], strays: list[Path]) -> None:
+    for stray in strays:
+        if (home := found.get(stray.parent)) is not None and stray.is_dir():
+            home.stray_count += 1
+            home.stray_bytes += _size_of(stray)
     for path, log_dir in found.items():
         try:
             usage = shutil.disk_usage(path)
@@ -68,3 +78,13 @@ def _measure(found: dict[Path, LogDir]) -> None:
             log_dir.error_code = ErrorCode.KAFKA_STORAGE_ERROR
         else:
             log_dir.total_bytes, log_dir.usable_bytes = usage.total, usage.free
+
+
+def _size_of(directory: Path) -> int:
+    """Return the bytes of its files; of those that can be looked at."""
+    sizes = 0
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            with suppress(OSError):
+                sizes += os.lstat(os.path.join(folder, name)).st_size
+    return sizes

@@ -23,6 +23,9 @@ class Directory:
     replica_count: int = 0
     #: A write was refused there for want of room: in-sync replicas with room lead what it led.
     is_full: bool = False
+    #: Logs in it that are of no partition of the broker and were set aside, and their bytes.
+    stray_count: int = 0
+    stray_bytes: int = 0
 
     @property
     def used_share(self) -> float | None:
@@ -57,7 +60,7 @@ class BrokerReport(models.Model):
     #: When each was said, ms since the epoch; 0: never.
     log_dirs_at_ms = models.BigIntegerField(default=0)
     requests_at_ms = models.BigIntegerField(default=0)
-    #: One object per directory: path, error, total_bytes, usable_bytes, size_bytes, replica_count, is_full.
+    #: One object per directory: the fields of Directory.
     log_dirs = models.JSONField(default=list)
     #: One object per API: the fields of latency.ApiLatency.
     requests = models.JSONField(default=list)

@@ -95,4 +95,5 @@ def _keep(broker_id: int, **fields: object) -> None:
 
 def _directory(view: LogDirView) -> Directory:
     volume = (view.total_bytes, view.usable_bytes)
-    return Directory(view.path, view.error, *volume, view.size_bytes, len(view.replicas), view.is_full)
+    strays = (view.stray_count, view.stray_bytes)
+    return Directory(view.path, view.error, *volume, view.size_bytes, len(view.replicas), view.is_full, *strays)

@@ -35,6 +35,9 @@ class LogDirView:
     arriving: tuple[tuple[str, int, int], ...] = ()
     #: The broker was refused a write there for want of room, so that in-sync replicas with room lead what it led.
     is_full: bool = False
+    #: Logs that were set aside in it, and their bytes; only Barnabas brokers tell.
+    stray_count: int = 0
+    stray_bytes: int = 0
 
     @property
     def size_bytes(self) -> int:

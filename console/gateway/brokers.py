@@ -263,6 +263,8 @@ def _log_dir(answer: DescribeLogDirsResult) -> LogDirView:
         total_bytes=_known(answer.total_bytes),
         usable_bytes=_known(answer.usable_bytes),
         is_full=answer.is_full,
+        stray_count=max(answer.stray_count, 0),
+        stray_bytes=max(answer.stray_bytes, 0),
         replicas=_replicas(answer, is_future=False),
         arriving=_replicas(answer, is_future=True),
     )

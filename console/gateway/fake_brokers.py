@@ -30,8 +30,8 @@ class FakeCluster(Protocol):
 
 
 class FakeBrokers:
-    """Tests write `files`, `failed_dirs`, `full_dirs`, `usable_bytes`, `times`, `unloaded`, `budgets`, `foreign`; the
-    console reads them back.
+    """Tests write `files`, `failed_dirs`, `full_dirs`, `strays`, `usable_bytes`, `times`, `unloaded`, `budgets`,
+    `foreign`; the console reads them back.
     """
 
     def __init__(self, cluster: FakeCluster, broker_ids: Iterable[int]):
@@ -48,6 +48,8 @@ class FakeBrokers:
         self.foreign: dict[int, tuple[int, ...]] = {}
         #: Brokers whose log directory is full.
         self.full_dirs: set[int] = set()
+        #: Broker → how many logs were set aside in its first directory, and their bytes.
+        self.strays: dict[int, tuple[int, int]] = {}
         self.budgets: dict[int, tuple[BudgetUse, ...]] = {}
         self.used: dict[int, tuple[QuotaUse, ...]] = {}
         self._own: dict[int, dict[str, str]] = {}
@@ -107,13 +109,14 @@ class FakeBrokers:
 
     def _dir_views(self, broker_id: int, held: list[tuple[str, int, int]]) -> Iterator[LogDirView]:
         usable = self.usable_bytes.get(broker_id, VOLUME_BYTES)
-        for path in self._dirs(broker_id):
+        for number, path in enumerate(self._dirs(broker_id)):
             if broker_id in self.failed_dirs:
                 yield LogDirView(path, "the disk could not be read or written")
                 continue
             here = tuple(each for each in held if self._dir_of(broker_id, each[:2]) == path)
             coming = tuple((*each[:2], 0) for each in held if self._arriving.get((broker_id, each[:2])) == path)
-            yield LogDirView(path, "", VOLUME_BYTES, usable, here, coming, broker_id in self.full_dirs)
+            strays = self.strays.get(broker_id, (0, 0)) if number == 0 else (0, 0)
+            yield LogDirView(path, "", VOLUME_BYTES, usable, here, coming, broker_id in self.full_dirs, *strays)
 
     def software(self) -> Mapping[int, Software]:
         return {each: Software("Barnabas", "3.9", 44) for each in self._cluster.alive_brokers()}

@@ -1,6 +1,6 @@
 """Gathering what health is worked out from, out of what the collector wrote."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -42,6 +42,7 @@ from console.overview.health import (
     PastElection,
     ProbeWord,
     Quiet,
+    SetAsideLogs,
     TightDirectory,
     TroubledConnector,
     TroubledGroup,
@@ -126,11 +127,12 @@ def _of_connectors(state: ClusterState, reach: Reach) -> dict[str, Any]:
 
 
 def _of_reports(reports: Collection[BrokerReport]) -> dict[str, Any]:
-    """Return what brokers report of their coordinators and shared bounds, and the controller of foreign brokers."""
+    """Return what brokers report of their coordinators, bounds and strays, and the controller of foreign brokers."""
     foreign = {broker_id for report in reports for broker_id in report.foreign_brokers}
     return {
         "unloaded": _unloaded_coordinators(reports),
         "crowded_budgets": _crowded_budgets(reports),
+        "strays": tuple(_strays(reports)),
         "foreign_brokers": tuple(sorted(foreign)),
     }
 
@@ -336,6 +338,14 @@ def _unloaded_coordinators(reports: Iterable[BrokerReport]) -> tuple[UnloadedCoo
         for each in reports
         if each.groups_not_loaded or each.transactions_not_loaded
     )
+
+
+def _strays(reports: Iterable[BrokerReport]) -> Iterator[SetAsideLogs]:
+    for report in reports:
+        told = [each for each in report.directories if each.stray_count]
+        if told:
+            count, in_bytes = sum(each.stray_count for each in told), sum(each.stray_bytes for each in told)
+            yield SetAsideLogs(report.broker_id, count, in_bytes, tuple(each.path for each in told))
 
 
 def _crowded_budgets(reports: Iterable[BrokerReport]) -> tuple[BrokerBudget, ...]:

@@ -107,6 +107,16 @@ class CrowdedBroker:
 
 
 @dataclass(frozen=True, slots=True)
+class SetAsideLogs:
+    """Logs that a broker has set aside in its log directories `paths`: how many, and their bytes."""
+
+    broker_id: int
+    count: int
+    bytes: int
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EndingCertificate:
     """Of a broker's listener; `left_ms` is below 0 when it has ended."""
 
@@ -244,6 +254,7 @@ class Facts:
     now_ms: int = 0
     directories: tuple[TightDirectory, ...] = ()
     crowded: tuple[CrowdedBroker, ...] = ()
+    strays: tuple[SetAsideLogs, ...] = ()
     certificates: tuple[EndingCertificate, ...] = ()
     #: Of the last days, the newest first.
     unclean: tuple[PastElection, ...] = ()

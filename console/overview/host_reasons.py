@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from console.common.figures import size
+from console.common.figures import grouped, size
 from console.overview.health import (
     Action,
     CrowdedBroker,
     EndingCertificate,
     Level,
     Reason,
+    SetAsideLogs,
     TightDirectory,
     TroubledProcess,
 )
@@ -22,6 +23,26 @@ _NAMED_MAX = 5
 def directory_reasons(directories: Iterable[TightDirectory]) -> Iterable[Reason]:
     for each in directories:
         yield _offline(each) if each.error else _full(each) if each.is_full else _nearly_full(each)
+
+
+def stray_reasons(strays: Iterable[SetAsideLogs]) -> Iterable[Reason]:
+    for each in strays:
+        logs, they = ("1 log was", "it fits") if each.count == 1 else (f"{grouped(each.count)} logs were", "they fit")
+        text = (
+            f"{logs} set aside on broker {each.broker_id}: {they} none of its partitions, and keep"
+            f"{'s' if each.count == 1 else ''} {'its' if each.count == 1 else 'their'} space until removed."
+        )
+        paths = ", ".join(path[:_PATH_LENGTH_MAX] for path in each.paths[:_NAMED_MAX])
+        action = Action(
+            "Compare them with their topics, then delete their directories by hand; the broker's log has the reasons",
+            "broker",
+            str(each.broker_id),
+        )
+        yield Reason(
+            Level.WARNING, f"Broker {each.broker_id}", text, action,
+            f"{size(each.bytes)} in directories below {paths} whose names end in -stray",
+            key=f"strays:{each.broker_id}", weight=each.count,
+        )  # fmt: skip
 
 
 def foreign_reasons(broker_ids: Sequence[int]) -> Iterable[Reason]:

@@ -17,6 +17,7 @@ from console.overview.host_reasons import (
     directory_reasons,
     foreign_reasons,
     process_reasons,
+    stray_reasons,
 )
 from console.overview.mirror_reasons import mirror_reasons
 from console.overview.probe_reasons import probe_reasons
@@ -65,6 +66,7 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     yield from budget_reasons(facts.crowded_budgets)
     yield from lone_topic_reasons(facts.lone_internal_topics)
     yield from directory_reasons(facts.directories)
+    yield from stray_reasons(facts.strays)
     yield from foreign_reasons(facts.foreign_brokers)
     yield from crowded_reasons(facts.crowded)
     yield from certificate_reasons(facts.certificates)

@@ -37,6 +37,9 @@ class DescribeLogDirsResult(Struct):
     usable_bytes: int = wire(int64, since=4, default=-1, ignorable=True)  #: left on the volume; -1 when unknown
     #: A write was refused for want of room, and there has not been room for long since: what it led is led elsewhere.
     is_full: bool = wire(boolean, since=2, tag=OWN_TAG_MIN, default=False, ignorable=True)
+    #: Logs that were set aside in it (`-stray`), of no partition of the broker: how many, and their bytes.
+    stray_count: int = wire(int32, since=2, tag=OWN_TAG_MIN + 1, default=0, ignorable=True)
+    stray_bytes: int = wire(int64, since=2, tag=OWN_TAG_MIN + 2, default=0, ignorable=True)
 
 
 class DescribeLogDirsResponse(Message, api=ApiKey.DESCRIBE_LOG_DIRS, versions=(0, 4), flexible_from=2):

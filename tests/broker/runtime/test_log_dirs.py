@@ -1,5 +1,7 @@
 """What a broker says of its log directories, offline ones too."""
 
+import shutil
+
 import pytest
 
 from broker.common.clock import ManualClock
@@ -41,3 +43,15 @@ async def test_a_full_directory_says_so_until_it_has_room_again(rooms, tmp_path)
     assert [each.is_full for each in await log_dirs.describe()] == [False, True]
     logs.rooms[tmp_path / "b"].is_full = False
     assert [each.is_full for each in await log_dirs.describe()] == [False, False]
+
+
+async def test_a_directory_tells_how_many_logs_were_set_aside_in_it_until_they_are_removed(rooms, tmp_path):
+    logs, log_dirs = rooms
+    stray = tmp_path / "b" / "orders-0.0123456789abcdef0123456789abcdef-stray"
+    (stray / "inner").mkdir(parents=True)
+    for name, size in (("a.log", 700), ("inner/b.log", 300)):
+        (stray / name).write_bytes(bytes(size))
+    logs.find_strays()
+    assert [(each.stray_count, each.stray_bytes) for each in await log_dirs.describe()] == [(0, 0), (1, 1000)]
+    shutil.rmtree(stray)
+    assert [(each.stray_count, each.stray_bytes) for each in await log_dirs.describe()] == [(0, 0), (0, 0)]

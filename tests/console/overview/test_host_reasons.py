@@ -43,3 +43,22 @@ def test_brokers_of_another_kafka_are_named_until_they_are_gone(cluster, collect
     cluster.brokers.foreign = {}
     collector.collect_requests()
     assert reasons() == {}
+
+
+def test_logs_that_were_set_aside_are_told_of_until_they_are_removed(cluster, collect, collector, viewer, client_of):
+    collect()
+    cluster.brokers.strays[2] = (3, 2_100_000_000)
+    collector.collect_sizes()
+    assert reasons() == {
+        "strays:2": "warning: 3 logs were set aside on broker 2: they fit none of its partitions, and keep their space "
+        "until removed. [2.1\u202fGB in directories below /data/2 whose names end in -stray] Compare them with their "
+        "topics, then delete their directories by hand; the broker's log has the reasons"
+    }
+    page = client_of(viewer).get("/brokers/2/").content.decode().replace("\u202f", " ")
+    assert "3 logs set aside, 2.1 GB" in page
+    cluster.brokers.strays[2] = (1, 0)
+    collector.collect_sizes()
+    assert reasons()["strays:2"].startswith("warning: 1 log was set aside on broker 2: it fits none")
+    cluster.brokers.strays.clear()
+    collector.collect_sizes()
+    assert reasons() == {}
