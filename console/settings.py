@@ -188,6 +188,7 @@ INSTALLED_APPS = [
     "console.credentials",
     "console.records",
     "console.contents",
+    "console.protections",
     "console.connectors",
     "console.processes",
     "console.history",

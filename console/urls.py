@@ -18,6 +18,7 @@ pages = [
     path("topics/", include("console.retention.urls")),
     path("topics/", include("console.records.urls")),
     path("topics/", include("console.contents.urls")),
+    path("topics/", include("console.protections.urls")),
     path("topics/", include("console.consumers.topic_urls")),
     path("topics/", include("console.producers.urls")),
     path("topics/", include("console.notes.urls")),

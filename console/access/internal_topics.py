@@ -2,9 +2,10 @@
 its services, as far as they are known here.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from time import monotonic
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -13,11 +14,31 @@ from django.utils.connection import ConnectionDoesNotExist
 from console.access.internal_names import CONVENTIONS, InternalTopics
 from console.common.current_cluster import all_clusters, current_cluster, in_cluster
 
+
+class Naming(NamedTuple):
+    """Where a topic's name is configured: `config.storage.topic of process` and `worker`, a name for rules."""
+
+    where: str
+    source: str
+
+
 #: Features that know names by configurations; each is asked of the current cluster.
-NAMED_BY: dict[str, Callable[[], Collection[str]]] = {}
+NAMED_BY: dict[str, Callable[[], Mapping[str, Naming]]] = {}
+#: Names that count in the current cluster alone: those of topics whose service is gone.
+REMEMBERED: list[Callable[[], frozenset[str]]] = []
 #: Configurations are read again after so long.
 _KEPT_SECONDS = 5.0
-_kept: dict[str, tuple[float, frozenset[str]]] = {}
+
+
+class _Names(NamedTuple):
+    """What the configurations of one cluster name, as read at this moment of the monotonic clock."""
+
+    read_at: float
+    configured: Mapping[str, Naming]
+    remembered: frozenset[str]
+
+
+_kept: dict[str, _Names] = {}
 
 
 def internal_topics() -> InternalTopics:
@@ -41,22 +62,34 @@ def forget() -> None:
 def _by_patterns(patterns: tuple[str, ...]) -> InternalTopics:
     added = tuple(each for each in patterns if not each.startswith("!"))
     exceptions = tuple(each[1:] for each in patterns if each.startswith("!"))
-    return InternalTopics(_configured_names, (*CONVENTIONS, *added), exceptions)
+    return InternalTopics(_all_names, (*CONVENTIONS, *added), exceptions)
 
 
-def _configured_names() -> frozenset[str]:
-    return frozenset().union(*map(_names_in, all_clusters()))
+def configured_names() -> dict[str, Naming]:
+    """Return the names that services of any cluster have in their configurations, and where."""
+    return {name: naming for cluster in all_clusters() for name, naming in _names_in(cluster).configured.items()}
 
 
-def _names_in(cluster: str) -> frozenset[str]:
-    """Those last read, while the database of a cluster that is not the current one cannot be read."""
-    read_at, names = _kept.get(cluster, (0.0, None))
-    if names is None or monotonic() - read_at >= _KEPT_SECONDS:
-        try:
-            with in_cluster(cluster):
-                names = frozenset(name for names_of in NAMED_BY.values() for name in names_of() if name)
-        except (DatabaseError, ConnectionDoesNotExist):
-            if cluster == current_cluster():
-                raise
-        _kept[cluster] = monotonic(), names or frozenset()
-    return names or frozenset()
+def _all_names() -> frozenset[str]:
+    return _names_in(current_cluster()).remembered.union(*(_names_in(each).configured for each in all_clusters()))
+
+
+def _names_in(cluster: str) -> _Names:
+    """Return those last read, while the database of a cluster that is not the current one cannot be read."""
+    names = _kept.get(cluster)
+    if names is None or monotonic() - names.read_at >= _KEPT_SECONDS:
+        names = _kept[cluster] = _read(cluster, names or _Names(0.0, {}, frozenset()))
+    return names
+
+
+def _read(cluster: str, before: _Names) -> _Names:
+    try:
+        with in_cluster(cluster):
+            named = [each() for each in NAMED_BY.values()]
+            remembered = frozenset().union(*(each() for each in REMEMBERED))
+    except (DatabaseError, ConnectionDoesNotExist):
+        if cluster == current_cluster():
+            raise
+        return before._replace(read_at=monotonic())
+    configured = {name: naming for names in named for name, naming in names.items() if name}
+    return _Names(monotonic(), configured, remembered)

@@ -55,6 +55,7 @@ from console.placement.collect import MoveWatch
 from console.probe.collect import INTERVAL_SECONDS as PROBE_INTERVAL_SECONDS
 from console.probe.collect import ProbeCollector
 from console.processes.queries import removed_brokers
+from console.protections.collect import ProtectionWatch
 from console.quotas.collect import QuotaCollector
 from console.retention.announce import RetentionAnnouncer
 from console.retention.collect import RetentionSweep
@@ -114,7 +115,7 @@ class Collector:
         self._mirrors_elsewhere = OtherClusters(mirror_gateways(), clock_ms)
         self._completeness = CompletenessCollector(gateway, clock_ms)
         self._alerts, self._deliverer = AlertWatch(clock_ms), Deliverer(clock_ms)
-        self._healing = HealingWatch(clock_ms)
+        self._healing, self._protections = HealingWatch(clock_ms), ProtectionWatch(clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
         self._cluster_id, self._controller_id = state.cluster_id, state.controller_id
@@ -188,6 +189,7 @@ class Collector:
             self.attention.pay()
         self._store_replica_counts()
         self._store_rate(at_ms)
+        self._protections.look({row.name: row.topic_id for row in after.values()})
         self._pages.topics_changed(changes, keys)
 
     def collect_sizes(self) -> None:

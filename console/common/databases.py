@@ -24,7 +24,7 @@ OF_CLUSTER = frozenset(
     {
         *("alerts", "brokers", "changes", "charts", "clusters", "completeness", "connectors", "consumers", "contents"),
         *("credentials", "departures", "drill", "healing", "history", "mirrors", "notes", "past", "placement"),
-        *("plans", "probe", "processes", "quotas", "retention"),
+        *("plans", "probe", "processes", "protections", "quotas", "retention"),
         *("rolling", "staged", "streams", "topics", "zookeeper"),
     }
 )

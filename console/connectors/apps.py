@@ -10,12 +10,12 @@ class ConnectorsConfig(AppConfig):
     def ready(self) -> None:
         from console.access.internal_topics import NAMED_BY
         from console.connectors.inmates import connectors_of_workers
-        from console.connectors.topic_users import connectors_of, origins_of_dead_letters, own_offset_topics
+        from console.connectors.topic_users import connectors_of, origins_of_connectors, own_offset_topics
         from console.processes.dependents import INMATES
         from console.processes.topic_users import USERS
         from console.records.origins import ORIGINS
 
         INMATES["connect"] = connectors_of_workers
         USERS["connectors"] = connectors_of
-        ORIGINS["connectors"] = origins_of_dead_letters
+        ORIGINS["connectors"] = origins_of_connectors
         NAMED_BY["connectors"] = own_offset_topics

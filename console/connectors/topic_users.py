@@ -2,8 +2,11 @@
 
 from collections.abc import Collection, Iterator
 
+from console.access.internal_topics import Naming
+from console.clusters.models import Topic
 from console.connectors.models import Connector
 from console.processes.topic_users import TopicUser
+from console.records.origins import Origin
 
 _RESTS = frozenset({"STOPPED", "PAUSED"})
 
@@ -18,14 +21,24 @@ def connectors_of(_topics: Collection[str]) -> Iterator[TopicUser]:
             yield TopicUser(f"connector {name}", name, runs, writes=topics)
 
 
-def origins_of_dead_letters(topic: str) -> Iterator[str]:
-    """The topics that sinks read whose dead letters go to `topic`; a pattern of topics names none."""
-    for topics in Connector.objects.filter(kind="sink", dead_letters=topic).values_list("topics", flat=True):
-        yield from topics
+def origins_of_connectors(topic: str) -> Iterator[Origin]:
+    """Of dead letters the topics that their sink reads; of copies that MirrorMaker 2 makes the topic behind the alias.
+    A sink's pattern of topics names none. Without a topic all that there are."""
+    sinks = Connector.objects.filter(kind="sink", **({"dead_letters": topic} if topic else {})).exclude(dead_letters="")
+    for name, dead_letters, topics in sinks.values_list("name", "dead_letters", "topics"):
+        for each in topics:
+            yield Origin(dead_letters, each, "dead letters of connector", name)
+    mirrors = Connector.objects.filter(class_name__endswith="MirrorSourceConnector").values_list("name", "config")
+    for name, config in mirrors:
+        prefix = f"{config.get('source.cluster.alias', '')}{config.get('replication.policy.separator', '.')}"
+        topics = [topic] if topic else Topic.objects.filter(name__startswith=prefix).values_list("name", flat=True)
+        for copy in topics:
+            if copy.startswith(prefix):
+                yield Origin(copy, copy.removeprefix(prefix), "copy by connector", name)
 
 
-def own_offset_topics() -> list[str]:
+def own_offset_topics() -> dict[str, Naming]:
     """Where source connectors keep their offsets, if not in their worker's topic (KIP-618)."""
     key = "offsets.storage.topic"
-    with_own = Connector.objects.filter(config__has_key=key).values_list("config", flat=True)
-    return [str(config[key]) for config in with_own]
+    with_own = Connector.objects.filter(config__has_key=key).values_list("name", "config")
+    return {str(config[key]): Naming(f"{key} of connector", name) for name, config in with_own}

@@ -8,11 +8,14 @@ from console.common.clock import now_ms
 from console.mirrors.figures import SILENT_AFTER_MS
 from console.mirrors.models import MirroredTopic
 from console.processes.topic_users import TopicUser
+from console.records.origins import Origin
 
 
-def origins_of_copies(topic: str) -> list[str]:
-    """The topics, of whichever cluster, that are copied to a topic of this name."""
-    return list(MirroredTopic.objects.filter(target=topic).values_list("topic", flat=True).distinct())
+def origins_of_copies(topic: str) -> Iterator[Origin]:
+    """The topics, of whichever cluster, that are copied to a topic of this name; without a topic all that there are."""
+    copies = MirroredTopic.objects.filter(**({"target": topic} if topic else {}))
+    for copy, origin, flow in copies.values_list("target", "topic", "flow").distinct():
+        yield Origin(copy, origin, f"copy by mirror {flow}", "")
 
 
 def mirrors_of(topics: Collection[str]) -> Iterator[TopicUser]:

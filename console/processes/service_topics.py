@@ -1,5 +1,6 @@
 """The topics in which Connect workers, registries and probes of this console keep what they know."""
 
+from console.access.internal_topics import Naming
 from console.processes.models import ManagedProcess
 
 #: By kind, the keys of its properties that name such topics.
@@ -10,6 +11,11 @@ _KEYS = {
 }
 
 
-def topics_of_services() -> list[str]:
-    specs = ManagedProcess.objects.filter(kind__in=_KEYS).values_list("kind", "spec")
-    return [str(name) for kind, spec in specs for key in _KEYS[kind] if (name := spec.get("properties", {}).get(key))]
+def topics_of_services() -> dict[str, Naming]:
+    rows = ManagedProcess.objects.filter(kind__in=_KEYS).values_list("name", "kind", "spec")
+    return {
+        str(topic): Naming(f"{key} of process", process)
+        for process, kind, spec in rows
+        for key in _KEYS[kind]
+        if (topic := spec.get("properties", {}).get(key))
+    }

@@ -4,12 +4,33 @@ What is hidden of an origin is hidden of them, too, under whatever name they lie
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from console.processes.dependents import wiring_of
 from console.processes.models import ManagedProcess
 
-#: By feature: a topic → the topics its records come from.
-ORIGINS: dict[str, Callable[[str], Iterable[str]]] = {}
+
+class Origin(NamedTuple):
+    """`topic` has records of topic `name`: `dead letters of connector` and `sink`, a name for rules, or empty."""
+
+    topic: str
+    name: str
+    where: str
+    source: str
+
+
+def _of_streams(topic: str) -> Iterator[Origin]:
+    for process in ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM):
+        dead_letters = process.spec.get("properties", {}).get("dead.letter.topic")
+        if dead_letters and topic in ("", dead_letters):
+            for origin in sorted(wiring_of(process).reads):
+                yield Origin(dead_letters, origin, "dead letters of stream job", process.name)
+
+
+#: By feature: a topic → the topics its records come from; without a topic those of all.
+ORIGINS: dict[str, Callable[[str], Iterable[Origin]]] = {"streams": _of_streams}
+#: Likewise of topics whose connector, mirror or stream job is gone.
+REMEMBERED: list[Callable[[str], Iterable[str]]] = []
 #: A copy of a copy of a copy …
 _STEPS_MAX = 5
 _NAMES_MAX = 200
@@ -17,9 +38,27 @@ _NAMES_MAX = 200
 
 def names_of(topic: str) -> tuple[str, ...]:
     """Return `topic`, and behind it all origins that are known."""
+    return _with_origins(topic, _origins_of)
+
+
+def all_origins() -> list[Origin]:
+    """Return all that are known by connectors, mirrors and stream jobs, those of origins among them."""
+    direct: dict[str, dict[str, Origin]] = {}
+    for origin in (origin for origins_of in ORIGINS.values() for origin in origins_of("")):
+        direct.setdefault(origin.topic, {}).setdefault(origin.name, origin)
+    found = []
+    for topic, origins in direct.items():
+        first = next(iter(origins.values()))
+        for name in _with_origins(topic, lambda each: direct.get(each, ()))[1:]:
+            known = origins.get(name, first)
+            found.append(known._replace(name=name))
+    return found
+
+
+def _with_origins(topic: str, origins_of: Callable[[str], Iterable[str]]) -> tuple[str, ...]:
     names, newest = dict.fromkeys([topic]), [topic]
     for _ in range(_STEPS_MAX):
-        newest = [each for name in newest for each in _origins_of(name) if each not in names]
+        newest = [origin for name in newest for origin in origins_of(name) if origin not in names]
         names |= dict.fromkeys(newest[: _NAMES_MAX - len(names)])
         if not newest or len(names) >= _NAMES_MAX:
             break
@@ -27,8 +66,7 @@ def names_of(topic: str) -> tuple[str, ...]:
 
 
 def _origins_of(topic: str) -> Iterator[str]:
-    for process in ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM):
-        if process.spec.get("properties", {}).get("dead.letter.topic") == topic:
-            yield from sorted(wiring_of(process).reads)
     for origins_of in ORIGINS.values():
-        yield from origins_of(topic)
+        yield from (origin.name for origin in origins_of(topic))
+    for remembered in REMEMBERED:
+        yield from remembered(topic)

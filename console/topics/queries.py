@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.http import QueryDict
+from django.utils.functional import cached_property
 
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.rights import Right
@@ -118,8 +119,20 @@ def groups_of(topic: str, reach: Reach) -> list[str]:
     return sorted(places.order_by().values_list("group__name", flat=True).distinct())
 
 
+class _PartitionPages(Paginator):
+    """Of one topic, whose row has their number."""
+
+    def __init__(self, topic: Topic):
+        super().__init__(Partition.objects.filter(topic=topic).select_related("topic"), PARTITIONS_PER_PAGE)
+        self._partition_count = topic.partition_count
+
+    @cached_property
+    def count(self) -> int:
+        return self._partition_count
+
+
 def partition_page(topic: Topic, page: str) -> Page:
-    return Paginator(Partition.objects.filter(topic=topic).select_related("topic"), PARTITIONS_PER_PAGE).get_page(page)
+    return _PartitionPages(topic).get_page(page)
 
 
 def doomed(topic: Topic, reach: Reach) -> DoomedTopic:

@@ -22,6 +22,7 @@ from console.gateway.zookeeper import ZooKeeperView
 from console.healing.models import Proposal
 from console.mirrors.models import MirroredTopic
 from console.processes.models import ManagedProcess
+from console.protections.models import TopicProtection
 from console.staged_moves.models import StagedMove
 from console.tables.models import SavedView
 from console.web.wrong_method import PAGES
@@ -38,7 +39,7 @@ ARGUMENTS = {
     "cluster": {"cluster": "main"},
     "completeness": {"name": "orders"},
     "past": {"name": "orders"},
-    "topic": {"name": "orders", "partition": 0, "offset": 0},
+    "topic": {"name": "orders", "partition": 0, "offset": 0, "number": 80_000},
     "process": {"name": "broker-1"},
     "broker": {"broker_id": 1},
     "group": {"group": "readers"},
@@ -89,6 +90,7 @@ CHANGES = {
     "topic-abort": "operator",
     "topic-purge": "operator",
     "topic-about": "operator",
+    "topic-protection-remove": "admin",
     "topic-record-copy": "operator",
     "topic-record-tombstone": "operator",
     "topic-set": "operator",
@@ -212,7 +214,7 @@ COMPARES = {"declaration"}
 FOR_READERS = {"topic-records", "topic-contents", "topic-record", "topic-records-histogram", "topic-records-compare"}
 FOR_OPERATORS |= {"topic-record-copy", "topic-record-tombstone", "changes", "change"}
 FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
-    *("cluster-add", "cluster-change", "cluster-remove", "cluster-afresh"),
+    *("cluster-add", "cluster-change", "cluster-remove", "cluster-afresh", "topic-protection-remove"),
     *("users", "user-create", "user", "user-password", "user-logins"),
     *("credential-create", "credential-password", "credential-delete"),
     *("acl-create", "acl-change", "acl-use", "acl-file"),
@@ -255,6 +257,7 @@ def _objects(db, settings, cluster, ensemble, connect):
     Topic.objects.create(name="orders")
     AuditedTopic.objects.create(name="orders", windows=[[60_000, "missing", {"produced": [2, 9], "appended": [1, 4]}]])
     MirroredTopic.objects.create(pk=40_000, flow="west->east", topic="orders", target="orders")
+    TopicProtection.objects.create(pk=80_000, topic="orders", origin="sales", where="copy by mirror a->b", since_ms=1)
     Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
     store.ensure_state()
     store.update_state(zookeeper=[asdict(ZooKeeperView("127.0.0.1:2181"))])

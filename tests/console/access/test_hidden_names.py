@@ -105,7 +105,7 @@ def addresses() -> list[str]:
     found = [address + parameters for address in plain for parameters in ("", "?format=csv", "?search=secret")]
     found += ["/processes/zookeeper/", "/processes/zookeeper/log"]
     for topic in TOLD_BY_OTHERS:
-        values = {"name": topic, "partition": 0, "offset": 0}
+        values = {"name": topic, "partition": 0, "offset": 0, "number": 80_000}
         of_topics = {name: ROUTES[name].pattern.converters for name in CLOSED if name.startswith("topic-")}
         about = [
             reverse(name, kwargs={each: values[each] for each in wanted})
@@ -184,7 +184,7 @@ def test_an_object_out_of_reach_is_refused_as_one_that_is_not_there(method, limi
             "name": HIDDEN_PROCESS if name.startswith(("process", "stream", "connector")) else HIDDEN,
             "group": HIDDEN_GROUP,
         }
-        values |= {"partition": 0, "offset": 0, "action": "stop", "task": 0, "deed": "pause"}
+        values |= {"partition": 0, "offset": 0, "number": 80_000, "action": "stop", "task": 0, "deed": "pause"}
         arguments = ROUTES[name].pattern.converters
         if not {"name", "group"} & set(arguments):
             continue
