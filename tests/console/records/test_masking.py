@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from console.access.roles import Right
 from console.clusters.models import Topic
 from console.connectors.models import Connector
+from console.consumers.models import ConsumerGroup
 from console.gateway.record_views import RecordView
 from console.mirrors.models import MirroredTopic
 from console.processes.models import ManagedProcess
@@ -258,6 +259,14 @@ def test_dead_letters_and_copies_hide_what_their_origin_hides(elsewhere, reader,
         address = f"/topics/{name}/+records/0/0/?part=value"
         assert SECRET.encode() not in body(client_of(reader).get(address)), name
         assert SECRET.encode() in body(client_of(administrator).get(address)), name
+
+
+def test_dead_letters_of_a_sink_that_reads_a_pattern_hide_what_its_group_has_read(elsewhere, reader, client_of):
+    """`topics.regex` names no topic: its consumer group does."""
+    Connector.objects.update(topics=[], group="connect-sink")
+    ConsumerGroup.objects.create(name="connect-sink", state="Stable", coordinator=1, topics=["payments"])
+    address = "/topics/failed-in-sink/+records/0/0/?part=value"
+    assert SECRET.encode() not in body(client_of(reader).get(address))
 
 
 def test_who_sees_all_of_a_copy_alone_does_not_see_what_its_origin_hides(elsewhere, reader, give_rule, client_of):
