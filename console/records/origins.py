@@ -1,4 +1,5 @@
-"""Which topics the records of a topic come from as they are: those of dead letters, and of copies that mirrors make.
+"""Which topics the records of a topic come from as they are: those of dead letters, of
+what stream jobs write, and of copies that mirrors make.
 
 What is hidden of an origin is hidden of them, too, under whatever name they lie. Features above tell what they know.
 """
@@ -20,11 +21,13 @@ class Origin(NamedTuple):
 
 
 def _of_streams(topic: str) -> Iterator[Origin]:
+    """Of what a job writes all that it reads: it may pass on records, or parts of them."""
     for process in ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM):
-        dead_letters = process.spec.get("properties", {}).get("dead.letter.topic")
-        if dead_letters and topic in ("", dead_letters):
-            for origin in sorted(wiring_of(process).reads):
-                yield Origin(dead_letters, origin, "dead letters of stream job", process.name)
+        dead_letters, wiring = process.spec.get("properties", {}).get("dead.letter.topic"), wiring_of(process)
+        for written in sorted(wiring.writes | {dead_letters} - {None, ""}):
+            if topic in ("", written):
+                where = f"{'dead letters' if written == dead_letters else 'output'} of stream job"
+                yield from (Origin(written, origin, where, process.name) for origin in sorted(wiring.reads))
 
 
 #: By feature: a topic → the topics its records come from; without a topic those of all.

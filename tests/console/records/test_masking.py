@@ -16,7 +16,9 @@ from console.consumers.models import ConsumerGroup
 from console.gateway.record_views import RecordView
 from console.mirrors.models import MirroredTopic
 from console.processes.models import ManagedProcess
+from console.records.masked_source import hidden_from
 from console.records.masking import MASK, Masker, MaskingError, hidden_paths, parse_masking
+from console.records.origins import ORIGINS
 
 SECRET = "4111-1111"
 RULES = """[[rules]]
@@ -259,6 +261,17 @@ def test_dead_letters_and_copies_hide_what_their_origin_hides(elsewhere, reader,
         address = f"/topics/{name}/+records/0/0/?part=value"
         assert SECRET.encode() not in body(client_of(reader).get(address)), name
         assert SECRET.encode() in body(client_of(administrator).get(address)), name
+
+
+@pytest.mark.parametrize(("job", "key"), [("dedupe", "output.topic"), ("quality-filter", "output.topic")])
+def test_what_a_stream_job_writes_hides_what_its_input_hides(job, key, elsewhere, reader):
+    """It passes records on as they are, or parts of them."""
+    properties = {"job": job, "input.topic": "payments", key: "cleaned"}
+    ManagedProcess.objects.create(name="clean", kind="stream", spec={"properties": properties, "directory": "/x"})
+    assert {each.name for each in ORIGINS["streams"]("cleaned")} == {"payments"}
+    assert [path.text for path in hidden_from(reader, "cleaned")] == [
+        path.text for path in hidden_from(reader, "payments")
+    ]
 
 
 def test_dead_letters_of_a_sink_that_reads_a_pattern_hide_what_its_group_has_read(elsewhere, reader, client_of):
