@@ -9,6 +9,8 @@ from console.gateway.broker_views import BudgetUse
 REFUSAL_TOLD_FOR_MS = 600_000
 #: Part of a bound from which it is crowded, though no client has been refused yet: the last quarter is a reserve.
 FULL_SHARE = 0.7
+#: Bounds of a number of things; the others are of bytes.
+_COUNTED = ("transactional ids", "transaction partitions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,11 @@ class CrowdedBudget:
     owner_held: int
     #: When a client was last refused, ms since the epoch; 0: never.
     refused_at_ms: int
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the figures are numbers of things and not bytes."""
+        return self.name in _COUNTED
 
 
 def crowded_budgets(uses: Iterable[BudgetUse], at_ms: int) -> Iterator[CrowdedBudget]:

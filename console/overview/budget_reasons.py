@@ -18,8 +18,6 @@ _WORDS = {
     "transactional ids": ("number of transactional ids", "new transactional ids"),
     "transaction partitions": ("number of partitions in open transactions", "further partitions in transactions"),
 }
-#: Budgets that are no bytes.
-_COUNTED = ("transactional ids", "transaction partitions")
 _STEPS = {
     "transactional ids": "Have producers keep their transactional ids, not make one up for each run",
     "transaction partitions": "End the transactions that are open, or shorten their timeouts",
@@ -49,7 +47,7 @@ def budget_reasons(crowded: Iterable[BrokerBudget]) -> Iterable[Reason]:
 
 
 def _evidence(budget: CrowdedBudget) -> str:
-    in_figures = grouped if budget.name in _COUNTED else size
+    in_figures = grouped if budget.is_counted else size
     evidence = f"{in_figures(budget.held)} of {in_figures(budget.size)} held"
     if not budget.owner_held:
         return f"{evidence}; clients unknown: their records name none"

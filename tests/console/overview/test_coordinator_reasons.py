@@ -52,6 +52,21 @@ def test_a_client_that_holds_its_share_is_told_of_until_it_is_refused_no_more(cl
     assert reasons() == {}
 
 
+def test_transactional_ids_are_counted_and_not_measured_in_bytes(cluster, collect, collector, operator, client_of):
+    collect()
+    use = BudgetUse("transactional ids", 300_000, 2_000, 5_000, "User:app", "10.0.0.66", 1_500)
+    cluster.brokers.budgets = {2: (use,)}
+    collector.collect_requests()
+    (text,) = reasons().values()
+    assert "refuses new transactional ids of a client that holds its share of the number of transactional ids" in text
+    assert "2\u202f000 of 300\u202f000 held; one client holds 1\u202f500" in text
+    collect()
+    page = client_of(operator).get("/brokers/2/").content.decode()
+    assert "2\u202f000 <" in page
+    assert "300\u202f000<" in page
+    assert "1\u202f500<" in page
+
+
 @pytest.fixture
 def pushed(monkeypatch):
     """The HTML that is pushed to pages, whichever they are."""
