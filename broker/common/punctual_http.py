@@ -1,32 +1,51 @@
-"""uvicorn's protocol with bounds for what comes before a request is one, and for how many connections there are.
+"""uvicorn's protocol with bounds for what comes before a request is one, for unread answers and for connections.
 
-uvicorn bounds neither how long a request may take to arrive nor how many clients connect and say nothing: each of them
-would hold its socket for ever.
+uvicorn bounds neither how long and large a request's headers may be nor how many requests wait behind one another, how
+long an answer stays unread and how many clients connect: each of them would hold its socket for ever.
 """
 
+import socket
 from asyncio import Protocol, TimerHandle, Transport
-from collections import Counter
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from broker.common.connection_places import ConnectionPlaces
 from broker.common.hosts import counted_address
-from broker.common.limits import REST_CONNECTIONS_MAX, REST_CONNECTIONS_PER_ADDRESS_MAX
+from broker.common.limits import (
+    PIPELINED_REQUESTS_MAX,
+    REQUEST_HEAD_BYTES_MAX,
+    REST_CONNECTIONS_MAX,
+    REST_CONNECTIONS_PER_ADDRESS_MAX,
+)
 
 #: From the connection, or the first byte of a further request, to the end of its headers; browsers that connect ahead
 #: of need connect again.
 HEADERS_SECONDS = 10
 #: And to the end of its body: the largest form, of 4 MB, over a slow line.
 REQUEST_SECONDS = 60
+#: How long the kernel keeps a connection whose client takes nothing of what was sent, closed or not (TCP_USER_TIMEOUT).
+UNREAD_SECONDS = 60
 
 
 class PunctualProtocol(HttpToolsProtocol):
-    """Closes the connection when a request does not arrive whole in time."""
+    """Closes the connection when a request does not arrive whole in time, or an answer is not read."""
 
     _arrival: TimerHandle | None = None
+    #: Received since the parser has last come to the end of a request's head, of a piece of its body or of all of it.
+    _unparsed_bytes = 0
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        transport.get_extra_info("socket").setsockopt(
+            socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD_SECONDS * 1_000)
+        )
         self._expect(HEADERS_SECONDS)
+
+    def data_received(self, data: bytes) -> None:
+        self._unparsed_bytes += len(data)
+        super().data_received(data)
+        if self._unparsed_bytes > REQUEST_HEAD_BYTES_MAX:
+            self.transport.abort()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -34,10 +53,19 @@ class PunctualProtocol(HttpToolsProtocol):
             self._expect(HEADERS_SECONDS)
 
     def on_headers_complete(self) -> None:
+        self._unparsed_bytes = 0
         self._expect(REQUEST_SECONDS)
+        if len(self.pipeline) >= PIPELINED_REQUESTS_MAX:
+            self.transport.abort()
+            raise ValueError("too many requests wait on one connection")  # ends the parser's turn
         super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        self._unparsed_bytes = 0
+        super().on_body(body)
+
     def on_message_complete(self) -> None:
+        self._unparsed_bytes = 0
         self.expect_nothing()
         super().on_message_complete()
 
@@ -58,27 +86,34 @@ class PunctualProtocol(HttpToolsProtocol):
 def bounded_protocol(
     most: int = REST_CONNECTIONS_MAX, per_address: int = REST_CONNECTIONS_PER_ADDRESS_MAX
 ) -> type[Protocol]:
-    """A protocol for one server, which takes at most so many connections, and so many of one address; the next one is
-    closed at once."""
-    connected: Counter[str] = Counter()
+    """Return a protocol for one server, which has at most so many connections, and so many of one address.
+
+    A further connection takes the place of the longest idle one of the address that has the most.
+    """
+    places: ConnectionPlaces[PunctualProtocol] = ConnectionPlaces(most, per_address)
 
     class BoundedProtocol(PunctualProtocol):
-        _address: str | None = None
+        _address = ""
 
         def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-            address = counted_address(str((transport.get_extra_info("peername") or ("",))[0]))
             super().connection_made(transport)
-            if connected.total() >= most or connected[address] >= per_address:
-                transport.abort()
-                return
-            self._address = address
-            connected[address] += 1
+            # A websocket's protocol would take over the connection and never give its place back.
+            self.ws_protocol_class = None
+            self._address = counted_address(str((transport.get_extra_info("peername") or ("",))[0]))
+            evicted = places.take(self._address, self)
+            if evicted is not None:
+                evicted.transport.abort()
+
+        def data_received(self, data: bytes) -> None:
+            places.touch(self._address, self)
+            super().data_received(data)
+
+        def on_response_complete(self) -> None:
+            places.touch(self._address, self)
+            super().on_response_complete()
 
         def connection_lost(self, exc: Exception | None) -> None:
+            places.release(self._address, self)
             super().connection_lost(exc)
-            if self._address is not None:
-                connected[self._address] -= 1
-                if not connected[self._address]:
-                    del connected[self._address]
 
     return BoundedProtocol
