@@ -424,3 +424,5 @@ REST_CONNECTIONS_PER_ADDRESS_MAX = 500
 REQUEST_HEAD_BYTES_MAX = 64 * 1024
 #: Requests that wait on one connection for the answer to the one before; one of 18 bytes takes 2 KB.
 PIPELINED_REQUESTS_MAX = 100
+#: Of a file that a configuration refers to by a config provider: secrets, certificates.
+CONFIG_PROVIDER_FILE_BYTES_MAX = 1024 * 1024

@@ -12,9 +12,12 @@ it continues it. An end alone adds nothing.
 import os
 import stat
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+#: Path and flags to a descriptor, as `os.open`. Raises OSError.
+OpenFile = Callable[[Path, int], int]
 SourceOffset = dict[str, Any]
 #: Bytes at the start of a file that tell it from another with the same inode.
 HEAD_BYTES = 256
@@ -44,8 +47,16 @@ class FileTail:
     name in the same directory (`name*`); when it was rotated twice in that time, the file in between is not read.
     """
 
-    def __init__(self, path: Path, max_line_bytes: int, resume_at: SourceOffset | None, rest_ms: int):
+    def __init__(
+        self,
+        path: Path,
+        max_line_bytes: int,
+        resume_at: SourceOffset | None,
+        rest_ms: int,
+        open_file: OpenFile = os.open,
+    ):
         self.path = path
+        self._open_file = open_file
         self._max_line_bytes = max_line_bytes
         self._rest_ms = rest_ms
         self._resume_at = resume_at
@@ -137,7 +148,7 @@ class FileTail:
     def _open(self) -> bool:
         resume_at, self._rotated_at_ms = self._resume_at, None
         for candidate in self._candidates(resume_at):
-            descriptor = _open_regular(candidate)
+            descriptor = open_regular(candidate, self._open_file)
             if descriptor is None:
                 continue
             self._descriptor, self._inode = descriptor, os.fstat(descriptor).st_ino
@@ -175,10 +186,10 @@ class FileTail:
         self._head, self._head_sum = head, zlib.crc32(head)
 
 
-def _open_regular(path: Path) -> int | None:
+def open_regular(path: Path, open_file: OpenFile) -> int | None:
     """A descriptor of a regular file; None when there is none or it cannot be read (yet)."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_file(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     if stat.S_ISREG(os.fstat(descriptor).st_mode):

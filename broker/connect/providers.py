@@ -2,9 +2,12 @@
 
 import os
 import re
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from broker.common.confined_files import open_below
+from broker.common.limits import CONFIG_PROVIDER_FILE_BYTES_MAX
 from broker.config.definition import ConfigError
 from broker.config.properties import parse_properties, unescaped
 
@@ -57,18 +60,33 @@ def _reason(error: OSError | ValueError) -> str:
     return (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
 
 
-def _within(own: Mapping[str, str], path: str) -> Path:
-    """`allowed.paths` (KIP-993). Raises PermissionError."""
+def _within(own: Mapping[str, str], path: str) -> tuple[Path, Path]:
+    """The path without links, and the directory of `allowed.paths` (KIP-993) it is in: the root where none are named.
+
+    Raises PermissionError.
+    """
     found = Path(path).resolve()
     allowed = [Path(each.strip()).resolve() for each in own.get("allowed.paths", "").split(",") if each.strip()]
-    if allowed and not any(found.is_relative_to(each) for each in allowed):
+    around = [each for each in allowed or [Path("/")] if found.is_relative_to(each)]
+    if not around:
         raise PermissionError(None, "not below allowed.paths")
-    return found
+    return found, min(around, key=lambda each: len(each.parts))
+
+
+def _text(path: Path, root: Path) -> str:
+    """Of a regular file that no link has replaced since the path was checked. Raises OSError, ValueError."""
+    with open(path, "rb", opener=lambda _name, flags: open_below(root, path, flags | os.O_NONBLOCK)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("not a regular file")
+        data = file.read(CONFIG_PROVIDER_FILE_BYTES_MAX + 1)
+    if len(data) > CONFIG_PROVIDER_FILE_BYTES_MAX:
+        raise ValueError(f"longer than {CONFIG_PROVIDER_FILE_BYTES_MAX:,} bytes")
+    return data.decode()
 
 
 def _file(own: Mapping[str, str]) -> Ask:
     def ask(path: str, key: str) -> str | None:
-        properties = parse_properties(_within(own, path).read_text())
+        properties = parse_properties(_text(*_within(own, path)))
         return unescaped({key: properties[key]})[key] if key in properties else None
 
     return ask
@@ -78,8 +96,8 @@ def _directory(own: Mapping[str, str]) -> Ask:
     def ask(path: str, key: str) -> str | None:
         if "/" in key or key in ("", ".", ".."):
             return None
-        found = _within(own, str(_within(own, path) / key))
-        return found.read_text() if found.is_file() else None
+        found, root = _within(own, str(_within(own, path)[0] / key))
+        return _text(found, root) if found.is_file() else None
 
     return ask
 

@@ -1,10 +1,12 @@
 """org.apache.kafka.connect.file.FileStreamSinkConnector: each value a line of a file, or of standard output."""
 
 import os
+import stat
 import sys
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from pathlib import Path
 from typing import BinaryIO
 
 from broker.connect.api import (
@@ -23,7 +25,7 @@ from broker.connect.api import (
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.plain import text_of
 from broker.connect.plugins.delivered import Delivered
-from broker.connect.plugins.paths import checked_path, is_held, is_writable_path
+from broker.connect.plugins.paths import checked_path, is_held, is_writable_path, open_checked
 
 
 class FileStreamSinkTask(SinkTask):
@@ -41,8 +43,8 @@ class FileStreamSinkTask(SinkTask):
             self._file = sys.stdout.buffer
             return
         try:
-            self._file, self._is_ours = checked_path("file", name, writes=True).open("ab", buffering=0), True
-            self._torn = b"" if _ends_with_a_line(self._file.name) else b"\n"
+            self._file, self._is_ours = _opened(checked_path("file", name, writes=True)), True
+            self._torn = b"" if _ends_with_a_line(self._file) else b"\n"
         except OSError as error:
             raise ConnectError(f"Couldn't find or create file '{name}' for FileStreamSinkTask: {error}") from error
 
@@ -83,13 +85,25 @@ class FileStreamSinkTask(SinkTask):
         self._file = None
 
 
-def _ends_with_a_line(name: str) -> bool:
-    """Whoever was killed in the midst of one writes it once more, as a line of its own."""
-    if not os.path.isfile(name) or not os.access(name, os.R_OK) or os.path.getsize(name) == 0:
+def _opened(path: Path) -> BinaryIO:
+    """The file, to append to. Raises OSError."""
+    return open(path, "ab", buffering=0, opener=lambda _name, flags: open_checked(path, flags))
+
+
+def _ends_with_a_line(file: BinaryIO) -> bool:
+    """Return False where a killed task left a line torn: it comes once more, as a line of its own.
+
+    A file that cannot be read counts as one that ends with a line.
+    """
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode) or status.st_size == 0:
         return True
-    with open(name, "rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read() == b"\n"
+    try:
+        with open(f"/proc/self/fd/{file.fileno()}", "rb") as same:
+            same.seek(-1, os.SEEK_END)
+            return same.read() == b"\n"
+    except PermissionError:
+        return True
 
 
 def _line(record: SinkRecord) -> bytes:

@@ -24,8 +24,8 @@ from broker.connect.api import (
 from broker.connect.api.config import between, not_empty
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.api.schema import STRING
-from broker.connect.file_tail import HEAD_BYTES, FileTail
-from broker.connect.plugins.paths import checked_path, is_allowed_path
+from broker.connect.file_tail import HEAD_BYTES, FileTail, open_regular
+from broker.connect.plugins.paths import checked_path, is_allowed_path, open_checked
 
 #: What one poll takes of a file at most; the longest line is within it.
 POLL_BYTES_MAX = 4 * 1024 * 1024
@@ -55,7 +55,7 @@ class FileStreamSourceTask(SourceTask):
         path = checked_path("file", values["file"])
         self._partition = {FILENAME: values["file"]}
         resume_at = _resume_point(path, context.offset_reader.offset(self._partition))
-        self._tail = FileTail(path, values["max.line.bytes"], resume_at, values["last.line.rest.ms"])
+        self._tail = FileTail(path, values["max.line.bytes"], resume_at, values["last.line.rest.ms"], open_checked)
 
     def poll(self) -> list[SourceRecord]:
         now_ms = _CLOCK.now_ms()
@@ -152,12 +152,14 @@ def _resume_point(path: Path, stored: Mapping[str, Any] | None) -> dict[str, Any
     if stored is None or "inode" in stored:
         return dict(stored) if stored else None
     position = int(stored.get(POSITION, 0))
-    try:
-        with path.open("rb") as file:
-            head = file.read(min(position, HEAD_BYTES))
-            return {POSITION: position, "inode": os.fstat(file.fileno()).st_ino, "head": zlib.crc32(head)}
-    except OSError:
+    descriptor = open_regular(path, open_checked)
+    if descriptor is None:
         return None
+    try:
+        head = os.pread(descriptor, min(position, HEAD_BYTES), 0)
+        return {POSITION: position, "inode": os.fstat(descriptor).st_ino, "head": zlib.crc32(head)}
+    finally:
+        os.close(descriptor)
 
 
 class _PipedLine:

@@ -3,9 +3,11 @@
 The worker calls `allow` once, before any connector starts; until then every path is allowed, as in Kafka.
 """
 
+import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from broker.common.confined_files import open_below
 from broker.connect.api import ConfigError
 
 #: Options of Kafka's clients that name a file; one that holds a token is named by a URL.
@@ -43,6 +45,28 @@ def checked_path(name: str, text: str, *, writes: bool = False) -> Path:
             "below connector.file.write.roots",
         )
     return path
+
+
+def open_checked(path: Path, flags: int, mode: int = 0o666) -> int:
+    """A descriptor of what `checked_path` returned, which no link put there since then leads elsewhere.
+
+    Raises OSError; where every path is allowed, so is every link.
+    """
+    root = root_of(path)
+    return os.open(path, flags | os.O_CLOEXEC, mode) if root is None else open_below(root, path, flags, mode)
+
+
+def root_of(path: Path) -> Path | None:
+    """The outermost allowed directory with this path, None where every path is allowed.
+
+    Raises PermissionError for a path that `checked_path` would refuse.
+    """
+    if _roots is None:
+        return None
+    around = [root for root in _roots if path.is_relative_to(root)]
+    if not around:
+        raise PermissionError(None, "outside of what this worker allows")
+    return min(around, key=lambda root: len(root.parts))
 
 
 def check_option(option: str, value: str) -> None:

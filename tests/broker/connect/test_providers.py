@@ -1,5 +1,8 @@
 """Secrets that a configuration names without having them."""
 
+import os
+from pathlib import Path
+
 import pytest
 
 from broker.config.definition import ConfigError
@@ -55,6 +58,55 @@ def test_nobody_reads_outside_of_what_is_allowed(tmp_path, monkeypatch):
         with pytest.raises(ConfigError):
             fenced.resolve({"k": f"${{file:{path}:key}}"})
     assert fenced.resolve({"k": "${env:OTHER}"}) == {"k": "${env:OTHER}"}
+
+
+@pytest.mark.parametrize("provider", ["file", "dir"])
+@pytest.mark.parametrize("is_directory", [False, True])
+def test_a_link_that_comes_after_the_check_leads_nowhere(tmp_path, monkeypatch, provider, is_directory):
+    for directory in ("in", "elsewhere"):
+        (tmp_path / directory).mkdir()
+        (tmp_path / directory / "secret").write_text("secret=1")
+    inside = tmp_path / "in"
+    fenced = providers(**{provider: ("allowed.paths", str(tmp_path if is_directory else inside))})
+    checked = Path.resolve
+
+    def resolve(path, strict=False):
+        """Return what was there, and put the link in its place."""
+        found = checked(path, strict)
+        if found == inside / "secret" and not found.is_symlink():
+            if is_directory:
+                inside.rename(tmp_path / "was")
+                inside.symlink_to(tmp_path / "elsewhere")
+            else:
+                found.unlink()
+                found.symlink_to(tmp_path / "elsewhere" / "secret")
+        return found
+
+    monkeypatch.setattr(Path, "resolve", resolve)
+    reference = f"${{file:{inside}/secret:secret}}" if provider == "file" else f"${{dir:{inside}:secret}}"
+    with pytest.raises(ConfigError, match="cannot be read"):
+        fenced.resolve({"k": reference})
+
+
+def test_what_has_no_end_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "long").write_text("a=b\n" * 300_000)
+    for path, reason in (
+        ("/dev/zero", "not a regular"),
+        (f"{tmp_path}/fifo", "not a regular"),
+        (f"{tmp_path}/long", "longer"),
+    ):
+        with pytest.raises(ConfigError, match=reason):
+            providers().resolve({"k": f"${{file:{path}:key}}"})
+
+
+def test_a_single_file_may_be_allowed(tmp_path):
+    (tmp_path / "a").write_text("key=1")
+    (tmp_path / "b").write_text("key=2")
+    fenced = providers(file=("allowed.paths", f"{tmp_path}/a"))
+    assert fenced.resolve({"k": f"${{file:{tmp_path}/a:key}}"}) == {"k": "1"}
+    with pytest.raises(ConfigError):
+        fenced.resolve({"k": f"${{file:{tmp_path}/b:key}}"})
 
 
 def test_a_provider_that_is_none_is_refused():

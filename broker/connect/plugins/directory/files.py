@@ -10,6 +10,7 @@ from pathlib import Path
 
 from broker.common.logs import logger
 from broker.connect.api import ConnectError
+from broker.connect.plugins.paths import open_checked
 
 _log = logger("broker.connect")
 #: Files of one look at a directory, the oldest first; the others wait for the next one.
@@ -78,7 +79,13 @@ class Directory:
             _log.warning("file left where it is", directory=str(self._path), file=shown(name), reason=reason)
 
     def open(self, name: str) -> int | None:
-        """A descriptor of a regular file in the directory itself; None if there is none that can be opened."""
+        """A descriptor of a regular file in the directory itself; None if there is none that can be opened.
+
+        A stored offset is what an operator wrote: its name may be a path that leads out.
+        """
+        if "/" in name:
+            self.tell(name, "a path, not the name of a file in this directory")
+            return None
         try:
             descriptor = os.open(
                 name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self._descriptor
@@ -129,7 +136,7 @@ def _fault(name: str, status: os.stat_result) -> str | None:
 
 def _opened_directory(path: Path) -> int:
     try:
-        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        return open_checked(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError as error:
         raise ConnectError(f"directory {path} cannot be opened: {error.strerror}") from error
 

@@ -48,9 +48,11 @@ class DirectorySourceTask(SourceTask):
         tolerates = props.get("errors.tolerance", "none").lower() == "all"
         self._format = Format(values["format"].lower(), separator, values["max.record.bytes"], self._rest_ms, tolerates)
         done = values["done"].lower()
-        done_to = checked_path("done.directory", values["done.directory"] or "") if done == "move" else None
+        done_to = (
+            checked_path("done.directory", values["done.directory"] or "", writes=True) if done == "move" else None
+        )
         self._directory = Directory(
-            checked_path(DIRECTORY, values[DIRECTORY]), values["pattern"], done_to, done == "delete"
+            checked_path(DIRECTORY, values[DIRECTORY], writes=True), values["pattern"], done_to, done == "delete"
         )
         self._partition = {DIRECTORY: values[DIRECTORY]}
         self._resume_at = context.offset_reader.offset(self._partition)
@@ -164,4 +166,4 @@ class DirectorySourceConnector(SourceConnector):
 
 def _is_place(offset: Mapping[str, Any]) -> bool:
     typed = all(type(offset.get(name)) is kind for name, kind in PLACE_TYPES.items())
-    return typed and offset["position"] >= 0
+    return typed and offset["position"] >= 0 and "/" not in offset["file"]

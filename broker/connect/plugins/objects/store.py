@@ -1,11 +1,12 @@
 """Where files go: a directory or a bucket. A file is whole under its name, or not there."""
 
+import contextlib
 import os
-from pathlib import Path
 from typing import Any, Protocol
 
+from broker.common.confined_files import directories_below, sync_directory
 from broker.connect.api import RetriableError
-from broker.connect.plugins.paths import checked_path
+from broker.connect.plugins.paths import checked_path, root_of
 
 
 class Store(Protocol):
@@ -15,34 +16,34 @@ class Store(Protocol):
 
 
 class Directory:
+    """Follows no link below the root: what may be written there may be another user's, too."""
+
     def __init__(self, text: str):
-        self._root = checked_path("path", text)
+        self._root = checked_path("path", text, writes=True)
 
     def write(self, name: str, data: Any) -> None:
         path = self._root / name
-        aside = path.with_name(f".{path.name}.writing")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with aside.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(path)
-            _sync_directories(path.parent, self._root)
+            root = root_of(self._root) or self._root
+            with directories_below(root, path.parent, creates=True) as directories:
+                _replace(path.name, data, directories[-1])
+                for directory in reversed(directories):  # each may be new
+                    sync_directory(directory)
         except OSError as error:
             raise RetriableError(f"{path} cannot be written: {error.strerror}") from error
 
 
-def _sync_directories(directory: Path, root: Path) -> None:
-    """From a file's directory up to the root: each may be new."""
-    for each in (directory, *directory.parents):
-        descriptor = os.open(each, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        if each == root:
-            return
+def _replace(name: str, data: Any, directory: int) -> None:
+    """Whole or not at all; what an earlier attempt left beside it is removed first, a link as a link."""
+    beside = f".{name}.writing"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(beside, dir_fd=directory)
+    created = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=directory)
+    with open(created, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.rename(beside, name, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 class Bucket:

@@ -32,7 +32,7 @@ def parse_url(name: str, text: str) -> "sqlalchemy.URL":
     if url.drivername == "sqlite":
         if not url.database or url.database == ":memory:" or url.query:
             raise ConfigError(name, f"Invalid value for configuration {name}: sqlite:/// and a file")
-        checked_path(name, url.database)
+        checked_path(name, url.database, writes=True)  # SQLite creates a file that is missing, for a source too
     else:
         check_options(name, url.database or "", url.query)
     return url.set(drivername=_DRIVERS[url.drivername])

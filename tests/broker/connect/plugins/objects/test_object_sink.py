@@ -1,4 +1,5 @@
 import json
+import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -190,17 +191,24 @@ def test_typed_records_are_parquet_columns_under_time_topic_and_first_offset(tmp
     assert read.to_pylist() == [dict(row) for row in rows[:2]]
 
 
-def test_a_full_disk_is_tried_again_and_leaves_whole_files(tmp_path):
+def test_a_full_disk_is_tried_again_and_leaves_whole_files(tmp_path, monkeypatch):
     task = task_with(tmp_path, format="json", file_max_records="1")
-    directory = tmp_path / "t/year=1970/month=01/day=01/hour=00"
-    directory.mkdir(parents=True)
-    full = directory / ".t+0+0000000000.jsonl.writing"
-    full.symlink_to("/dev/full")
     records = [sink_record(offset, {"n": offset}) for offset in range(2)]
-    with pytest.raises(RetriableError, match="No space left on device"):
-        task.put(records)
+    opens = os.open
+
+    def open_full(path, flags, *args, **kwargs):
+        """Every new file is on a full disk, created and without room for a byte."""
+        if not flags & os.O_CREAT:
+            return opens(path, flags, *args, **kwargs)
+        os.close(opens(path, flags, *args, **kwargs))
+        return opens("/dev/full", os.O_WRONLY)
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "open", open_full)
+        with pytest.raises(RetriableError, match="No space left on device"):
+            task.put(records)
     assert not list(tmp_path.rglob("*.jsonl"))
-    full.unlink()
+    assert len(list(tmp_path.rglob("*.writing"))) == 1
     task.put(records)
     assert task.pre_commit({PLACE: 2}) == {PLACE: 2}
     assert sorted(each.read_text() for each in tmp_path.rglob("*.jsonl")) == ['{"n":0}\n', '{"n":1}\n']
