@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from broker.common.limits import REGISTRY_REFERENCED_BYTES_MAX as _BYTES_MAX
 from broker.common.limits import REGISTRY_REFERENCES_MAX, REGISTRY_VERSIONS_MAX
 from broker.registry.errors import InvalidSchema, RegistryError, not_permitted
 from broker.registry.names import context_of, within
@@ -27,9 +28,14 @@ def _resolved(store: Store, subject: str, reference: Reference) -> Reference:
 
 
 def referred(store: Store, context: str, content: Content, *, also_deleted: bool) -> tuple[Named, ...]:
-    """All that a schema refers to, directly or not, each before what refers to it, and once. Raises InvalidSchema."""
+    """All that a schema refers to, directly or not, each before what refers to it, and once. Raises InvalidSchema.
+
+    With `also_deleted` it is stored already, and keeps references from before there was a bound of their bytes.
+    """
     found: dict[tuple[str, str, int], Named] = {}
     _collect(store, context, content, found, (), also_deleted)
+    if not also_deleted and sum(len(each.content.text.encode()) for each in found.values()) > _BYTES_MAX:
+        raise InvalidSchema(f"it refers to schemas of more than {_BYTES_MAX:,} bytes together; refer to fewer of them")
     return tuple(found.values())
 
 

@@ -7,9 +7,10 @@ it can match, and what takes more steps or messages than the limits is refused.
 
 from collections.abc import Iterable, Iterator
 
-from broker.common.limits import REGISTRY_AVRO_STEPS_MAX, REGISTRY_MESSAGES_BYTES_MAX
+from broker.common.limits import REGISTRY_MESSAGES_BYTES_MAX
 from broker.registry.avro.model import NO_DEFAULT, Type
 from broker.registry.avro.names import SchemaNames
+from broker.registry.comparison_budget import ComparisonBudget
 from broker.registry.errors import InvalidSchema
 
 _PROMOTIONS = {
@@ -64,24 +65,18 @@ class _Comparison:
         self._known: dict[tuple[int, int], _Messages] = {}
         self._under_way: dict[int, set[int]] = {}  #: by the writer's type, the reader's types it is compared with
         self._names = SchemaNames()
-        self._steps_left = REGISTRY_AVRO_STEPS_MAX
-        self._bytes_left = REGISTRY_MESSAGES_BYTES_MAX
+        self._budget = ComparisonBudget()
 
     def of(self, reader: Type, writer: Type, at: str) -> _Messages:
         pair = (id(reader), id(writer))
         if pair not in self._known:
-            self._spend(1)
+            self._budget.spend_steps(1)
             self._known[pair] = []
             under_way = self._under_way.setdefault(id(writer), set())
             under_way.add(id(reader))
             self._known[pair] = self._compare(reader, writer, at)
             under_way.remove(id(reader))
         return self._known[pair]
-
-    def _spend(self, steps: int) -> None:
-        self._steps_left -= steps
-        if self._steps_left < 0:
-            raise InvalidSchema("comparing it takes too long: it is combined of too many schemas")
 
     def _compare(self, reader: Type, writer: Type, at: str) -> _Messages:
         if writer.kind == "union":
@@ -115,7 +110,7 @@ class _Comparison:
         """Each branch may have been written."""
         found: _Messages = []
         for index, branch in enumerate(writer.inner):
-            self._spend(1)
+            self._budget.spend_steps(1)
             if reader.kind != "union":
                 _take(found, self.of(reader, branch, at))
             elif self.of(reader, branch, at):
@@ -131,8 +126,10 @@ class _Comparison:
     def _of_read_union(self, reader: Type, writer: Type, at: str) -> _Messages:
         if self._names.branches(reader).has_any(self._under_way.get(id(writer), ())):
             return []
-        if any(not self.of(branch, writer, at) for branch in self._candidates(reader, writer)):
-            return []
+        for branch in self._candidates(reader, writer):
+            self._budget.spend_steps(1)
+            if not self.of(branch, writer, at):
+                return []
         return [self._tell("MISSING_UNION_BRANCH", at, f"reader union lacking writer type: {writer.kind.upper()}")]
 
     def _candidates(self, reader: Type, writer: Type) -> Iterable[Type]:
@@ -146,7 +143,7 @@ class _Comparison:
     def _fields(self, reader: Type, writer: Type, at: str) -> _Messages:
         found: _Messages = []
         for index, field in enumerate(reader.fields):
-            self._spend(1 + len(field.aliases))
+            self._budget.spend_steps(1 + len(field.aliases))
             place = f"{at.rstrip('/')}/fields/{index}"
             written = self._names.written_as(field, writer)
             if len(written) > 1:
@@ -176,7 +173,7 @@ class _Comparison:
         ]
 
     def _symbols(self, reader: Type, writer: Type, at: str) -> _Messages:
-        self._spend(len(writer.symbols))
+        self._budget.spend_steps(len(writer.symbols))
         known = self._names.symbols(reader)
         missing = [symbol for symbol in writer.symbols if symbol not in known]
         if not missing or reader.enum_default is not None:
@@ -186,9 +183,7 @@ class _Comparison:
     def _tell(self, kind: str, at: str, what: str) -> str:
         sentence = _SENTENCES[kind].format(at=at, what=what)
         message = f"{{errorType:'{kind}', description:'{sentence}', additionalInfo:'{what}'}}"
-        self._bytes_left -= len(message)
-        if self._bytes_left < 0:
-            raise InvalidSchema("comparing it takes too long: too many differences")
+        self._budget.spend_bytes(len(message))
         return message
 
 

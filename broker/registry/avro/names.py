@@ -1,5 +1,6 @@
 """What an Avro schema calls its fields, symbols, types and branches, in dictionaries made when first needed."""
 
+import heapq
 from collections.abc import Iterable, Iterator, Sequence
 
 from broker.registry.avro.model import Field, Name, Type
@@ -48,6 +49,7 @@ class ReaderBranches:
 
     def __init__(self, branches: Sequence[Type]):
         self._by_kind: dict[str, list[tuple[int, Type]]] = {}
+        self._by_full_name: dict[tuple[str, str], Type] = {}
         self._by_name: dict[tuple[str, str], list[tuple[int, Type]]] = {}
         self._by_alias: dict[tuple[str, str], list[tuple[int, Type]]] = {}
         self._ids = {id(branch) for branch in branches}
@@ -56,6 +58,7 @@ class ReaderBranches:
                 self._by_kind.setdefault(branch.kind, []).append((at, branch))
                 continue
             kind = "record" if branch.kind == "error" else branch.kind
+            self._by_full_name[kind, branch.name.full] = branch
             self._by_name.setdefault((kind, branch.name.local), []).append((at, branch))
             for alias in {each.full for each in branch.aliases}:
                 self._by_alias.setdefault((kind, alias), []).append((at, branch))
@@ -69,10 +72,19 @@ class ReaderBranches:
         yield from (branch for _, branch in sorted(found, key=lambda entry: entry[0]))
 
     def named(self, kind: str, name: Name) -> Iterator[Type]:
-        """Branches of the kind that may be called so: first that of the full name, then in the order of the schema."""
-        found = dict([*self._by_name.get((kind, name.local), ()), *self._by_alias.get((kind, name.full), ())])
-        yield from (found[at] for at in sorted(found, key=lambda at: (_full(found[at]) != name.full, at)))
+        """Branches of the kind that may be called so: first that of the full name, then in the order of the schema.
+
+        One is looked for when the one before it did not do: a union may have thousands of one local name.
+        """
+        first = previous = self._by_full_name.get((kind, name.full))
+        if first is not None:
+            yield first
+        called, aliased = self._by_name.get((kind, name.local), ()), self._by_alias.get((kind, name.full), ())
+        for _, branch in heapq.merge(called, aliased, key=_place):
+            if branch is not first and branch is not previous:
+                yield branch
+            previous = branch
 
 
-def _full(type_: Type) -> str:
-    return type_.name.full if type_.name is not None else ""
+def _place(entry: tuple[int, Type]) -> int:
+    return entry[0]

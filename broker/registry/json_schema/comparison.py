@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from broker.registry.json_schema.budget import ComparisonBudget
+from broker.registry.comparison_budget import ComparisonBudget
 from broker.registry.json_schema.difference import Difference
 from broker.registry.json_schema.model import ALL, Node
 
@@ -12,6 +12,8 @@ Pair = tuple[int, int]
 Compare: TypeAlias = Callable[["Comparison", Node, Node], None]
 #: Whether a pattern means a name of a property. Raises InvalidSchema where that takes too long.
 Means: TypeAlias = Callable[[str, str], bool]
+#: Steps of the budget for a pair that is compared, and for one whose result is known.
+_PAIR_STEPS, _KNOWN_PAIR_STEPS = 4, 1
 
 _ANNOTATIONS = {
     "$id": "ID_CHANGED", "title": "TITLE_CHANGED", "description": "DESCRIPTION_CHANGED", "default": "DEFAULT_CHANGED",
@@ -76,12 +78,13 @@ class Comparison:
             return
         pair = (id(original), id(update))
         if pair in self._results:
+            self._budget.spend_steps(_KNOWN_PAIR_STEPS)
             known = self._results[pair]
             if known is None:
                 self.has_assumed = True
                 known = [Difference("TYPE_CHANGED", "")] if pair in self._wrong else []
         else:
-            self._budget.spend_pair()
+            self._budget.spend_steps(_PAIR_STEPS)
             self._results[pair] = None
             path, self._path = self._path, []
             known = self.apart(lambda: self._compare(original, update))

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from broker.registry.comparison_budget import ComparisonBudget
 from broker.registry.json_schema.arrays import compare_arrays
-from broker.registry.json_schema.budget import ComparisonBudget
 from broker.registry.json_schema.combined import compare_combined, compare_negations
 from broker.registry.json_schema.comparison import Compare, Comparison, Means, Pair
 from broker.registry.json_schema.difference import COMPATIBLE, LENIENT, Difference

@@ -12,8 +12,7 @@ from google.protobuf.descriptor_pb2 import (
 )
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as F
 
-from broker.common.limits import REGISTRY_MESSAGES_BYTES_MAX
-from broker.registry.errors import InvalidSchema
+from broker.registry.comparison_budget import ComparisonBudget
 
 INCOMPATIBLE = frozenset(
     [
@@ -56,7 +55,7 @@ class Difference(NamedTuple):
 
 
 def differences(original: Sequence[FileDescriptorProto], update: Sequence[FileDescriptorProto]) -> list[Difference]:
-    """Of the last file of each; the others are what it imports."""
+    """Of the last file of each; the others are what it imports. Raises InvalidSchema where comparing takes too long."""
     return _Comparison(_Types(original), _Types(update)).of_files(original[-1], update[-1])
 
 
@@ -89,7 +88,8 @@ class _Comparison:
         self._found: list[Difference] = []
         self._path: list[str] = []
         self._comparing: set[tuple[str, str]] = set()
-        self._bytes_left = REGISTRY_MESSAGES_BYTES_MAX
+        self._incompatible_count = 0
+        self._budget = ComparisonBudget()
 
     def of_files(self, original: FileDescriptorProto, update: FileDescriptorProto) -> list[Difference]:
         if original.package != update.package:
@@ -99,10 +99,9 @@ class _Comparison:
 
     def _add(self, type_: str, *at: str) -> None:
         path = "/".join([*self._path, *at])
-        self._bytes_left -= len(type_) + len(path)
-        if self._bytes_left < 0:
-            raise InvalidSchema("comparing it takes too long: too many differences")
+        self._budget.spend_bytes(len(type_) + len(path))
         self._found.append(Difference(type_, path))
+        self._incompatible_count += type_ in INCOMPATIBLE
 
     def _types(
         self,
@@ -131,6 +130,7 @@ class _Comparison:
             if name not in news or name not in olds:
                 self._add("ENUM_ADDED" if name in news else "ENUM_REMOVED", name)
                 continue
+            self._budget.spend_steps(len(olds[name].value) + len(news[name].value))
             was = {each.number: each.name for each in olds[name].value}
             now = {each.number: each.name for each in news[name].value}
             for number in sorted(was.keys() | now.keys()):
@@ -139,6 +139,7 @@ class _Comparison:
                     self._add(f"ENUM_CONST_{change}", name, str(number))
 
     def _message(self, original: DescriptorProto, update: DescriptorProto) -> None:
+        self._budget.spend_steps(1 + len(original.field) + len(update.field))
         self._types(original.nested_type, update.nested_type, original.enum_type, update.enum_type)
         olds = {each.number: each for each in original.field}
         news = {each.number: each for each in update.field}
@@ -248,10 +249,10 @@ class _Comparison:
             return True
         self._comparing.add((old, new))
         path, self._path = self._path, self._olds.local(old).split(".")
-        before = len(self._found)
+        before = self._incompatible_count
         self._message(was, is_)
         self._path = path
-        return not any(each.type in INCOMPATIBLE for each in self._found[before:])
+        return self._incompatible_count == before
 
 
 def _written(messages: Sequence[DescriptorProto]) -> list[DescriptorProto]:

@@ -1,0 +1,42 @@
+"""One budget bounds what comparing two schemas may take, of whatever kind they are."""
+
+import json
+
+import pytest
+
+from broker.registry import comparison_budget
+from broker.registry.errors import InvalidSchema
+from broker.registry.kinds import parse
+from broker.registry.protobuf import compiler
+
+AVRO = {"type": "record", "name": "R", "fields": [{"name": f"f{each}", "type": "int"} for each in range(20)]}
+JSON_SCHEMA = {"type": "object", "properties": {f"f{each}": {"type": "string"} for each in range(20)}}
+PROTOBUF = 'syntax = "proto3"; message M {' + "".join(f"int32 f{each} = {each};" for each in range(1, 20)) + "}"
+ENUM = 'syntax = "proto3"; enum E {' + "".join(f"V{each} = {each};" for each in range(20)) + "}"
+SCHEMAS = [("AVRO", json.dumps(AVRO)), ("JSON", json.dumps(JSON_SCHEMA)), ("PROTOBUF", PROTOBUF), ("PROTOBUF", ENUM)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_process_is_left():
+    yield
+    compiler.close()
+
+
+@pytest.mark.parametrize(("kind", "text"), SCHEMAS)
+def test_a_comparison_without_steps_left_is_refused(kind, text, monkeypatch):
+    parsed = parse(kind, text, ())
+    assert parsed.incompatibilities(parsed, lenient=False) == []
+    monkeypatch.setattr(comparison_budget, "REGISTRY_COMPARISON_STEPS_MAX", 15)
+    with pytest.raises(InvalidSchema, match="comparing it takes too long: it is combined"):
+        parsed.incompatibilities(parsed, lenient=False)
+
+
+def test_combinations_of_the_same_alternatives_are_refused():
+    """Each pair of alternatives is compared once, and met as often as there are combinations of them."""
+    alternatives = {f"a{each}": {"type": "string", "maxLength": each} for each in range(60)}
+    combined = {"anyOf": [{"$ref": f"#/definitions/{name}"} for name in alternatives]}
+    properties = {f"p{each}": combined for each in range(60)}
+    text = json.dumps({"definitions": alternatives, "properties": properties, "type": "object"})
+    schema, other = parse("JSON", text, ()), parse("JSON", text, ())
+    with pytest.raises(InvalidSchema, match="comparing it takes too long"):
+        schema.incompatibilities(other, lenient=False)
