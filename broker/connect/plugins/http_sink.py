@@ -26,6 +26,7 @@ from broker.connect.api import (
 )
 from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.backoff import Backoff
 from broker.connect.converters.json_values import JsonValues, schemaless_to_json
 from broker.connect.plugins.delivered import Delivered
 
@@ -43,7 +44,6 @@ class HttpSinkTask(SinkTask):
 
     def __init__(self) -> None:
         self._client: Any = None
-        self._failures = 0
         self._delivered = Delivered()
 
     def start(self, props: Props, context: SinkTaskContext) -> None:
@@ -51,6 +51,7 @@ class HttpSinkTask(SinkTask):
 
         self._values = HttpSinkConnector.CONFIG.parse(props)
         self._context = context
+        self._backoff = Backoff(self._values["retry.backoff.ms"], BACKOFF_MAX_MS)
         headers = {"Content-Type": "application/json"}
         if self._values["http.authorization"]:
             headers["Authorization"] = self._values["http.authorization"].value
@@ -74,7 +75,7 @@ class HttpSinkTask(SinkTask):
         if bodies:
             self._post(bodies)
         self._delivered.add(batch)
-        self._failures = 0
+        self._backoff.succeed()
 
     def _post(self, bodies: list[tuple[SinkRecord, bytes]]) -> None:
         """A refused batch is sent record by record, so that the others arrive."""
@@ -104,12 +105,11 @@ class HttpSinkTask(SinkTask):
             self._try_again(type(error).__name__, None)
 
     def _try_again(self, reason: str, retry_after: str | None) -> NoReturn:
-        self._failures += 1
-        if self._failures > self._values["max.retries"]:
-            raise ConnectError(f"{self._values['http.api.url']}: {reason}, {self._failures} times")
-        first = self._values["retry.backoff.ms"]
+        backoff_ms = int(self._backoff.fail())
+        if self._backoff.failures > self._values["max.retries"]:
+            raise ConnectError(f"{self._values['http.api.url']}: {reason}, {self._backoff.failures} times")
         pause = pause_ms(retry_after, time.time) if retry_after else None
-        self._context.timeout(min(first << min(self._failures - 1, 20), BACKOFF_MAX_MS) if pause is None else pause)
+        self._context.timeout(backoff_ms if pause is None else pause)
         raise RetriableError(f"{self._values['http.api.url']}: {reason}")
 
     def _give_up(self, record: SinkRecord, error: Exception) -> None:

@@ -10,6 +10,7 @@ from broker.common.logs import logger
 from broker.common.quiet_clients import told
 from broker.connect.api import ConnectError, RetriableError, SourceRecord, SourceTask
 from broker.connect.api.plugin import TransactionContext
+from broker.connect.backoff import Backoff
 from broker.connect.group.wire import Unit
 from broker.connect.storage.logs import StorageError
 from broker.connect.storage.records import dump
@@ -85,7 +86,7 @@ class RunningSource(RunningUnit):
         #: Acknowledged, and not in the storage yet: that failed and is tried again.
         self._unstored: dict[bytes, tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
         self._failure: ConnectError | None = None
-        self._poll_pause_s = _POLL_PAUSE_S
+        self._poll_backoff = Backoff(_POLL_PAUSE_S, _POLL_PAUSE_MAX_S)
 
     def interrupt(self) -> None:
         if self._task is not None:
@@ -158,10 +159,9 @@ class RunningSource(RunningUnit):
             found = task.poll() or []
         except RetriableError as error:
             self.falters("poll failed for now", error)
-            self.stopping.wait(self._poll_pause_s)
-            self._poll_pause_s = min(self._poll_pause_s * 2, _POLL_PAUSE_MAX_S)
+            self.stopping.wait(self._poll_backoff.fail())
             return []
-        self._poll_pause_s = _POLL_PAUSE_S
+        self._poll_backoff.succeed()
         if not self._unstored:
             self.goes_on()
         return found

@@ -1,6 +1,5 @@
 """What becomes of a record that cannot be handled: retried, left out, or the end of its task (`errors.*`)."""
 
-import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any
 
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, Importance, RetriableError
 from broker.connect.api.config import OneOf
+from broker.connect.backoff import Backoff
 
 _RETRY_FIRST_MS = 300
 ERROR_KEYS = ConfigDef(
@@ -53,17 +53,11 @@ class Tolerance:
     def retry(self, call: Callable[[], Any], error: RetriableError) -> Any:
         """What `call` returns in the end; raises what it raised last, when time or the task is over."""
         deadline = time.monotonic() + self._timeout_ms / 1000
-        attempt = 0
+        backoff = Backoff(_RETRY_FIRST_MS, self._delay_max_ms, spreads=True)
         while not self._stopping.is_set() and (self._timeout_ms < 0 or time.monotonic() < deadline):
-            self._stopping.wait(_pause_ms(attempt, self._delay_max_ms) / 1000)
-            attempt += 1
+            self._stopping.wait(backoff.fail() / 1000)
             try:
                 return call()
             except RetriableError as again:
                 error = again
         raise error
-
-
-def _pause_ms(attempt: int, at_most: int) -> float:
-    pause = _RETRY_FIRST_MS * 2 ** min(attempt, 40)
-    return pause if pause <= at_most else random.uniform(0, at_most)

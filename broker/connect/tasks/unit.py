@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from broker.common.logs import logger
+from broker.connect.backoff import Backoff
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.retriable import is_retriable
 from broker.connect.traces import sentence_of, trace_of, words_of
@@ -102,7 +103,7 @@ class RunningUnit:
             self.say("RUNNING")
 
     def _live(self) -> None:
-        pause_s = RESTART_PAUSE_S
+        backoff = Backoff(RESTART_PAUSE_S, RESTART_PAUSE_MAX_S)
         while True:
             began_s = time.monotonic()
             try:
@@ -120,11 +121,10 @@ class RunningUnit:
                 self._is_faltering = False
                 self.falters("begins again", error)
             if time.monotonic() - began_s > RESTART_PAUSE_MAX_S:
-                pause_s = RESTART_PAUSE_S
-            if self.stopping.wait(pause_s):
+                backoff.succeed()
+            if self.stopping.wait(backoff.fail()):
                 self.say("UNASSIGNED")
                 return
-            pause_s = min(pause_s * 2, RESTART_PAUSE_MAX_S)
 
     def _stopped_in_the_middle(self, error: BaseException) -> None:
         _log.warning(

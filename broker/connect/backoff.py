@@ -1,0 +1,27 @@
+"""Pauses between attempts: each twice as long as the one before, up to the longest. Pure."""
+
+import random
+
+#: More doublings than any pause needs; the number stays small however many attempts fail.
+_DOUBLINGS_MAX = 40
+
+
+class Backoff:
+    """The failed attempts at one thing; pauses are in the unit of `first` and `longest`."""
+
+    def __init__(self, first: float, longest: float, *, spreads: bool = False):
+        """With `spreads` a pause that would be longer than the longest is random up to that, as Kafka Connect's."""
+        self.failures = 0
+        self._first, self._longest, self._spreads = first, longest, spreads
+
+    def fail(self) -> float:
+        """Count a failed attempt and return the pause before the next one."""
+        pause = self._first * 2 ** min(self.failures, _DOUBLINGS_MAX)
+        self.failures += 1
+        if self._spreads and pause > self._longest:
+            return random.uniform(0, self._longest)
+        return min(pause, self._longest)
+
+    def succeed(self) -> None:
+        """Begin with the first pause again."""
+        self.failures = 0
