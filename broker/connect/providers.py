@@ -11,7 +11,6 @@ from broker.common.limits import CONFIG_PROVIDER_FILE_BYTES_MAX
 from broker.config.definition import ConfigError
 from broker.config.properties import parse_properties, unescaped
 
-_REFERENCE = re.compile(r"\$\{([^}:]*):(?:([^}:]*):)?([^}]*)\}")
 _PREFIX = "config.providers"
 #: Path and key to the text; None: there is none, and the reference stays as it is.
 Ask = Callable[[str, str], str | None]
@@ -37,15 +36,24 @@ class Providers:
         return {key: self._resolved(key, text) if isinstance(text, str) else text for key, text in config.items()}
 
     def _resolved(self, key: str, text: str) -> str:
-        def replaced(found: re.Match[str]) -> str:
-            ask = self._asks.get(found[1])
-            try:
-                told = None if ask is None else ask(found[2] or "", found[3])
-            except (OSError, ValueError) as error:
-                raise ConfigError(f"{key}: {found[0]} cannot be read: {_reason(error)}") from None
-            return found[0] if told is None else told
+        parts, at = [], 0
+        while (start := text.find("${", at)) >= 0 and (end := text.find("}", start)) >= 0:
+            parts += text[at:start], self._looked_up(key, text[start : end + 1])
+            at = end + 1
+        return "".join((*parts, text[at:]))
 
-        return _REFERENCE.sub(replaced, text)
+    def _looked_up(self, key: str, reference: str) -> str:
+        """The value of `${provider:path:key}` or `${provider:key}`; the reference itself where there is none."""
+        provider, colon, place = reference[2:-1].partition(":")
+        path, second, name = place.partition(":")
+        ask = self._asks.get(provider)
+        if ask is None or not colon:
+            return reference
+        try:
+            value = ask(path, name) if second else ask("", place)
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"{key}: {reference} cannot be read: {_reason(error)}") from None
+        return reference if value is None else value
 
 
 def refer(config: Mapping[str, str], raw: Mapping[str, str], resolved: Mapping[str, str]) -> dict[str, str]:

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 _JKS = b"\xfe\xed\xfe\xed"
 _DER = b"\x30"
-_CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
-_KEY = re.compile(r"-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----.*?-----END \1-----", re.DOTALL)
+#: Up to the next line of dashes, so that a file of beginnings without ends is read once.
+_BODY = "[^-]*+(?:-(?!----)[^-]*+)*+"
+_CERTIFICATE = re.compile(f"-----BEGIN CERTIFICATE-----{_BODY}-----END CERTIFICATE-----")
+_KEY = re.compile(rf"-----BEGIN ((?:[A-Z]+ )?PRIVATE KEY)-----{_BODY}-----END \1-----")
 #: A store of a thousand authorities is far smaller.
 _FILE_BYTES_MAX = 16 * 1024 * 1024
 

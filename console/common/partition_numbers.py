@@ -10,10 +10,12 @@ _PART = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 def parse_partitions(text: str) -> frozenset[int]:
     """Blank: none is named. ValueError for anything else that is not numbers and ranges with commas between."""
     found: set[int] = set()
+    count = 0
     for part in filter(None, (each.strip() for each in text.split(","))):
         match = _PART.fullmatch(part)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if not first <= last or last - first > _COUNT_MAX:
+        count += last - first + 1
+        if not first <= last or count > _COUNT_MAX:
             raise ValueError("Numbers and ranges with commas, as 0,3-5; blank for all.")
         found.update(range(first, last + 1))
     return frozenset(found)

@@ -10,7 +10,9 @@ from typing import Any
 import orjson
 
 from broker.client.visible_batches import visible_batches
+from broker.common.bounded_patterns import has_few_ways
 from broker.common.errors import BarnabasError
+from broker.common.own_names import OwnNames
 from broker.common.types import TopicPartition
 from broker.config.authorizer import parse_super_users
 from broker.config.definition import parse_list
@@ -19,11 +21,17 @@ from broker.config.network import parse_host_limits
 from broker.config.properties import parse_properties, render_properties, unescaped
 from broker.config.topic import parse_throttled_replicas
 from broker.connect.api.config import ConfigDef, ConfigKey, ConfigType
-from broker.connect.api.errors import DataError
+from broker.connect.api.errors import ConfigError, DataError
+from broker.connect.group.assignment import Balancer
+from broker.connect.group.wire import Assignment, Metadata, Unit, decode_metadata, encode_metadata
 from broker.connect.plugins.directory.parsing import parse_json, split_row
+from broker.connect.providers import Providers
 from broker.connect.rest.headers import read_rules
+from broker.connect.storage.configurations import Configurations
 from broker.connect.tasks.pipeline import _transforms
+from broker.connect.transforms.patterns import DateFormat, java_regex, java_replacement
 from broker.coordinator.group.records import decode_group_value
+from broker.keystores.files import certificates, private_key
 from broker.log.compaction.record_spans import unpack_batch
 from broker.log.timestamps import find_timestamp
 from broker.mirror.batches import copy_of
@@ -43,10 +51,13 @@ from broker.registry.avro.parsing import parse as parse_avro
 from broker.registry.avro.printing import canonical, normalized
 from broker.registry.json_schema.schema import parse as parse_json_schema
 from broker.registry.protobuf.comparison import differences as protobuf_differences
+from broker.registry.protobuf.map_entries import without_map_entries
+from broker.registry.protobuf.printing import text_of as protobuf_text
 from broker.registry.store import Store
 from broker.security.bearer_tokens import read_header
 from broker.security.distinguished_name import java_name
 from broker.security.principal_rules import PrincipalRules
+from broker.security.quotas.entities import entity_at, entity_of
 from broker.security.sasl.jaas import parse_jaas
 from broker.zookeeper.acl_znodes import decode_acls
 from broker.zookeeper.admin_znodes import decode_election_request, decode_reassignment_request
@@ -55,17 +66,29 @@ from broker.zookeeper.server_file import read_server_file
 from broker.zookeeper.znodes import decode_broker, decode_topic
 from console.access.last_line import sentence_within
 from console.access.reach import EVERYTHING
+from console.alerts.rules import RulesError as AlertRulesError
+from console.alerts.rules import parse_rules as parse_alert_rules
+from console.brokers.doors import parse_protocols
 from console.common.csv_table import csv_chunks
+from console.common.partition_numbers import parse_partitions
+from console.connectors.typed import TypedError, from_json, from_lines
 from console.declared.declaration import DeclarationError
 from console.declared.parsing import parse as parse_declaration
+from console.gateway.record_views import RecordView
 from console.gateway.unread import unread_in
+from console.notes.said import parse_labels, parse_links
+from console.placement.move import parse_targets
 from console.records import cbor, json_layout, message_pack
+from console.records.columns import parse_columns
+from console.records.expression_child import _BOUND
 from console.records.masking import MaskingError, parse_masking
 from console.records.protobuf_wire import wire_text
-from console.records.query import read_cursor
+from console.records.query import SEARCH_LENGTH_MAX, read_cursor
+from console.records.reading import TextMatcher
 from console.records.xml_layout import laid_out_xml
 from console.sso.group_rules import RulesError, TooManyRulesError
 from console.sso.group_rules import parse_rules as parse_group_rules
+from console.topics.own_settings import parse_settings
 from tests.fuzz.growth import Target
 from tests.fuzz.growth_inputs import PACKED_PARTS, Pump, bytes_pump, document_pump, packed_pump, text_pump
 
@@ -330,7 +353,136 @@ def laid_out(text: str) -> None:
         json_layout.tree(text, LAYOUT_MAX)
 
 
+# -- what runs in a process of its own, without that process
+
+
+def compile_expression(text: str) -> None:
+    """As the child does that evaluates a search, which the console cuts off: errors of `cel` take the square of it."""
+    import cel
+
+    text = text[:SEARCH_LENGTH_MAX]
+    program = cel.compile(text)
+    _BOUND.findall(text)
+    program.variables()
+
+
+def search_text(text: str) -> None:
+    record = RecordView(partition=0, offset=0, at_ms=0, key=text.encode(), value=None, headers=())
+    TextMatcher(text[: len(text) // 2] + "x", "any")(record)
+
+
+def has_java_pattern(text: str) -> None:
+    has_few_ways(java_regex("regex", text).pattern)
+
+
+def replace_as_java(text: str) -> None:
+    java_replacement("r", text, java_regex("r", "(?<n>a)"))(("a", "a"))
+
+
+def read_providers(text: str) -> None:
+    providers = {"config.providers": "env", "config.providers.env.class": "EnvVarConfigProvider"}
+    Providers(providers).resolve({"key": text})
+
+
+def read_pem(text: str) -> None:
+    certificates(text, "file")
+    private_key(text, "file")
+
+
+def quota_entities(document: Any) -> None:
+    for entity in document:
+        parts = [(part["type"], part["name"]) for part in entity]
+        found = entity_at(entity_of(parts).path)
+        assert found is not None
+        found.parts  # noqa: B018  (names are read)
+
+
+def print_protobuf(shape: Any) -> None:
+    protobuf_text([protobuf_file(shape)])
+    protobuf_text([protobuf_file(shape)], sorts=True)
+
+
+def apply_connect_records(document: Any) -> None:
+    configurations = Configurations()
+    for offset, (key, value) in enumerate(document):
+        configurations.apply(key.encode(), orjson.dumps(value), offset)
+    configurations.units()
+
+
+def collect_references(names: list[str]) -> None:
+    """Each schema refers to the one before; the last one to all."""
+    from broker.registry.records import schema_record
+    from broker.registry.registering import referred
+    from broker.registry.schema import Content, Reference, Version
+
+    store, before = Store(), ()
+    for number, name in enumerate(names, start=1):
+        record = schema_record(Version(name, 1, number, Content("AVRO", name, before)))
+        store.apply(record.key, record.value)
+        before = (Reference(name, name, 1),)
+    everything = Content("AVRO", "all", tuple(Reference(name, name, 1) for name in names))
+    referred(store, ".", everything, also_deleted=False)
+
+
+def unions_of_one_name(names: list[str]) -> None:
+    """Records of one local name, each in a namespace of its own."""
+    union = [{"type": "record", "name": "R", "namespace": name, "fields": []} for name in names]
+    compare_avro(union, union)
+
+
+def assignment_of(names: list[str]) -> None:
+    units = frozenset(Unit(name, task) for name in names for task in (-1, 0))
+    assignment = Assignment("w", "u", 1, units, units)
+    decode_metadata(encode_metadata(Metadata("u", 1, assignment), 2))
+    Balancer(0).assign(0, 1, 0, units, {"a": units, "b": frozenset()})
+
+
+ASSIGNMENT = encode_metadata(Metadata("u", 1, Assignment("w", "u", 1, frozenset({Unit("c", 0)}))), 2)
+JAVA_PATTERN = r"a(?<n>[b-d]+|e\z)*\k<n>f{2,3}"
+DATE = DateFormat("f", "MMM'a'EEE'a'MMM'1'y'1'y'1'y.S")
+PEM = """-----BEGIN CERTIFICATE-----
+MIIB
+-----END CERTIFICATE-----
+-----BEGIN EC PRIVATE KEY-----
+MIIC
+-----END EC PRIVATE KEY-----
+"""
+PROTOBUF_TEXT = """syntax = "proto3"; // c
+message M { /* d */ message AEntry { option map_entry = true; string key = 1; } string b = 2 [default = "\\"x"]; }
+"""
+CONNECT_RECORDS = [
+    ["connector-C", {"properties": {"A": "b"}}], ["task-C-0", {"properties": {"A": "b"}}], ["commit-C", {"tasks": 1}],
+    ["target-state-C", {"state": "PAUSED"}],
+]  # fmt: skip
+
 TARGETS = [
+    texts("CEL", compile_expression, "value.a > 5 && headers.exists(h, h == 'x') || !(key in ['a', \"b\"])"),
+    texts("search of records", search_text, "aab", "key"),
+    texts("pattern of Java", has_java_pattern, JAVA_PATTERN, "a[[:", refusals=(ConfigError,)),
+    texts("replacement of Java", replace_as_java, "$1 ${n} \\$", refusals=(ConfigError,)),
+    texts("date format", lambda text: DateFormat("f", text), "yyyy-MM-dd'T'HH:mm:ss''Z", refusals=(ConfigError,)),
+    texts("date", DATE.parse, "JanaMonaFeb1111111.5", "1", "a", refusals=(DataError,)),
+    texts("config providers", read_providers, "a ${env:b:c} ${", "${env:HOME}"),
+    texts("PEM", read_pem, PEM),
+    texts("Protobuf text", without_map_entries, PROTOBUF_TEXT),
+    texts("partitions of a form", parse_partitions, "0,3-5, 7"),
+    texts("labels of a form", parse_labels, "a, b c"),
+    texts("links of a form", parse_links, "a https://b/c\n"),
+    texts("settings of a form", parse_settings, "retention.ms=5\ncleanup.policy=compact\n"),
+    texts("protocols of a form", parse_protocols, "A:PLAINTEXT, B:SSL"),
+    texts("moves of a form", parse_targets, '{"a": {"0": [1, 2]}, "b": {"1": [3]}}'),
+    texts("connector of a form", from_lines, "name=a\nkey=b\n", refusals=(TypedError,)),
+    texts("connector as JSON", from_json, '{"name": "a", "config": {"k": "v"}}', refusals=(TypedError,)),
+    texts("columns of a page", lambda text: parse_columns(text.split("|")), "value.a[0].b|key.c"),
+    texts("alert rules", parse_alert_rules, '[channels.a]\nkind = "log"\n', refusals=(AlertRulesError,)),
+    texts("host of a request", lambda text: OwnNames("n", ()).refusal([text]), "a.b:80", "[::1]:80"),
+    binaries("assignment of a worker", decode_metadata, ASSIGNMENT),
+    documents("quota entities", quota_entities, [[{"type": "user", "name": "A*"}, {"type": "client-id", "name": "B"}]]),
+    documents("Protobuf printed", print_protobuf, PROTOBUF),
+    documents("records of Connect", apply_connect_records, CONNECT_RECORDS),
+    of_names("assignment of many units", assignment_of),
+    of_names("schemas that are referred to", collect_references),
+    of_names("Avro unions of one local name", unions_of_one_name),
     texts("properties", lambda text: unescaped(parse_properties(text)), PROPERTIES),
     texts("properties written", lambda text: render_properties({text: text}), "a=b\\c\u0100: "),
     texts("list", parse_list, "a,b , c"),

@@ -73,7 +73,7 @@ class Configurations:
         self.inconsistent.discard(name)
 
     def _task(self, name: str, number: str, properties: dict[str, str] | None) -> None:
-        if properties is not None and number.isdecimal():
+        if properties is not None and number.isdecimal() and len(number) < 10:
             self._written.setdefault(name, {})[int(number)] = properties
 
     def _commit(self, name: str, content: Any) -> None:

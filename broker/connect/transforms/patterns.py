@@ -21,12 +21,13 @@ def java_regex(name: str, pattern: str) -> BoundedPattern:
 
     What it is matched with can be a stranger's, as names of topics are: it gives up where that would take long.
     """
+    if len(pattern) > PATTERN_LENGTH_MAX:  # before anything reads it: some of that takes the square of its length
+        raise ConfigError(name, f"Invalid value {pattern[:100]} for configuration {name}: the pattern is too long")
     translated = _NAMED_REFERENCE.sub(r"(?P=\1)", _NAMED_GROUP.sub(r"(?P<\1>", pattern))
     translated = re.sub(r"(?<!\\)((?:\\\\)*)\\z", r"\1\\Z", translated)
     checked = re.sub(r"\\\\", "", re.sub(r"\\Z$", "", translated))
-    found = _ONLY_JAVA.search(checked)
-    if found or len(pattern) > PATTERN_LENGTH_MAX:
-        what = f"{found.group()!r} has no equal here" if found else "the pattern is too long"
+    if found := _ONLY_JAVA.search(checked):
+        what = f"{found.group()!r} has no equal here"
         raise ConfigError(name, f"Invalid value {pattern[:100]} for configuration {name}: Invalid regex: {what}")
     try:
         return BoundedPattern(re.compile(translated, re.ASCII))
@@ -72,6 +73,8 @@ class DateFormat:
     """SimpleDateFormat in UTC and English, of the letters y M d D H k K h m s S a E z Z X; others are refused."""
 
     def __init__(self, name: str, pattern: str):
+        if len(pattern) > PATTERN_LENGTH_MAX:
+            raise ConfigError(name, f"Invalid value {pattern[:100]} for configuration {name}: the format is too long")
         self._parts: list[tuple[str, int] | str] = []
         at = 0
         while at < len(pattern):
@@ -110,10 +113,10 @@ class DateFormat:
             return re.escape(part)
         letter, count = part
         if letter == "M" and count >= 3:
-            return "([A-Za-z]+)"
+            return "([A-Za-z]++)"
         is_abutting = index + 1 < len(self._parts) and not isinstance(self._parts[index + 1], str)
-        if _FIELDS[letter][1] == r"\d+":
-            return rf"(\d{{{count}}})" if is_abutting else r"(\d+)"
+        if _FIELDS[letter][1] == _DIGITS:
+            return rf"(\d{{{count}}})" if is_abutting else f"({_DIGITS})"
         return f"({_FIELDS[letter][1]})"
 
 
@@ -139,20 +142,22 @@ def _zone(_moment: datetime, _count: int) -> str:
     return "+0000"
 
 
+#: As SimpleDateFormat reads numbers and names: all that is there, and none of it is given back. Values are strangers'.
+_DIGITS = r"\d++"
 _FIELDS: dict[str, tuple[Callable[[datetime, int], str], str]] = {
-    "y": (_year, r"\d+"),
-    "M": (_month, r"\d+"),
-    "d": (_padded(lambda moment: moment.day), r"\d+"),
-    "D": (_padded(lambda moment: moment.timetuple().tm_yday), r"\d+"),
-    "H": (_padded(lambda moment: moment.hour), r"\d+"),
-    "k": (_padded(lambda moment: moment.hour or 24), r"\d+"),
-    "K": (_padded(lambda moment: moment.hour % 12), r"\d+"),
-    "h": (_padded(lambda moment: moment.hour % 12 or 12), r"\d+"),
-    "m": (_padded(lambda moment: moment.minute), r"\d+"),
-    "s": (_padded(lambda moment: moment.second), r"\d+"),
-    "S": (_padded(lambda moment: moment.microsecond // 1000), r"\d+"),
+    "y": (_year, _DIGITS),
+    "M": (_month, _DIGITS),
+    "d": (_padded(lambda moment: moment.day), _DIGITS),
+    "D": (_padded(lambda moment: moment.timetuple().tm_yday), _DIGITS),
+    "H": (_padded(lambda moment: moment.hour), _DIGITS),
+    "k": (_padded(lambda moment: moment.hour or 24), _DIGITS),
+    "K": (_padded(lambda moment: moment.hour % 12), _DIGITS),
+    "h": (_padded(lambda moment: moment.hour % 12 or 12), _DIGITS),
+    "m": (_padded(lambda moment: moment.minute), _DIGITS),
+    "s": (_padded(lambda moment: moment.second), _DIGITS),
+    "S": (_padded(lambda moment: moment.microsecond // 1000), _DIGITS),
     "a": (lambda moment, _count: "AM" if moment.hour < 12 else "PM", "AM|PM"),
-    "E": (_day_name, "[A-Za-z]+"),
+    "E": (_day_name, "[A-Za-z]++"),
     "z": (lambda _moment, _count: "UTC", "UTC|GMT|Z"),
     "Z": (_zone, r"[+-]\d{4}"),
     "X": (lambda _moment, _count: "Z", r"Z|[+-]\d\d(?::?\d\d)?"),

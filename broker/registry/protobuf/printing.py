@@ -3,7 +3,7 @@
 Names of types are written in full with a dot before, comments are not in descriptors and so are gone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
@@ -11,6 +11,7 @@ from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
     EnumDescriptorProto,
     FileDescriptorProto,
+    OneofDescriptorProto,
     ServiceDescriptorProto,
 )
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as F
@@ -75,20 +76,22 @@ class _Printer:
     # -- types
 
     def message(self, message: DescriptorProto, head: str = "") -> list[str]:
-        maps = {each.name: each for each in message.nested_type if each.options.map_entry}
+        types = {each.name: each for each in message.nested_type}
         groups = {each.type_name.rpartition(".")[2] for each in message.field if each.type == F.TYPE_GROUP}
         lines = [f"option {each};" for each in self._options(message, "MessageOptions")]
         lines += _reserved(message, _MAX)
         lines += [self._extension_range(each) for each in message.extension_range]
-        written: set[int] = set()
-        for field in self._in_order(message.field):
-            if field.HasField("oneof_index") and not field.proto3_optional:
-                if field.oneof_index not in written:
-                    written.add(field.oneof_index)
-                    lines += self._oneof(message, field.oneof_index, maps)
-            else:
-                lines += self._field(field, message, maps)
-        nested = [each for each in message.nested_type if each.name not in maps and each.name not in groups]
+        fields = self._in_order(message.field)
+        oneofs: dict[int, list[F]] = {}
+        for field in fields:
+            if field.HasField("oneof_index"):
+                oneofs.setdefault(field.oneof_index, []).append(field)
+        for field in fields:
+            if not field.HasField("oneof_index") or field.proto3_optional:
+                lines += self._field(field, types)
+            elif members := oneofs.pop(field.oneof_index, []):  # all of them stand where the first one is
+                lines += self._oneof(message.oneof_decl[field.oneof_index], members, types)
+        nested = [each for each in message.nested_type if not each.options.map_entry and each.name not in groups]
         for each in nested:
             lines += ["", *self.message(each)]
         for enum in message.enum_type:
@@ -100,30 +103,28 @@ class _Printer:
     def _in_order(self, fields: Iterable[Any]) -> list[Any]:
         return sorted(fields, key=lambda each: each.number) if self._sorts else list(fields)
 
-    def _oneof(self, message: DescriptorProto, index: int, maps: dict[str, DescriptorProto]) -> list[str]:
-        oneof = message.oneof_decl[index]
+    def _oneof(
+        self, oneof: OneofDescriptorProto, members: Iterable[F], types: Mapping[str, DescriptorProto]
+    ) -> list[str]:
         lines = [f"option {each};" for each in self._options(oneof, "OneofOptions")]
-        for field in self._in_order(message.field):
-            if field.HasField("oneof_index") and field.oneof_index == index:
-                lines += self._field(field, message, maps, label="")
+        for field in members:
+            lines += self._field(field, types, label="")
         return [f"oneof {oneof.name} {{", *_indented(lines), "}"]
 
-    def _field(
-        self, field: F, message: DescriptorProto | None, maps: dict[str, DescriptorProto], label: str | None = None
-    ) -> list[str]:
+    def _field(self, field: F, types: Mapping[str, DescriptorProto], label: str | None = None) -> list[str]:
+        """`types`: the messages within that of the field, by name; none for an extension."""
         if label is None:
             is_plain = self._is_proto3 and field.label == F.LABEL_OPTIONAL and not field.proto3_optional
             label = "" if is_plain else _LABELS[field.label]
         options = self._field_options(field)
         told = f" [{', '.join(options)}]" if options else ""
-        entry = maps.get(field.type_name.rpartition(".")[2]) if field.type == F.TYPE_MESSAGE else None
-        if entry is not None and field.label == F.LABEL_REPEATED:
-            kind = f"map<{_type(entry.field[0])}, {_type(entry.field[1])}>"
+        inner = types.get(field.type_name.rpartition(".")[2])
+        if inner is not None and field.type == F.TYPE_GROUP:
+            return self.message(inner, head=f"{label}group {inner.name} = {field.number}{told} {{")
+        is_message = field.type == F.TYPE_MESSAGE and field.label == F.LABEL_REPEATED
+        if inner is not None and is_message and inner.options.map_entry:
+            kind = f"map<{_type(inner.field[0])}, {_type(inner.field[1])}>"
             return [f"{kind} {field.name} = {field.number}{told};"]
-        if field.type == F.TYPE_GROUP and message is not None:
-            name = field.type_name.rpartition(".")[2]
-            group = next(each for each in message.nested_type if each.name == name)
-            return self.message(group, head=f"{label}group {name} = {field.number}{told} {{")
         return [f"{label}{_type(field)} {field.name} = {field.number}{told};"]
 
     def _field_options(self, field: F) -> list[str]:
@@ -154,7 +155,7 @@ class _Printer:
         return [f"service {service.name} {{", *_indented(lines), "}"]
 
     def _extend(self, field: F) -> list[str]:
-        return [f"extend {field.extendee} {{", *_indented(self._field(field, None, {})), "}"]
+        return [f"extend {field.extendee} {{", *_indented(self._field(field, {})), "}"]
 
     def _extension_range(self, range_: DescriptorProto.ExtensionRange) -> str:
         options = self._options(range_, "ExtensionRangeOptions")

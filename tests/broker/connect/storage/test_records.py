@@ -117,3 +117,10 @@ def test_what_is_asked_of_every_worker_is_read_as_kafkas_write_it():
     assert records.logger_level(*level) == ("broker.connect", "DEBUG")
     for key, value in ((None, None), (b"restart-connector-c", b"1"), (b"logger-cluster-x", b'{"level":1}'), asked):
         assert records.logger_level(key, value) is None
+
+
+def test_a_task_with_a_number_that_is_none_is_passed_over():
+    configurations = Configurations()
+    for number in ("9" * 5_000, "-1", "one", ""):
+        configurations.apply(f"task-c-{number}".encode(), records.dump({"properties": {}}), 0)
+    assert configurations.units() == frozenset()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
-from broker.keystores.files import BadStore
+from broker.keystores.files import BadStore, certificates, private_key
 from broker.net.tls.contexts import client_context, server_context
 from broker.net.tls.settings import TlsSettings
 from broker.net.tls.stores import own_certificate, trusted_certificates
@@ -199,3 +199,19 @@ def test_ciphers_that_cannot_be_heeded_are_refused(suites):
 def test_the_newest_version_can_be_said(changes, version):
     settings = TlsSettings(keystore_key=SERVER.key_pem(), keystore_certificate_chain=SERVER.chain_pem, **changes)
     assert shaken(server_context(settings), ssl.create_default_context(cadata=AUTHORITY.pem)).version() == version
+
+
+@pytest.mark.parametrize("kind", ["CERTIFICATE", "PRIVATE KEY"])
+def test_beginnings_without_ends_are_read_once(kind):
+    """A megabyte of them; reading each up to the text's end took the square of that."""
+    text = f"-----BEGIN {kind}-----\nMIIB\n" * 40_000
+    read = certificates if kind == "CERTIFICATE" else private_key
+    with pytest.raises(BadStore, match="that is PEM"):
+        read(text, "file")
+    whole = f"{text}-----END {kind}-----\n"
+    assert read(whole, "file").count(f"BEGIN {kind}") == 1
+
+
+def test_dashes_within_a_key_do_not_end_it():
+    key = "-----BEGIN RSA PRIVATE KEY-----\nDEK-Info: AES-256-CBC,--1\n\nMI--IB\n-----END RSA PRIVATE KEY-----"
+    assert private_key(f"text\n{key}\ntext", "file") == f"{key}\n"
