@@ -403,6 +403,8 @@ REGISTRY_REFERENCED_BYTES_MAX = 4 * REGISTRY_SCHEMA_BYTES_MAX
 #: Steps of comparing two schemas: pairs of types, fields, branches and symbols, up to 10 microseconds each. One schema
 #: has at most 60,000 of them.
 REGISTRY_COMPARISON_STEPS_MAX = 200_000
+#: Pairs of values that are compared to see whether lists of a JSON schema have one twice; some seconds.
+REGISTRY_UNIQUE_PAIRS_MAX = 2_000_000
 #: Text of what two schemas differ in: 900 KB of fields that are all new have 5 MB.
 REGISTRY_MESSAGES_BYTES_MAX = 16 * 1024 * 1024
 #: Copies of log ends that a start found damaged and cut off, for each partition; then the oldest is removed.
@@ -424,5 +426,7 @@ REST_CONNECTIONS_PER_ADDRESS_MAX = 500
 REQUEST_HEAD_BYTES_MAX = 64 * 1024
 #: Requests that wait on one connection for the answer to the one before; one of 18 bytes takes 2 KB.
 PIPELINED_REQUESTS_MAX = 100
+#: Tasks of a connector: as many as a topic may have partitions. A plugin makes a configuration of each.
+CONNECTOR_TASKS_MAX = 10_000
 #: Of a file that a configuration refers to by a config provider: secrets, certificates.
 CONFIG_PROVIDER_FILE_BYTES_MAX = 1024 * 1024

@@ -16,7 +16,7 @@ class Backoff:
 
     def fail(self) -> float:
         """Count a failed attempt and return the pause before the next one."""
-        pause = self._first * 2 ** min(self.failures, _DOUBLINGS_MAX)
+        pause = self._first * float(2 ** min(self.failures, _DOUBLINGS_MAX))
         self.failures += 1
         if self._spreads and pause > self._longest:
             return random.uniform(0, self._longest)

@@ -36,7 +36,8 @@ class Providers:
         return {key: self._resolved(key, text) if isinstance(text, str) else text for key, text in config.items()}
 
     def _resolved(self, key: str, text: str) -> str:
-        parts, at = [], 0
+        parts: list[str] = []
+        at = 0
         while (start := text.find("${", at)) >= 0 and (end := text.find("}", start)) >= 0:
             parts += text[at:start], self._looked_up(key, text[start : end + 1])
             at = end + 1

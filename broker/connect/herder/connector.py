@@ -6,8 +6,10 @@ from concurrent.futures import Future
 from http.client import HTTPException
 from typing import Any
 
+from broker.common.limits import CONNECTOR_TASKS_MAX
 from broker.common.logs import logger
 from broker.connect.api import ConnectError, SinkConnector
+from broker.connect.backoff import Backoff
 from broker.connect.group.wire import Unit
 from broker.connect.herder.validation import connector_class
 from broker.connect.plugins import task_name
@@ -37,7 +39,7 @@ class RunningConnector(RunningUnit):
         self._wanted = threading.Event()
         self._error: Exception | None = None
         self._unpublished: BaseException | None = None
-        self._pause_s = _PAUSE_FIRST_S
+        self._backoff = Backoff(_PAUSE_FIRST_S, _PAUSE_MAX_S)
 
     def request_task_reconfiguration(self) -> None:
         self._wanted.set()
@@ -82,7 +84,8 @@ class RunningConnector(RunningUnit):
             if self.is_paused:
                 self.wait_while_paused()
                 continue
-            at_most = int(self._props.get("tasks.max", "1"))
+            # One that was stored before there was a bound would end every worker that runs it.
+            at_most = min(int(self._props.get("tasks.max", "1")), CONNECTOR_TASKS_MAX)
             configs = connector.task_configs(at_most)  # type: ignore[attr-defined]
             if len(configs) > at_most and self._props.get("tasks.max.enforce", "true").lower() != "false":
                 raise ConnectError(
@@ -104,14 +107,14 @@ class RunningConnector(RunningUnit):
             self._is_unpublished(error)
             return
         if done is None:
-            self._pause_s = _PAUSE_FIRST_S
+            self._backoff.succeed()
         else:
             done.add_done_callback(self._published)
 
     def _published(self, done: "Future[Any]") -> None:
         """On the thread of whoever writes."""
         if (error := done.exception()) is None:
-            self._pause_s = _PAUSE_FIRST_S
+            self._backoff.succeed()
         else:
             self._is_unpublished(error)
 
@@ -123,5 +126,4 @@ class RunningConnector(RunningUnit):
         error, self._unpublished = self._unpublished, None
         if error is not None and not self.stopping.is_set():
             _log.warning("tasks not published yet", connector=self.unit.connector, reason=words_of(error))
-            self.stopping.wait(self._pause_s)
-            self._pause_s = min(self._pause_s * 2, _PAUSE_MAX_S)
+            self.stopping.wait(self._backoff.fail())

@@ -6,6 +6,7 @@ from typing import Any
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.properties import is_of_security, is_secret
 from broker.common.bounded_patterns import TooManyWays
+from broker.common.limits import CONNECTOR_TASKS_MAX
 from broker.config.definition import ConfigError as WrongReference
 from broker.connect.api import (
     ConfigDef,
@@ -38,7 +39,7 @@ COMMON = (
     ConfigDef(
         ConfigKey("name", ConfigType.STRING, importance=_H, documentation="The connector's name.", validator=not_empty),
         ConfigKey("connector.class", ConfigType.STRING, importance=_H, documentation="Class, or its short name."),
-        ConfigKey("tasks.max", ConfigType.INT, 1, _H, "The most tasks it may have.", between(1)),
+        ConfigKey("tasks.max", ConfigType.INT, 1, _H, "The most tasks it may have.", between(1, CONNECTOR_TASKS_MAX)),
         ConfigKey("tasks.max.enforce", ConfigType.BOOLEAN, True, _L, "Whether more than that are a failure."),
         ConfigKey("key.converter", ConfigType.CLASS, None, _L, "Instead of the worker's."),
         ConfigKey("value.converter", ConfigType.CLASS, None, _L, "Instead of the worker's."),

@@ -4,6 +4,7 @@ import functools
 import json
 from collections.abc import Callable
 from typing import Any
+from unicodedata import category
 from urllib.parse import quote
 
 import anyio
@@ -323,7 +324,7 @@ def _task(request: Request) -> int:
 
 
 def _check_name(name: str) -> None:
-    if not name or any(ord(letter) < 32 or ord(letter) == 127 for letter in name):
+    if not name or any(category(letter) == "Cc" for letter in name):  # 0x80 to 0x9f move a terminal's cursor, too
         raise BadRequest("A connector's name must not be empty or have control characters")
 
 

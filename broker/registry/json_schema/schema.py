@@ -11,7 +11,7 @@ from jsonschema_specifications import REGISTRY as META_SCHEMAS
 from referencing import Registry
 from referencing.jsonschema import DRAFT7, specification_with
 
-from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
+from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX, REGISTRY_UNIQUE_PAIRS_MAX
 from broker.registry.errors import InvalidSchema
 from broker.registry.json_schema.difference import COMPATIBLE, LENIENT, Difference
 from broker.registry.json_schema.differences import differences
@@ -20,6 +20,8 @@ from broker.registry.json_schema.names import Names
 from broker.registry.json_schema.objects import dependencies_of, properties_of
 from broker.registry.schema import Named
 
+#: Which may have one twice.
+_LISTS_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "items", "prefixItems"})
 _SENTENCES = {
     "OPEN": "The new schema has an open content model and has a property or item at path '{path}' which is missing in "
     "the old schema, where it may have been anything",
@@ -63,12 +65,18 @@ class JsonSchema:
 
 
 def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> JsonSchema:
-    """Raises InvalidSchema, also for a reference that would have to be fetched."""
+    """Raises InvalidSchema, also for a reference that would have to be fetched.
+
+    A stored schema that is too costly to check is taken as it is.
+    """
     raw = _loads(text)
     if not isinstance(raw, dict | bool):
         raise InvalidSchema("a JSON schema is an object, true or false")
     _require_shallow(raw)
-    if isinstance(raw, dict):
+    is_checked = isinstance(raw, dict) and _pairs_to_compare(raw) <= REGISTRY_UNIQUE_PAIRS_MAX
+    if isinstance(raw, dict) and not is_checked and is_new:
+        raise InvalidSchema("it has too many values of different kinds in one list; use strings or numbers alone")
+    if is_checked:
         try:
             validator_for(raw, default=Draft7Validator).check_schema(raw)
         except SchemaError as error:
@@ -111,6 +119,24 @@ def _require_shallow(raw: Any) -> None:
             raise InvalidSchema(f"the schema is nested more than {2 * REGISTRY_SCHEMA_DEPTH_MAX} deep")
         children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
         waiting += [(each, depth + 1) for each in children]
+
+
+def _pairs_to_compare(raw: Any) -> int:
+    """How many pairs of values are compared to see whether lists have one twice, as an enum's may not.
+
+    The validator sorts strings and numbers; of any other list it compares each value with each.
+    """
+    waiting, count = [("", raw)], 0
+    while waiting:
+        keyword, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.items()
+        elif isinstance(value, list):
+            kinds = set(map(type, value))
+            if keyword not in _LISTS_OF_SCHEMAS and not (kinds <= {str} or kinds <= {int, float}):
+                count += len(value) ** 2 // 2
+            waiting += (("", each) for each in value)
+    return count
 
 
 def _specification(raw: Any) -> Any:

@@ -76,7 +76,7 @@ def version_of(request: Request) -> int | None:
     text = request.path_params["version"]
     if text in ("latest", "-1"):
         return None
-    if not text.isdecimal() or not 0 < int(text) < 2**31:
+    if not text.isdecimal() or len(text) > 10 or not 0 < int(text) < 2**31:
         raise RegistryError(
             42202,
             f"The specified version '{text[:50]}' is not a valid version id. Allowed values are "

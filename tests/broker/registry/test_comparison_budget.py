@@ -29,14 +29,3 @@ def test_a_comparison_without_steps_left_is_refused(kind, text, monkeypatch):
     monkeypatch.setattr(comparison_budget, "REGISTRY_COMPARISON_STEPS_MAX", 15)
     with pytest.raises(InvalidSchema, match="comparing it takes too long: it is combined"):
         parsed.incompatibilities(parsed, lenient=False)
-
-
-def test_combinations_of_the_same_alternatives_are_refused():
-    """Each pair of alternatives is compared once, and met as often as there are combinations of them."""
-    alternatives = {f"a{each}": {"type": "string", "maxLength": each} for each in range(60)}
-    combined = {"anyOf": [{"$ref": f"#/definitions/{name}"} for name in alternatives]}
-    properties = {f"p{each}": combined for each in range(60)}
-    text = json.dumps({"definitions": alternatives, "properties": properties, "type": "object"})
-    schema, other = parse("JSON", text, ()), parse("JSON", text, ())
-    with pytest.raises(InvalidSchema, match="comparing it takes too long"):
-        schema.incompatibilities(other, lenient=False)

@@ -64,6 +64,14 @@ def test_tasks_that_could_not_be_written_are_told_again_until_they_are(running):
     assert said == [("RUNNING", None)]
 
 
+def test_a_stored_connector_is_asked_for_as_many_tasks_as_the_bound(running, monkeypatch):
+    wanted, told = [], threading.Event()
+    monkeypatch.setattr(Two, "task_configs", lambda _self, max_tasks: wanted.append(max_tasks) or [])
+    running(lambda *_: told.set(), tasks_max="2000000000")
+    assert told.wait(30)
+    assert wanted == [10_000]
+
+
 @pytest.mark.parametrize(("enforced", "fails"), [("true", True), ("false", False)])
 def test_more_tasks_than_may_be_are_a_failure_unless_it_is_said_otherwise(running, enforced, fails):
     told = threading.Event()

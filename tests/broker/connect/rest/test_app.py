@@ -99,3 +99,19 @@ def test_values_are_read_alike_by_who_validates_and_who_creates(client):
     assert {key: validated.get(key) for key in ("tasks.max", "errors.log.enable")} == {
         "tasks.max": made["tasks.max"], "errors.log.enable": made["errors.log.enable"],
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("quoted", ["a%0Ab", "a%00", "%1B%5B2J", "%7F", "%C2%9B2J", "%C2%85"])
+def test_a_name_has_no_control_characters_that_a_terminal_reads(client, quoted):
+    """Kafka's ISO control characters: names come to logs, and logs to terminals."""
+    answer = client.put(f"/connectors/{quoted}/config", json={"connector.class": "FileStreamSource", "topic": "t"})
+    assert (answer.status_code, answer.json()["error_code"]) == (400, 400)
+    assert client.get("/connectors").json() == []
+
+
+def test_more_tasks_than_a_topic_has_partitions_are_no_configuration(client):
+    """A plugin makes a list of as many, which would end the worker, and the next one that runs the connector."""
+    config = {"connector.class": "FileStreamSink", "topics": "t", "file": "/tmp/x", "tasks.max": "2000000000"}
+    answer = client.put("/connectors/c/config", json=config)
+    assert answer.status_code == 400
+    assert "tasks.max" in answer.json()["message"]

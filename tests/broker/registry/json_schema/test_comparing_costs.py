@@ -52,3 +52,34 @@ def test_what_differs_below_a_very_long_name_is_refused():
 
     with pytest.raises(InvalidSchema, match="takes too long"):
         incompatibilities(schema("a"), schema("b"))
+
+
+DRAFT_4 = "http://json-schema.org/draft-04/schema#"
+LONG_LISTS = {
+    "an enum of strings and numbers": {"$schema": DRAFT_4, "enum": [v for n in range(30_000) for v in (n, f"a{n}")]},
+    "an enum of objects": {"$schema": DRAFT_4, "enum": [{"a": n} for n in range(30_000)]},
+    "names that are none": {"dependencies": {"a": [v for n in range(30_000) for v in (n, f"a{n}")]}},
+}
+
+
+@pytest.mark.parametrize("name", LONG_LISTS)
+def test_a_list_whose_values_have_to_be_compared_each_with_each_is_refused(name):
+    with pytest.raises(InvalidSchema, match="too many values of different kinds"):
+        parse(json.dumps(LONG_LISTS[name]), (), is_new=True)
+
+
+def test_a_stored_schema_of_such_a_list_is_read_without_the_check():
+    schema = LONG_LISTS["an enum of objects"]
+    assert parse(json.dumps(schema), (), is_new=False).raw == schema
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$schema": DRAFT_4, "enum": [f"value {n}" for n in range(30_000)]},
+        {"$schema": DRAFT_4, "enum": list(range(30_000))},
+        {"oneOf": [{"const": n} for n in range(3_000)]},
+    ],
+)
+def test_a_long_list_of_strings_numbers_or_some_schemas_is_taken(schema):
+    assert parse(json.dumps(schema), (), is_new=True).raw == schema
