@@ -422,11 +422,3 @@ REGISTRY_COMPILED_MAX = 1_000
 #: and a proxy in front of it stands for many.
 REST_CONNECTIONS_MAX = 1_000
 REST_CONNECTIONS_PER_ADDRESS_MAX = 500
-#: What a REST client may send that is not a request's body: its address and headers, trailers, extensions of chunks.
-REQUEST_HEAD_BYTES_MAX = 64 * 1024
-#: Requests that wait on one connection for the answer to the one before; one of 18 bytes takes 2 KB.
-PIPELINED_REQUESTS_MAX = 100
-#: Tasks of a connector: as many as a topic may have partitions. A plugin makes a configuration of each.
-CONNECTOR_TASKS_MAX = 10_000
-#: Of a file that a configuration refers to by a config provider: secrets, certificates.
-CONFIG_PROVIDER_FILE_BYTES_MAX = 1024 * 1024

@@ -11,12 +11,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from broker.common.connection_places import ConnectionPlaces
 from broker.common.hosts import counted_address
-from broker.common.limits import (
-    PIPELINED_REQUESTS_MAX,
-    REQUEST_HEAD_BYTES_MAX,
-    REST_CONNECTIONS_MAX,
-    REST_CONNECTIONS_PER_ADDRESS_MAX,
-)
+from broker.common.limits import REST_CONNECTIONS_MAX, REST_CONNECTIONS_PER_ADDRESS_MAX
+from broker.common.security_limits import PIPELINED_REQUESTS_MAX, REQUEST_HEAD_BYTES_MAX
 
 #: From the connection, or the first byte of a further request, to the end of its headers; browsers that connect ahead
 #: of need connect again.

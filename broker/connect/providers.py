@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from broker.common.confined_files import open_below
-from broker.common.limits import CONFIG_PROVIDER_FILE_BYTES_MAX
+from broker.common.security_limits import CONFIG_PROVIDER_FILE_BYTES_MAX
 from broker.config.definition import ConfigError
 from broker.config.properties import parse_properties, unescaped
 

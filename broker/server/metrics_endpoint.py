@@ -1,10 +1,11 @@
 """`/metrics` and `/healthz` of a broker over HTTP, on the broker's own loop.
 
-Answers two fixed paths to GET and closes. It reads at most one header block of 8 KB; all is over within five seconds.
-Serving data does not hang on it: a port that is taken is warned of, and tried again until it is free.
+Answers two fixed paths to GET and closes. It reads at most one header block of 8 KB; what neither comes nor is read
+ends after five seconds. Serving data does not hang on it: a port that is taken is warned of, and tried again until it is free.
 """
 
 import asyncio
+import socket
 from collections.abc import Callable
 from errno import EADDRINUSE
 from urllib.parse import parse_qs
@@ -68,6 +69,8 @@ class MetricsEndpoint:
         _log.info("metrics are served", address=f"{host}:{port}")
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # Closing waits for a client to read: one that reads nothing for so long is gone.
+        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(_TIMEOUT_S * 1_000))
         try:
             async with asyncio.timeout(_TIMEOUT_S):
                 head = await reader.readuntil(END_OF_HEAD)

@@ -6,8 +6,8 @@ from concurrent.futures import Future
 from http.client import HTTPException
 from typing import Any
 
-from broker.common.limits import CONNECTOR_TASKS_MAX
 from broker.common.logs import logger
+from broker.common.security_limits import CONNECTOR_TASKS_MAX
 from broker.connect.api import ConnectError, SinkConnector
 from broker.connect.backoff import Backoff
 from broker.connect.group.wire import Unit

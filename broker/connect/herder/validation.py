@@ -6,7 +6,7 @@ from typing import Any
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.properties import is_of_security, is_secret
 from broker.common.bounded_patterns import TooManyWays
-from broker.common.limits import CONNECTOR_TASKS_MAX
+from broker.common.security_limits import CONNECTOR_TASKS_MAX
 from broker.config.definition import ConfigError as WrongReference
 from broker.connect.api import (
     ConfigDef,

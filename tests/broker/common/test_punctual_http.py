@@ -7,8 +7,9 @@ import pytest
 import uvicorn
 
 from broker.common import punctual_http
-from broker.common.limits import PIPELINED_REQUESTS_MAX, REST_CONNECTIONS_MAX, REST_CONNECTIONS_PER_ADDRESS_MAX
+from broker.common.limits import REST_CONNECTIONS_MAX, REST_CONNECTIONS_PER_ADDRESS_MAX
 from broker.common.punctual_http import PunctualProtocol, bounded_protocol
+from broker.common.security_limits import PIPELINED_REQUESTS_MAX
 from broker.connect.rest import serving
 from broker.registry import process
 

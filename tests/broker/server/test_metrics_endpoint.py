@@ -1,6 +1,7 @@
 """`/metrics` beside a broker that serves whatever becomes of it."""
 
 import asyncio
+import os
 import socket
 
 import pytest
@@ -98,3 +99,21 @@ def test_the_controller_counts_unclean_elections_and_the_brokers_of_another_kafk
         ("barnabas_broker_unclean_leader_elections_total", 3)
     ]
     assert [(each.name, each.value) for each in foreign.samples] == [("barnabas_broker_foreign_brokers", 2)]
+
+
+async def test_a_client_that_reads_no_answer_is_hung_up_on(endpoint, monkeypatch):
+    class Long:
+        def collect(self):
+            yield GaugeMetricFamily("long", "x" * 32 * 1024 * 1024, value=1)
+
+    monkeypatch.setattr(metrics_endpoint, "_TIMEOUT_S", 0.5)
+    endpoint._registry.register(Long())
+    await endpoint.start("127.0.0.1", 0)
+    port = endpoint._server.sockets[0].getsockname()[1]
+    before = len(os.listdir("/proc/self/fd"))
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.transport.pause_reading()
+    writer.write(b"GET /metrics HTTP/1.1\r\n\r\n")
+    await eventually(lambda: len(os.listdir("/proc/self/fd")) == before + 2, "both ends are open")
+    await eventually(lambda: len(os.listdir("/proc/self/fd")) == before + 1, "the broker's end is closed")
+    writer.transport.abort()
