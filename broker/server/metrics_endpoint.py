@@ -1,7 +1,8 @@
 """`/metrics` and `/healthz` of a broker over HTTP, on the broker's own loop.
 
 Answers two fixed paths to GET and closes. It reads at most one header block of 8 KB; what neither comes nor is read
-ends after five seconds. Serving data does not hang on it: a port that is taken is warned of, and tried again until it is free.
+ends after five seconds. Serving data does not hang on it: a port that is taken is warned of, and tried again until it
+is free.
 """
 
 import asyncio
