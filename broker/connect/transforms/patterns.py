@@ -113,7 +113,7 @@ class DateFormat:
             return re.escape(part)
         letter, count = part
         if letter == "M" and count >= 3:
-            return "([A-Za-z]++)"
+            return f"({_any_of(_MONTHS)})"
         is_abutting = index + 1 < len(self._parts) and not isinstance(self._parts[index + 1], str)
         if _FIELDS[letter][1] == _DIGITS:
             return rf"(\d{{{count}}})" if is_abutting else f"({_DIGITS})"
@@ -142,7 +142,12 @@ def _zone(_moment: datetime, _count: int) -> str:
     return "+0000"
 
 
-#: As SimpleDateFormat reads numbers and names: all that is there, and none of it is given back. Values are strangers'.
+def _any_of(names: list[str]) -> str:
+    """The names in full or short."""
+    return "|".join(f"{name}|{name[:3]}" for name in names)
+
+
+#: As SimpleDateFormat reads a number: all digits, and none is given back. Values are strangers'.
 _DIGITS = r"\d++"
 _FIELDS: dict[str, tuple[Callable[[datetime, int], str], str]] = {
     "y": (_year, _DIGITS),
@@ -157,7 +162,7 @@ _FIELDS: dict[str, tuple[Callable[[datetime, int], str], str]] = {
     "s": (_padded(lambda moment: moment.second), _DIGITS),
     "S": (_padded(lambda moment: moment.microsecond // 1000), _DIGITS),
     "a": (lambda moment, _count: "AM" if moment.hour < 12 else "PM", "AM|PM"),
-    "E": (_day_name, "[A-Za-z]++"),
+    "E": (_day_name, _any_of(_DAYS)),
     "z": (lambda _moment, _count: "UTC", "UTC|GMT|Z"),
     "Z": (_zone, r"[+-]\d{4}"),
     "X": (lambda _moment, _count: "Z", r"Z|[+-]\d\d(?::?\d\d)?"),

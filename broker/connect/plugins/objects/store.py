@@ -27,7 +27,8 @@ class Directory:
             root = root_of(self._root) or self._root
             with directories_below(root, path.parent, creates=True) as directories:
                 _replace(path.name, data, directories[-1])
-                for directory in reversed(directories):  # each may be new
+                own = directories[len(self._root.relative_to(root).parts) :]
+                for directory in reversed(own):  # each may be new
                     sync_directory(directory)
         except OSError as error:
             raise RetriableError(f"{path} cannot be written: {error.strerror}") from error

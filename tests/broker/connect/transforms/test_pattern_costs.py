@@ -10,7 +10,7 @@ from broker.connect.transforms.patterns import PATTERN_LENGTH_MAX, DateFormat, j
 
 FORMATS = {
     "numbers between equal digits": ("'1'".join(["y"] * 30) + "'x'", "1" * 90),
-    "names side by side": ("MMMEEE" * 20 + "'0'", "a" * 90),
+    "names side by side": ("MMMEEE" * 20 + "'0'", "MayMonMaySun" * 9),
 }
 
 
@@ -38,6 +38,8 @@ def test_dates_are_read_as_before():
         .startswith("2024-02-29T23:59:58.12")
     )
     assert DateFormat("f", "EEE, d MMM yyyy").parse("Mon, 5 Feb 2024").isoformat().startswith("2024-02-05")
+    assert DateFormat("f", "dMMM'T'HH").parse("3mayT05").isoformat().startswith("1970-05-03T05")
+    assert DateFormat("f", "EEEEMMMMd").parse("MondayJanuary5").isoformat().startswith("1970-01-05")
     with pytest.raises(DataError):
         DateFormat("f", "yyyy-MM").parse("2024")
 
