@@ -398,13 +398,9 @@ REGISTRY_VERSIONS_MAX = 500_000
 REGISTRY_WRITES_WAITING_MAX = 100
 #: Parsed schemas that are kept for the next comparison.
 REGISTRY_PARSED_MAX = 1_000
-#: What a schema refers to, all texts together: four of the largest.
-REGISTRY_REFERENCED_BYTES_MAX = 4 * REGISTRY_SCHEMA_BYTES_MAX
 #: Steps of comparing two schemas: pairs of types, fields, branches and symbols, up to 10 microseconds each. One schema
 #: has at most 60,000 of them.
 REGISTRY_COMPARISON_STEPS_MAX = 200_000
-#: Pairs of values that are compared to see whether lists of a JSON schema have one twice; some seconds.
-REGISTRY_UNIQUE_PAIRS_MAX = 2_000_000
 #: Text of what two schemas differ in: 900 KB of fields that are all new have 5 MB.
 REGISTRY_MESSAGES_BYTES_MAX = 16 * 1024 * 1024
 #: Copies of log ends that a start found damaged and cut off, for each partition; then the oldest is removed.

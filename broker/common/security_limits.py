@@ -103,3 +103,8 @@ PIPELINED_REQUESTS_MAX = 100
 CONNECTOR_TASKS_MAX = 10_000
 #: Of a file that a configuration refers to by a config provider: secrets, certificates.
 CONFIG_PROVIDER_FILE_BYTES_MAX = 1024 * 1024
+
+#: What a schema refers to, all texts together: four of the largest (REGISTRY_SCHEMA_BYTES_MAX).
+REGISTRY_REFERENCED_BYTES_MAX = 4 * 900_000
+#: Pairs of values that are compared to see whether lists of a JSON schema have one twice; some seconds.
+REGISTRY_UNIQUE_PAIRS_MAX = 2_000_000

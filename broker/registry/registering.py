@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from broker.common.limits import REGISTRY_REFERENCED_BYTES_MAX as _BYTES_MAX
 from broker.common.limits import REGISTRY_REFERENCES_MAX, REGISTRY_VERSIONS_MAX
+from broker.common.security_limits import REGISTRY_REFERENCED_BYTES_MAX as _BYTES_MAX
 from broker.registry.errors import InvalidSchema, RegistryError, not_permitted
 from broker.registry.names import context_of, within
 from broker.registry.records import Record, SchemaKey, schema_record

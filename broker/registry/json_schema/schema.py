@@ -11,7 +11,8 @@ from jsonschema_specifications import REGISTRY as META_SCHEMAS
 from referencing import Registry
 from referencing.jsonschema import DRAFT7, specification_with
 
-from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX, REGISTRY_UNIQUE_PAIRS_MAX
+from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
+from broker.common.security_limits import REGISTRY_UNIQUE_PAIRS_MAX
 from broker.registry.errors import InvalidSchema
 from broker.registry.json_schema.difference import COMPATIBLE, LENIENT, Difference
 from broker.registry.json_schema.differences import differences

@@ -2,7 +2,8 @@
 
 import pytest
 
-from broker.common.limits import REGISTRY_REFERENCED_BYTES_MAX, REGISTRY_SCHEMA_BYTES_MAX
+from broker.common.limits import REGISTRY_SCHEMA_BYTES_MAX
+from broker.common.security_limits import REGISTRY_REFERENCED_BYTES_MAX
 from broker.registry.errors import InvalidSchema
 from broker.registry.records import schema_record
 from broker.registry.registering import referred
