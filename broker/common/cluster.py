@@ -14,6 +14,8 @@ LEADER_DURING_DELETE = -2
 EPOCH_DURING_DELETE = -2
 #: zk_version of a state that has not been written yet.
 NOT_WRITTEN = -1
+#: End offset of a log that is missing.
+NO_LOG = -1
 #: Values of leader_recovery_state (KIP-704): RECOVERING after an unclean election.
 RECOVERED = 0
 RECOVERING = 1
@@ -99,6 +101,26 @@ def _non_empty(replicas: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...
     return {index: ids for index, ids in replicas.items() if ids}
 
 
+class LogLoss(NamedTuple):
+    """What a start found of a replica's log that had lost its end, or all of it: KIP-966 compares logs by the same."""
+
+    broker_id: int
+    #: -1 for a log without records.
+    last_epoch: int
+    #: Exclusive; NO_LOG if there is no log.
+    end_offset: int
+
+    @property
+    def is_total(self) -> bool:
+        """Whether the log is missing."""
+        return self.end_offset == NO_LOG
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The greater of two belongs to the log that has what the other has, and more."""
+        return self.last_epoch, self.end_offset
+
+
 @dataclass(frozen=True, slots=True)
 class LeaderAndIsr:
     """A partition's state znode. `leader` is -1 for none; `zk_version` is what the next write must find."""
@@ -109,6 +131,8 @@ class LeaderAndIsr:
     controller_epoch: int
     zk_version: int = NOT_WRITTEN
     leader_recovery_state: int = RECOVERED
+    #: Of the replicas that left the ISR because of a loss since the last leader led, and of those without a log.
+    log_losses: tuple[LogLoss, ...] = ()
 
     @property
     def has_leader(self) -> bool:
@@ -116,7 +140,7 @@ class LeaderAndIsr:
 
     def with_isr(self, isr: tuple[int, ...]) -> "LeaderAndIsr":
         """The same leader in the same epoch with another ISR: what a leader may write itself, once it has recovered."""
-        return replace(self, isr=isr, leader_recovery_state=RECOVERED)
+        return replace(self, isr=isr, leader_recovery_state=RECOVERED, log_losses=())
 
     def recovering(self) -> "LeaderAndIsr":
         """The same state under a leader that lacks committed records."""
@@ -127,7 +151,15 @@ class LeaderAndIsr:
         return replace(self, zk_version=zk_version)
 
     def next(self, leader: int, isr: tuple[int, ...], controller_epoch: int) -> "LeaderAndIsr":
-        """The state that follows: another leader or ISR always means a higher leader epoch."""
+        """The state that follows: another leader or ISR always means a higher leader epoch.
+
+        Losses are of no interest any more once there is a leader.
+        """
         return replace(
-            self, leader=leader, isr=isr, leader_epoch=self.leader_epoch + 1, controller_epoch=controller_epoch
+            self,
+            leader=leader,
+            isr=isr,
+            leader_epoch=self.leader_epoch + 1,
+            controller_epoch=controller_epoch,
+            log_losses=self.log_losses if leader == NO_BROKER else (),
         )

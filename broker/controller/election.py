@@ -1,8 +1,9 @@
 """Who leads a partition: functions of the assignment, the state and the replicas that are online; nothing else."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
-from broker.common.cluster import LeaderAndIsr
+from broker.common.cluster import LeaderAndIsr, LogLoss
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import NO_BROKER
 
@@ -27,7 +28,11 @@ def next_state(
     and the first to come back may lead.
 
     Replicas whose log directory is `full` lead only while no other of the ISR has room. A leader that hands over for
-    that leaves the ISR with it, because acks=all would wait for it; it joins again once it has caught up.
+    that leaves the ISR with it, because acks=all would wait for it; it joins again once it has caught up. It stays in
+    an ISR that would have one member without it: a record in two places is worth more than the wait, which
+    replica.lag.time.max.ms bounds.
+
+    An elected leader that has reported a loss is marked as recovering: what it lacks another replica may hold.
     """
     in_sync = tuple(replica for replica in state.isr if replica in online)
     if not in_sync:
@@ -37,11 +42,14 @@ def next_state(
     if leader not in in_sync:
         leader = _preferred(assignment, with_room or in_sync)
     elif leader in full and with_room:
-        in_sync = tuple(replica for replica in in_sync if replica != leader)
+        if len(in_sync) > 2:
+            in_sync = tuple(replica for replica in in_sync if replica != leader)
         leader = _preferred(assignment, with_room)
-    if (leader, in_sync) == (state.leader, state.isr):
+    if (leader, in_sync) == (state.leader, state.isr) and not state.log_losses:
         return None
-    return state.next(leader, in_sync, controller_epoch)
+    elected = state.next(leader, in_sync, controller_epoch)
+    has_loss = leader != state.leader and any(loss.broker_id == leader for loss in state.log_losses)
+    return elected.recovering() if has_loss else elected
 
 
 def last_state(
@@ -72,24 +80,48 @@ def preferred_state(
     return state.next(preferred, state.isr, controller_epoch)
 
 
-def state_after_loss(state: LeaderAndIsr, broker_id: int) -> LeaderAndIsr:
-    """What a broker leaves standing, before it registers, of a partition whose log it may have lost the end of.
+def state_after_loss(state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool) -> LeaderAndIsr:
+    """Return what a broker leaves standing, before it registers, of a partition whose log it lost, or the end of it.
 
     Held in sync by its earlier life, it may lack what was acknowledged: whoever else is in the ISR goes before it, even
     if that replica is away and has to be waited for. This is stricter than Kafka with ZooKeeper, where whoever of the
-    ISR comes back first leads, and as strict as KIP-966. If it was the last of the ISR there is nobody to wait for and
-    it may lead, in a later epoch: in its own it would give offsets that others may hold a second meaning.
+    ISR comes back first leads, and as strict as KIP-966.
+
+    If it is the last of the ISR, all others of which have reported losses, the ISR becomes the one of them whose log
+    reaches furthest, as in KIP-966's unclean recovery: it leads, in a later epoch, because in its own it would give
+    offsets that others may hold a second meaning. If none of them has a log, the ISR stays, and `may_lead_empty` tells
+    whether the broker may lead. A loss is not `is_noted`, hence decides nothing, while the leader is alive, from which
+    the log goes on, or if the log is there and cannot be reached.
 
     Hence with min.insync.replicas=2 one machine may lose its page cache at a time without loss, as long as another
-    member stays in the ISR. Replicas that left the ISR before are not remembered (KIP-966 calls them eligible): a
-    machine that loses power when it has become the last of the ISR takes along what it had not fsynced.
+    member stays in the ISR. Replicas that left the ISR without a loss are not remembered (KIP-966 calls them eligible):
+    a machine that loses power when it has become the last of the ISR takes along what it had not fsynced; what others
+    hold of it they keep (`follower_cuts`).
     """
-    if broker_id not in state.isr:
+    others = tuple(replica for replica in state.isr if replica != loss.broker_id)
+    was_in_sync = len(others) < len(state.isr)
+    known = {one.broker_id: one for one in state.log_losses}
+    if is_noted and (was_in_sync or loss.is_total or loss.broker_id in known):
+        known[loss.broker_id] = loss
+    isr = others if was_in_sync else state.isr
+    if not isr:
+        isr = (_furthest(known.values(), loss.broker_id) if is_noted else loss.broker_id,)
+    leader = NO_BROKER if state.leader == loss.broker_id else state.leader
+    losses = tuple(known[broker_id] for broker_id in sorted(known))
+    if (leader, isr, losses) == (state.leader, state.isr, state.log_losses):
         return state
-    others = tuple(replica for replica in state.isr if replica != broker_id)
-    leader = NO_BROKER if state.leader == broker_id else state.leader
-    isr = others or state.isr
-    return state if (leader, isr) == (state.leader, state.isr) else state.next(leader, isr, state.controller_epoch)
+    return replace(state.next(leader, isr, state.controller_epoch), log_losses=losses)
+
+
+def _furthest(losses: Collection[LogLoss], broker_id: int) -> int:
+    """The broker whose log reaches furthest: `broker_id` if it is as good as any, also if none of them has a log."""
+    return max(losses, key=lambda loss: (loss.extent, loss.broker_id == broker_id)).broker_id
+
+
+def may_lead_empty(state: LeaderAndIsr, replicas: Collection[int], broker_id: int) -> bool:
+    """Whether the last of the ISR may lead without a log, because no replica has one."""
+    without_log = {loss.broker_id for loss in state.log_losses if loss.is_total} | {broker_id}
+    return without_log.issuperset(replicas)
 
 
 def unclean_state(

@@ -1,4 +1,4 @@
-"""How logs go: their directories are renamed for good, and what is in them is removed later."""
+"""How logs go, or their ends: their directories are renamed for good, and what is in them is removed later."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +13,9 @@ from broker.log.directory import DELETE_SUFFIX, LogDirectory
 from broker.log.files import fsync_file, open_directory, remove_tree
 from broker.log.gaps import Gap
 from broker.log.hosted_logs import HostedLogs
+from broker.log.kept_truncations import keep_truncated
+from broker.log.log import Log
+from broker.log.truncation import Cut
 
 _log = logger(__name__)
 
@@ -25,6 +28,8 @@ class LogRemoval(HostedLogs):
         self._topic_ids: dict[TopicPartition, UUID] = {}
         #: The topics of new partitions whose logs could not be made: they are new until that is done.
         self._unmade: dict[TopicPartition, UUID] = {}
+        #: Their logs are missing since the start, and only this broker was in sync: none is made while they are here.
+        self.withheld: set[TopicPartition] = set()
         #: Of those that were here at the start, which may have lost their end.
         self._doubtful: set[TopicPartition] = set()
         #: Of those that were here at the start, where segments are missing.
@@ -32,6 +37,8 @@ class LogRemoval(HostedLogs):
         self._set_aside: list[Path] = []
         #: Logs that are closed and to be deleted, and perhaps could not be moved aside yet.
         self._to_delete: set[TopicPartition] = set()
+        #: How often records were kept that a leader did not have.
+        self.truncations_kept = 0
         self._counting = Lock()
 
     def delete(self, partition: TopicPartition) -> bool:
@@ -89,6 +96,27 @@ class LogRemoval(HostedLogs):
             and (remaining := tuple(gap for gap in gaps if gap.next_offset > log.log_start_offset))
         }
 
+    def cut(self, partition: TopicPartition, log: Log, cut: Cut) -> None:
+        """Cut a log that its owner has lent, having kept what may have been acknowledged. For a worker thread.
+
+        Raises ApiError as `Log.cut`, and KAFKA_STORAGE_ERROR if nothing can be kept; then nothing is cut.
+        """
+        if cut.is_kept:
+            try:
+                kept_in = keep_truncated(log, cut)
+            except OSError as error:
+                raise self._refused(partition, error, "cut, because what goes cannot be kept") from error
+            if kept_in is not None:
+                self._homes[partition].strays |= {kept_in}
+                self.truncations_kept += 1
+                _log.error(
+                    "records that may have been acknowledged are truncated for the leader, which lacks them; they are "
+                    "kept in a directory of their own",
+                    partition=str(partition),
+                    path=str(kept_in),
+                )
+        log.cut(cut)
+
     # --- many are deleted at once: the owner closes them, a thread moves them, the owner forgets them
 
     def close(self, partitions: Iterable[TopicPartition]) -> dict[Path, list[TopicPartition]]:
@@ -99,6 +127,7 @@ class LogRemoval(HostedLogs):
         found: dict[Path, list[TopicPartition]] = {}
         for partition in partitions:
             self._unmade.pop(partition, None)
+            self.withheld.discard(partition)
             self._set_unopened_aside(partition)
             log = self._logs.get(partition)
             if log is not None:

@@ -287,6 +287,12 @@ class LogManager(FutureLogs):
         if partition in self._unopened:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._unopened[partition].reason)
         is_new = is_new or self._unmade.get(partition) == topic_id
+        if partition in self.withheld and not is_new:
+            raise ApiError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                f"the log of {partition} is missing, and no other replica was in sync: restore its directory and start "
+                "this broker again, or elect another replica (kafka-leader-election, unclean)",
+            )
         if not is_new and self.offline_directories:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} may be in an offline directory")
         reason = "every log directory is offline"
@@ -295,6 +301,7 @@ class LogManager(FutureLogs):
             try:
                 log = self._create_in(directory, partition, topic_id)
                 self._unmade.pop(partition, None)
+                self.withheld.discard(partition)
                 self._preferred.pop(partition, None)
                 return log
             except OSError as error:

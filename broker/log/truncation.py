@@ -35,10 +35,14 @@ NOTHING_BEFORE = -1
 
 
 class Cut(NamedTuple):
-    """What is to be done to a log: it ends at `offset`, or, if everything goes, starts there too."""
+    """What is to be done to a log: it ends at `offset`, or, if everything goes, starts there too.
+
+    `is_kept`: what goes may have been acknowledged, and is kept aside (`kept_truncations`).
+    """
 
     offset: int
     is_of_all: bool = False
+    is_kept: bool = False
 
 
 class LogExtent(NamedTuple):

@@ -23,6 +23,8 @@ class LeadershipState:
     replicas: tuple[int, ...]
     controller_epoch: int
     zk_version: int
+    #: The leader lacks what others may hold, and has no follower in sync yet (KIP-704).
+    is_recovering: bool = False
 
 
 @dataclass(slots=True)
@@ -57,6 +59,11 @@ class Partition:
     def is_in_sync(self) -> bool:
         """Whether this replica was in the ISR when it was last told its role; a leader's ISR may have changed since."""
         return self.state is not None and self.broker_id in self.state.isr
+
+    @property
+    def has_recovering_leader(self) -> bool:
+        """Whether the leader was elected from outside the ISR, or after it had lost the end of its log."""
+        return self.state is not None and self.state.is_recovering
 
     @property
     def leader_epoch(self) -> int:
@@ -218,6 +225,11 @@ class Partition:
         """As follower: our log was cut, and ends at `log_end_offset` now."""
         self.log_end_offset = log_end_offset
         self.high_watermark = min(self.high_watermark, log_end_offset)
+
+    def truncation_failed(self, high_watermark: int, log_end_offset: int) -> None:
+        """As follower: our log was not cut after all, and what was known to be committed still is."""
+        self.log_end_offset = log_end_offset
+        self.high_watermark = min(high_watermark, log_end_offset)
 
     def started_over(self, offset: int) -> None:
         """As follower: everything in our log is gone, or about to go; it starts and ends at `offset`."""

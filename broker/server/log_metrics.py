@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from broker.common.plain_prometheus import GaugeMetricFamily, Metric
+from broker.common.plain_prometheus import CounterMetricFamily, GaugeMetricFamily, Metric
 from broker.config.broker import BrokerConfig
 from broker.log.manager import LogManager
 from broker.server.authorizer_metrics import has_names
@@ -23,8 +23,19 @@ class LogMetrics:
         yield from self._of_directories()
         yield _gauge(
             "stray_logs",
-            "Directories named -stray: logs of no partition of this broker, and parts that recovery cut off.",
+            "Directories named -stray: logs of no partition of this broker, parts that recovery cut off, and records "
+            "that a leader lacked.",
             len(self._logs.strays),
+        )
+        yield _gauge(
+            "logs_missing",
+            "Partitions without a leader: their logs are missing at this broker, the last one in sync.",
+            len(self._logs.withheld),
+        )
+        yield CounterMetricFamily(
+            _PREFIX + "truncations_kept",
+            "Truncations of records that may have been acknowledged and that the leader lacked, kept in -stray.",
+            value=self._logs.truncations_kept,
         )
         yield _gauge(
             "logs_unopened",

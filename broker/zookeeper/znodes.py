@@ -11,10 +11,12 @@ from typing import Any
 from uuid import UUID
 
 from broker.common.cluster import (
+    NO_LOG,
     BrokerEndpoint,
     BrokerRegistration,
     LeaderAndIsr,
     LiveBroker,
+    LogLoss,
     TopicAssignment,
 )
 from broker.common.types import NO_BROKER, NO_TOPIC_ID, TopicPartition
@@ -205,7 +207,13 @@ def encode_state(state: LeaderAndIsr) -> bytes:
     }
     if state.leader_recovery_state:
         fields["leader_recovery_state"] = state.leader_recovery_state
+    if state.log_losses:
+        fields["log_losses"] = [list(loss) for loss in state.log_losses]
     return _encode(fields)
+
+
+def _log_loss(broker_id: Any, last_epoch: Any, end_offset: Any) -> LogLoss:
+    return LogLoss(int32(broker_id), int32(last_epoch, -1), max(int(end_offset), NO_LOG))
 
 
 def decode_state(partition: TopicPartition, data: bytes, zk_version: int) -> LeaderAndIsr:
@@ -218,6 +226,7 @@ def decode_state(partition: TopicPartition, data: bytes, zk_version: int) -> Lea
             controller_epoch=int32(fields["controller_epoch"]),
             zk_version=zk_version,
             leader_recovery_state=int32(fields.get("leader_recovery_state", 0)),
+            log_losses=tuple(_log_loss(*loss) for loss in fields.get("log_losses", ())),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise MalformedZnode(f"{state_path(partition)} lacks {error}") from error

@@ -58,7 +58,7 @@ class LogCuts:
     def _cut(self, directory: Path, cuts: dict[TopicPartition, Cut]) -> None:
         for partition, cut in cuts.items():
             log = self._logs.get(partition)
-            ended = self._disk.submit(directory, partition, partial(log.cut, cut))
+            ended = self._disk.submit(directory, partition, partial(self._logs.cut, partition, log, cut))
             ended.add_done_callback(partial(self._ended, partition, log))
         if self._waiting[directory]:
             self._note(directory)

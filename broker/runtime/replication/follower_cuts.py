@@ -1,24 +1,22 @@
 """A follower's log is cut, or emptied, on a worker thread, and what the partition believes of itself goes with it.
 
-From the first moment nothing is served of what goes. Until the log may be written again, which the future tells, the
-partition takes no role. Both raise ApiError, and so do the futures.
+What goes is kept aside if it is committed, as far as is known here, or if the leader is recovering: then the leader
+lacks what was acknowledged. From the first moment nothing is served of what goes. Until the log may be written again,
+which the future tells, the partition takes no role. Both raise ApiError, and so do the futures.
 """
 
 import asyncio
+from functools import partial
 
-from broker.common.logs import logger
 from broker.log.truncation import Cut
 from broker.runtime.replication.hosted_partition import HostedPartition
 from broker.runtime.replication.replica_manager import ReplicaManager
 
-_log = logger(__name__)
-
 
 def truncate(replicas: ReplicaManager, hosted: HostedPartition, offset: int) -> "asyncio.Future[None]":
     """Cut what the leader does not have."""
-    _warn_of_committed(hosted, offset)
     end_offset = min(offset, hosted.log.log_end_offset)
-    done = _cut(replicas, hosted, Cut(offset))
+    done = _cut(replicas, hosted, Cut(offset, is_kept=_may_be_acknowledged(hosted, offset)))
     hosted.partition.record_truncation(end_offset)
     return done
 
@@ -26,25 +24,28 @@ def truncate(replicas: ReplicaManager, hosted: HostedPartition, offset: int) -> 
 def start_over_at(replicas: ReplicaManager, hosted: HostedPartition, offset: int) -> "asyncio.Future[None]":
     """Empty the log: nothing of it is in the leader's, which begins at `offset`.
 
-    If it begins behind the high watermark, retention has removed what goes here; if before, committed records go.
+    If it begins behind the log's end, retention has removed what goes here, at the leader.
     """
-    _warn_of_committed(hosted, offset)
-    done = _cut(replicas, hosted, Cut(offset, is_of_all=True))
+    is_kept = offset < hosted.log.log_end_offset and _may_be_acknowledged(hosted, offset)
+    done = _cut(replicas, hosted, Cut(offset, is_of_all=True, is_kept=is_kept))
     hosted.partition.started_over(offset)
     return done
 
 
-def _warn_of_committed(hosted: HostedPartition, offset: int) -> None:
-    if offset < hosted.partition.high_watermark:
-        _log.warning(
-            "committed records are cut off: the leader was elected from outside the ISR, or lost its disk",
-            partition=str(hosted.partition.topic_partition),
-            high_watermark=hosted.partition.high_watermark,
-            offset=offset,
-        )
+def _may_be_acknowledged(hosted: HostedPartition, offset: int) -> bool:
+    return offset < hosted.partition.high_watermark or hosted.partition.has_recovering_leader
 
 
 def _cut(replicas: ReplicaManager, hosted: HostedPartition, cut: Cut) -> "asyncio.Future[None]":
+    high_watermark = hosted.partition.high_watermark
     done = replicas.logs.cuts.begin(hosted.partition.topic_partition, hosted.log, cut)
-    done.add_done_callback(lambda _: hosted.partition.record_truncation(hosted.log.log_end_offset))
+    done.add_done_callback(partial(_ended, hosted, high_watermark))
     return done
+
+
+def _ended(hosted: HostedPartition, high_watermark: int, done: "asyncio.Future[None]") -> None:
+    """What was not cut is as committed as it was: another try has to keep it aside, too."""
+    if not done.cancelled() and done.exception() is not None:
+        hosted.partition.truncation_failed(high_watermark, hosted.log.log_end_offset)
+    else:
+        hosted.partition.record_truncation(hosted.log.log_end_offset)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
+from broker.common.cluster import RECOVERING
 from broker.common.logs import logger
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
-from broker.replication.partition import Partition
+from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState
+from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.audit.append_count import AppendCount
 
 _log = logger(__name__)
@@ -50,6 +52,19 @@ class ReadResult(NamedTuple):
     end_offset: int
     log_start_offset: int
     log: Log
+
+
+def role_of(state: LeaderAndIsrPartitionState) -> LeadershipState:
+    """Return what LeaderAndIsr says of a partition."""
+    return LeadershipState(
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        isr=tuple(state.isr),
+        replicas=tuple(state.replicas),
+        controller_epoch=state.controller_epoch,
+        zk_version=state.partition_epoch,
+        is_recovering=state.leader_recovery_state == RECOVERING,
+    )
 
 
 def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:

@@ -4,7 +4,8 @@ Every start compares ZooKeeper's assignment with the logs: a partition's directo
 log directories that was replaced or taken out of the configuration, leaves no other trace (KAFKA-14139). Checkpoints
 name no partition that was made since they were written, and go with their directory. So a partition whose role had not
 arrived when the broker was killed counts as lost as well. That is harmless: another member of the ISR leads it, or the
-broker itself in a later epoch, once all others have left the ISR in the same way.
+broker itself in a later epoch, once all other replicas have reported that they have no log either. Until then a broker
+that was the last of the ISR makes no log, and refuses to lead: another replica may have every record.
 
 Nobody else can be relied upon to notice that it was away. If the controller dies at the same time, the next one finds
 the broker registered, and what leaders write meanwhile names it as before; then it would lead on, or be elected, with a
@@ -18,10 +19,10 @@ change, and a write to an ISR stands only over the version it was derived from (
 import asyncio
 from collections.abc import Iterable
 
-from broker.common.cluster import LeaderAndIsr, TopicAssignment
+from broker.common.cluster import NO_LOG, LeaderAndIsr, LogLoss, TopicAssignment
 from broker.common.logs import logger
-from broker.common.types import TopicPartition
-from broker.controller.election import state_after_loss
+from broker.common.types import NO_BROKER, NO_LEADER_EPOCH, TopicPartition
+from broker.controller.election import may_lead_empty, state_after_loss
 from broker.log.manager import LogManager
 from broker.zookeeper.store import ClusterStore
 
@@ -42,25 +43,53 @@ class LostLogs:
     async def leave_isrs(self, topics: Iterable[TopicAssignment]) -> None:
         """Raises the errors of `broker.zookeeper.errors`; the next start then does it again, whatever was done."""
         lost = [
-            TopicPartition(topic.topic, index)
+            (TopicPartition(topic.topic, index), replicas)
             for topic in topics
             for index, replicas in topic.partitions.items()
             if self._broker_id in replicas
             and not self._logs.has_whole(TopicPartition(topic.topic, index), topic.topic_id)
         ]
-        await asyncio.gather(*(self._leave(partition) for partition in lost))
+        await asyncio.gather(*(self._leave(partition, replicas) for partition, replicas in lost))
         if self._logs.may_lack_records:
             await asyncio.to_thread(self._logs.note_machine_start)
 
-    async def _leave(self, partition: TopicPartition) -> None:
+    async def _leave(self, partition: TopicPartition, replicas: tuple[int, ...]) -> None:
+        loss, is_out_of_reach = self._loss_of(partition), self._logs.is_out_of_reach(partition)
         async with self._turn:
             found = await self._store.state(partition)
             while found is not None:
-                wanted = state_after_loss(found, self._broker_id)
+                is_noted = not is_out_of_reach and not await self._is_registered(found.leader)
+                wanted = state_after_loss(found, loss, is_noted=is_noted)
                 before, found = found, await self._store.write_isr(partition, wanted)
                 if found is not None and found == wanted.at_version(found.zk_version):
+                    if loss.is_total and not is_out_of_reach and wanted.isr == (self._broker_id,):
+                        self._withhold(partition, replicas, wanted)
                     self._report(partition, before, wanted)
                     return
+
+    def _loss_of(self, partition: TopicPartition) -> LogLoss:
+        log = self._logs.get(partition)
+        if log is None:
+            return LogLoss(self._broker_id, NO_LEADER_EPOCH, NO_LOG)
+        return LogLoss(self._broker_id, log.leader_epoch_at(log.log_end_offset - 1), log.log_end_offset)
+
+    async def _is_registered(self, broker_id: int) -> bool:
+        """Whether the broker lives, but for this one, whose earlier registration is gone."""
+        if broker_id in (NO_BROKER, self._broker_id):
+            return False
+        return await self._store.registered_epoch(broker_id) is not None
+
+    def _withhold(self, partition: TopicPartition, replicas: tuple[int, ...], state: LeaderAndIsr) -> None:
+        """The last of the ISR has no log: it must not lead before it is certain that no other replica has records."""
+        if may_lead_empty(state, replicas, self._broker_id):
+            return
+        self._logs.withheld.add(partition)
+        _log.error(
+            "log is missing, and no other replica was in sync: the partition has no leader. Restore the log's "
+            "directory and start this broker again, or elect another replica (kafka-leader-election, unclean)",
+            partition=str(partition),
+            replicas=str(replicas),
+        )
 
     def _report(self, partition: TopicPartition, before: LeaderAndIsr, after: LeaderAndIsr) -> None:
         if after.isr != before.isr:

@@ -9,10 +9,11 @@ from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.common.types import TopicPartition, may_be_same_topic
+from broker.common.types import NO_BROKER, TopicPartition, may_be_same_topic
 from broker.log.cold_parts import ColdPart
 from broker.log.log import Log
 from broker.log.manager import LogManager, NewLog
+from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState
 from broker.runtime.disk.executor import DiskExecutor
 from broker.runtime.disk.group_flushes import GroupFlushes
 from broker.runtime.disk.log_copies import LogCopies
@@ -73,6 +74,13 @@ class ReplicaLogs:
             if error.code is ErrorCode.INCONSISTENT_TOPIC_ID:
                 self.doubted.add(topic_partition)
             raise
+
+    def release_if_led_elsewhere(
+        self, topic_partition: TopicPartition, broker_id: int, state: LeaderAndIsrPartitionState
+    ) -> None:
+        """Let a missing log be made anew when another replica than `broker_id` leads, or there is no other."""
+        if state.leader not in (NO_BROKER, broker_id) or len(state.replicas) == 1:
+            self._logs.withheld.discard(topic_partition)
 
     def is_out_of_reach(self, topic_partition: TopicPartition) -> bool:
         """Of a log that could not be had: whether that will stay so until this broker starts again."""

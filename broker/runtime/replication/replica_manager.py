@@ -23,9 +23,16 @@ from broker.protocol.messages.leader_and_isr import (
 )
 from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch, parse_batch_header
 from broker.records.control import EndMarker, build_marker
-from broker.replication.partition import LeadershipState, Partition
+from broker.replication.partition import Partition
 from broker.runtime.delayed_fetches import DelayedFetches
-from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, RoleListeners, tell
+from broker.runtime.replication.hosted_partition import (
+    HostedPartition,
+    ProduceResult,
+    ReadResult,
+    RoleListeners,
+    role_of,
+    tell,
+)
 from broker.runtime.replication.leader_flushes import LeaderFlushes
 from broker.runtime.replication.replica_logs import ReplicaLogs
 from broker.runtime.replication.topic_names import TopicNames, note_outcome
@@ -123,6 +130,7 @@ class ReplicaManager:
         topic_partition = TopicPartition(topic.topic_name, state.partition_index)
         try:
             config = configs.get(topic.topic_name)
+            self.logs.release_if_led_elsewhere(topic_partition, self._broker_id, state)
             self._take_role(self._host(topic_partition, topic.topic_id, state.is_new, config), state)
         except ApiError as error:
             return self._role_refused(topic_partition, error)
@@ -152,15 +160,7 @@ class ReplicaManager:
             self._let_go(hosted)
 
     def _take_role(self, hosted: HostedPartition, state: LeaderAndIsrPartitionState) -> None:
-        role = LeadershipState(
-            leader=state.leader,
-            leader_epoch=state.leader_epoch,
-            isr=tuple(state.isr),
-            replicas=tuple(state.replicas),
-            controller_epoch=state.controller_epoch,
-            zk_version=state.partition_epoch,
-        )
-        log = hosted.log
+        role, log = role_of(state), hosted.log
         log.note_unflushed()
         fsynced_end = log.recovery_point if log.is_flush_due else None
         if not hosted.partition.apply(role, log.log_end_offset, self._clock.monotonic_ms(), fsynced_end=fsynced_end):

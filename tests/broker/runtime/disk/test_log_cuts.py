@@ -108,7 +108,10 @@ def disk(monkeypatch):
 
 
 async def test_a_hundred_cuts_write_each_checkpoint_once_and_nothing_on_the_loop(replicas, logs, monkeypatch):
+    """Of what is not committed: what is may be lost at the leader, and is kept first, each log by itself."""
     written, loop_thread, fsync = [], threading.current_thread(), os.fsync
+    for hosted in replicas:
+        hosted.partition.high_watermark = 2
     write = offset_checkpoint.write_offset_checkpoint
 
     def fsync_elsewhere(fd: int) -> None:

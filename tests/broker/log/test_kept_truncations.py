@@ -1,0 +1,129 @@
+"""What a follower truncates for a leader that has less is kept beside its log, in segments that can be read again."""
+
+import errno
+import os
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from structlog.testing import capture_logs
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.log.config import LogConfig
+from broker.log.log import Log
+from broker.log.manager import LogManager
+from broker.log.truncation import Cut
+
+CONFIG = LogConfig(segment_bytes=1_000)
+PARTITION = TopicPartition("t", 0)
+TOPIC_ID = UUID(int=7)
+
+
+@pytest.fixture
+def manager(tmp_path, batch_of):
+    """A log of several segments with two records in each batch."""
+    manager = LogManager([tmp_path], CONFIG, 1, "cluster")
+    manager.load_all()
+    log = manager.get_or_create(PARTITION, TOPIC_ID)
+    while len(log.segments) < 5:
+        number = log.log_end_offset
+        log.append(batch_of(b"%d" % number, b"%d" % (number + 1)), 0)
+    return manager
+
+
+def strays(directory: Path) -> list[Path]:
+    return sorted(directory.glob("t-0.*-stray"))
+
+
+def served_again(stray: Path, records_of) -> list[tuple[int, bytes]]:
+    return records_of(Log.open(stray, CONFIG))
+
+
+@pytest.mark.parametrize(
+    "cut_of",
+    [
+        lambda log: Cut(0, is_of_all=True),
+        lambda log: Cut(0),
+        lambda log: Cut(1),
+        lambda log: Cut(log.segments[2].base_offset),
+        lambda log: Cut(log.segments[2].base_offset + 3),
+        lambda log: Cut(log.log_end_offset - 2),
+    ],
+)
+def test_what_is_cut_is_kept_and_can_be_served_again(manager, records_of, cut_of):
+    log, path = manager.get(PARTITION), manager.get(PARTITION).directory.parent
+    cut, before = cut_of(log), records_of(log)
+    with capture_logs() as lines:
+        manager.cut(PARTITION, log, cut._replace(is_kept=True))
+    (stray,) = strays(path)
+    left = records_of(log)
+    assert left + served_again(stray, records_of) == before
+    assert (stray / "partition.metadata").read_bytes() == (log.directory / "partition.metadata").read_bytes()
+    assert manager.strays == {stray}
+    assert manager.truncations_kept == 1
+    assert [line["log_level"] for line in lines if line.get("path") == str(stray)] == ["error"]
+
+
+def test_what_is_written_after_the_cut_is_not_in_what_was_kept(manager, batch_of, records_of):
+    log, before = manager.get(PARTITION), records_of(manager.get(PARTITION))
+    manager.cut(PARTITION, log, Cut(0, is_of_all=True, is_kept=True))
+    log.append(batch_of(b"of the next leader"), 1)
+    log.purge_segments(0)
+    log.purge_segments(10**9)
+    (stray,) = strays(log.directory.parent)
+    assert served_again(stray, records_of) == before
+
+
+def test_nothing_is_kept_of_a_cut_that_takes_nothing_or_is_of_what_was_never_acknowledged(manager):
+    log = manager.get(PARTITION)
+    manager.cut(PARTITION, log, Cut(log.log_end_offset, is_kept=True))
+    manager.cut(PARTITION, log, Cut(log.log_end_offset - 2))
+    assert strays(log.directory.parent) == []
+    assert manager.truncations_kept == 0
+
+
+@pytest.mark.parametrize("refusal", [errno.ENOSPC, errno.EMFILE])
+def test_nothing_is_cut_that_cannot_be_kept(manager, records_of, monkeypatch, refusal):
+    log, before = manager.get(PARTITION), records_of(manager.get(PARTITION))
+    with monkeypatch.context() as full:
+        full.setattr("broker.log.kept_truncations.write_at", _refuse(refusal))
+        with pytest.raises(ApiError) as refused:
+            manager.cut(PARTITION, log, Cut(log.log_end_offset - 3, is_kept=True))
+    assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert records_of(log) == before
+    assert (strays(log.directory.parent), manager.strays) == ([], frozenset())
+    assert manager.offline_directories == {}
+
+
+def test_where_files_have_one_name_only_whole_segments_are_copied(manager, records_of, monkeypatch):
+    log, before = manager.get(PARTITION), records_of(manager.get(PARTITION))
+    monkeypatch.setattr(os, "link", _refuse(errno.EPERM))
+    manager.cut(PARTITION, log, Cut(0, is_of_all=True, is_kept=True))
+    (stray,) = strays(log.directory.parent)
+    assert served_again(stray, records_of) == before
+
+
+def test_a_kept_truncation_is_on_disk_before_the_high_watermark_that_called_for_it_is_lowered(manager, monkeypatch):
+    """A kill in between would leave a start that truncates without keeping anything."""
+    log, steps = manager.get(PARTITION), []
+    manager.store_high_watermarks({PARTITION: log.log_end_offset})
+    lower = manager._lower
+
+    def note_and_lower(*arguments) -> None:
+        steps.append(len(strays(log.directory.parent)))
+        lower(*arguments)
+
+    monkeypatch.setattr(manager, "_lower", note_and_lower)
+    cut = Cut(2, is_kept=True)
+    manager.note_cuts({PARTITION: cut})
+    assert steps == []
+    manager.cut(PARTITION, log, cut)
+    assert steps == [1]
+
+
+def _refuse(code: int):
+    def refuse(*_arguments) -> None:
+        raise OSError(code, os.strerror(code))
+
+    return refuse
