@@ -40,6 +40,8 @@ class ControllerContext:
         #: Replicas in a log directory that is full, by the last answer of their broker: they follow, and lead only what
         #: nobody else of the ISR can.
         self.full_replicas: set[Replica] = set()
+        #: The last epoch and the end of the logs of replicas that have no leader, by the last answer of their broker.
+        self.log_extents: dict[Replica, tuple[int, int]] = {}
         self.reassignment_notes = ReassignmentNotes()
 
     # -- asking
@@ -123,6 +125,11 @@ class ControllerContext:
             broker_id for broker_id in self.assignment(partition) if Replica(partition, broker_id) in self.full_replicas
         )
 
+    def extents(self, partition: TopicPartition) -> dict[int, tuple[int, int]]:
+        """How far the logs of the partition's replicas reach, by broker; of those that are known."""
+        known = self.log_extents
+        return {each.broker_id: known[each] for each in self.replicas(partition) if each in known}
+
     def wanted_states(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
         """The states to be written for those of `partitions` that are not as they should be."""
         wanted = {}
@@ -192,6 +199,8 @@ class ControllerContext:
         self.failed_replicas -= gone
         self.deferred_replicas -= gone
         self.full_replicas -= gone
+        for replica in gone & self.log_extents.keys():
+            del self.log_extents[replica]
 
     def set_assignment(self, partition: TopicPartition, assignment: ReplicaAssignment) -> None:
         self.topics[partition.topic] = self.topics[partition.topic].having({partition.partition: assignment})

@@ -1,11 +1,11 @@
 """Who leads a partition: functions of the assignment, the state and the replicas that are online; nothing else."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from broker.common.cluster import LeaderAndIsr, LogLoss
+from broker.common.cluster import NO_LOG, LeaderAndIsr, LogLoss
 from broker.common.replica_assignment import ReplicaAssignment
-from broker.common.types import NO_BROKER
+from broker.common.types import NO_BROKER, NO_LEADER_EPOCH
 
 
 def first_state(assignment: tuple[int, ...], online: Collection[int], controller_epoch: int) -> LeaderAndIsr | None:
@@ -45,9 +45,9 @@ def next_state(
         if len(in_sync) > 2:
             in_sync = tuple(replica for replica in in_sync if replica != leader)
         leader = _preferred(assignment, with_room)
-    if (leader, in_sync) == (state.leader, state.isr) and not state.log_losses:
-        return None
     elected = state.next(leader, in_sync, controller_epoch)
+    if (leader, in_sync, elected.log_losses) == (state.leader, state.isr, state.log_losses):
+        return None
     has_loss = leader != state.leader and any(loss.broker_id == leader for loss in state.log_losses)
     return elected.recovering() if has_loss else elected
 
@@ -125,15 +125,24 @@ def may_lead_empty(state: LeaderAndIsr, replicas: Collection[int], broker_id: in
 
 
 def unclean_state(
-    assignment: tuple[int, ...], state: LeaderAndIsr, online: Collection[int], controller_epoch: int
+    assignment: tuple[int, ...],
+    state: LeaderAndIsr,
+    online: Collection[int],
+    controller_epoch: int,
+    extents: Mapping[int, tuple[int, int]],
 ) -> LeaderAndIsr | None:
-    """The state under the first replica that is online, in sync or not, and alone; None when none is.
+    """The state under one replica that is online, in sync or not, and alone; None when none is.
 
-    A leader that was not in sync is marked as recovering (KIP-704), until it writes an ISR itself.
+    It is the one whose log reaches furthest (KIP-966): by last epoch, then by end offset, as far as `extents` tells of
+    each; of several the first of the assignment. A leader that was not in sync is marked as recovering (KIP-704), until
+    it writes an ISR itself.
     """
-    leader = next((replica for replica in assignment if replica in online), None)
-    if leader is None:
+    candidates = [replica for replica in assignment if replica in online]
+    if not candidates:
         return None
+    leader = max(
+        candidates, key=lambda replica: (replica in state.isr, extents.get(replica, (NO_LEADER_EPOCH, NO_LOG)))
+    )
     elected = state.next(leader, (leader,), controller_epoch)
     return elected if leader in state.isr else elected.recovering()
 

@@ -103,7 +103,8 @@ class TopicRemoved:
 @dataclass(frozen=True, slots=True)
 class LeaderAndIsrAnswered:
     """A broker's answer: roles it has taken, those it cannot take because their log directory is offline, and those it
-    could not take just now. `full`: taken, and in a log directory that is full.
+    could not take just now. `full`: taken, and in a log directory that is full. `extents`: the last epoch and the end
+    of logs whose partitions have no leader.
     """
 
     broker_id: int
@@ -112,6 +113,7 @@ class LeaderAndIsrAnswered:
     failed: frozenset[TopicPartition]
     deferred: frozenset[TopicPartition]
     full: frozenset[TopicPartition] = frozenset()
+    extents: Mapping[TopicPartition, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

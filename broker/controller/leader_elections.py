@@ -79,7 +79,8 @@ def _elect_preferred(context: ControllerContext, partition: TopicPartition) -> L
 
 def _elect_unclean(context: ControllerContext, partition: TopicPartition) -> LeaderAndIsr:
     assignment, state = context.assignment(partition), context.states.get(partition)
-    elected = state and unclean_state(assignment, state, context.online_replicas(partition), context.controller_epoch)
+    online, extents = context.online_replicas(partition), context.extents(partition)
+    elected = state and unclean_state(assignment, state, online, context.controller_epoch, extents)
     if elected is None:
         raise ApiError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, f"no replica of {partition} is alive")
     return elected

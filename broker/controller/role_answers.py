@@ -18,6 +18,7 @@ from broker.controller.replica_states import Replica
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, replicas_went_offline, settle
 from broker.controller.topic_deletion import resume_deletion, undeleted_replicas
+from broker.controller.unclean_election import elect_without_records
 
 FIRST_PAUSE_MS = 1_000
 #: A disk that stays full for days costs a line in the log twice a minute.
@@ -32,6 +33,7 @@ def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswe
     if not context.is_current_incarnation(event.broker_id, event.broker_epoch):
         return []
     changed = _note_full(context, event)
+    _note_extents(context, event)
     failed = _assigned(context, event.broker_id, event.failed)
     context.fail(failed)
     deferred = [one for one in _assigned(context, event.broker_id, event.deferred) if context.is_reachable(one)]
@@ -43,7 +45,7 @@ def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswe
     came_back = _came_back(context, event.broker_id, [partition for partition, _ in returned])
     dealt_with = {partition for partition, _ in (*failed, *deferred, *returned)}
     handed_over = correct_states(context, [one for one in changed if one in context.states and one not in dealt_with])
-    return [*went_offline, *came_back, *handed_over]
+    return [*went_offline, *came_back, *handed_over, *elect_without_records(context, sorted(event.extents))]
 
 
 def _note_full(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[TopicPartition]:
@@ -53,6 +55,14 @@ def _note_full(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[
     context.full_replicas -= taken
     context.full_replicas |= full
     return sorted(partition for partition, _ in known ^ full)
+
+
+def _note_extents(context: ControllerContext, event: LeaderAndIsrAnswered) -> None:
+    """Note how far logs reach whose partitions have no leader; of those that have one nothing is known any more."""
+    for replica in _assigned(context, event.broker_id, event.taken):
+        context.log_extents.pop(replica, None)
+        if replica.partition in event.extents:
+            context.log_extents[replica] = event.extents[replica.partition]
 
 
 def _assigned(context: ControllerContext, broker_id: int, partitions: Iterable[TopicPartition]) -> list[Replica]:

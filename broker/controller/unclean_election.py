@@ -8,11 +8,14 @@ elect, and again when the configuration of such a topic changes.
 from collections.abc import Iterable, Mapping
 
 from broker.common.cluster import LeaderAndIsr
-from broker.common.types import TopicPartition
+from broker.common.types import NO_LEADER_EPOCH, TopicPartition
 from broker.controller.context import ControllerContext
 from broker.controller.effects import Effect, ReadUncleanElection, TellUncleanElections, UncleanElection, WriteStates
 from broker.controller.election import unclean_state
 from broker.controller.events import ConfigChanged, UncleanElectionRead
+
+#: The extent of a log that never had a record.
+_EMPTY = (NO_LEADER_EPOCH, 0)
 
 
 def ask_unclean(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
@@ -32,9 +35,32 @@ def unclean_election_read(context: ControllerContext, event: UncleanElectionRead
     return [WriteStates(elected)] if elected else []
 
 
+def elect_without_records(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
+    """Give leaders to partitions of which no replica has a record, as far as all of them have told: nothing is lost.
+
+    Their brokers were killed before they had made the logs, and the last of the ISR cannot know that.
+    """
+    elected = {
+        partition: state
+        for partition in partitions
+        if _is_stuck(context, partition) and _is_known_to_be_empty(context, partition)
+        if (state := _unclean_state(context, partition)) is not None
+    }
+    return [WriteStates(elected)] if elected else []
+
+
+def _is_known_to_be_empty(context: ControllerContext, partition: TopicPartition) -> bool:
+    state, extents, online = context.states[partition], context.extents(partition), context.online_replicas(partition)
+    return all(
+        extents.get(replica) == _EMPTY if replica in online else state.has_lost_log(replica)
+        for replica in context.assignment(partition)
+    )
+
+
 def _unclean_state(context: ControllerContext, partition: TopicPartition) -> LeaderAndIsr | None:
     assigned, online = context.assignment(partition), context.online_replicas(partition)
-    return unclean_state(assigned, context.states[partition], online, context.controller_epoch)
+    extents = context.extents(partition)
+    return unclean_state(assigned, context.states[partition], online, context.controller_epoch, extents)
 
 
 def tell_unclean(context: ControllerContext, written: Mapping[TopicPartition, LeaderAndIsr]) -> list[Effect]:

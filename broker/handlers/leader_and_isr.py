@@ -12,6 +12,7 @@ from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrResponse,
     LeaderAndIsrTopicError,
 )
+from broker.runtime.replication.hosted_partition import extent_without_leader
 from broker.runtime.replication.role_changes import create_logs, take_roles, topics_new_here
 
 
@@ -33,8 +34,15 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestCo
     names = {topic.topic_id: topic.topic_name for topic in request.topic_states}
 
     def outcome_of(topic_id: UUID, index: int, code: ErrorCode) -> LeaderAndIsrPartitionError:
-        is_full = code is ErrorCode.NONE and replicas.logs.is_full(TopicPartition(names[topic_id], index))
-        return LeaderAndIsrPartitionError(partition_index=index, error_code=code, is_full=is_full)
+        if code is not ErrorCode.NONE:
+            return LeaderAndIsrPartitionError(partition_index=index, error_code=code)
+        last_epoch, log_end_offset = extent_without_leader(replicas.get(names[topic_id], index))
+        return LeaderAndIsrPartitionError(
+            partition_index=index,
+            is_full=replicas.logs.is_full(TopicPartition(names[topic_id], index)),
+            last_epoch=last_epoch,
+            log_end_offset=log_end_offset,
+        )
 
     return LeaderAndIsrResponse(
         topics=[

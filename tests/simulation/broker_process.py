@@ -53,6 +53,8 @@ class BrokerProcess:
         self.is_started = False
         self.is_paused = False
         self._has_lost_power = False
+        #: Its disk is replaced by an empty one before the next start.
+        self._has_lost_disk = False
         #: Draws the logs that will be missing at the next start.
         self._logs_lost: Random | None = None
         #: From the loss of power until what it has left is served again.
@@ -92,12 +94,13 @@ class BrokerProcess:
     def _next_directory(self) -> None:
         before = self.log_directory
         self._life += 1
-        if before.exists() and not self._has_lost_power:
+        if before.exists() and not (self._has_lost_power or self._has_lost_disk):
             self.world.disk.after_kill(before, self.log_directory)
             self._remove_logs()
             return
-        if not before.exists():
+        if not before.exists() or self._has_lost_disk:
             self.log_directory.mkdir(parents=True)
+            self._has_lost_disk = False
         else:
             self.world.disk.after_power_cut(before, self.log_directory, self._random)
         self.world.disk.found(self.log_directory)
@@ -188,6 +191,12 @@ class BrokerProcess:
         self._has_lost_power = True
         self.is_without_power = True
         self._forget_life("power is cut")
+
+    def lose_disk(self) -> None:
+        """The machine is without power, and its disk is gone: at the next start nothing is there."""
+        self.cut_power()
+        self._has_lost_disk = True
+        self.world.history.add(self.name, "disk is gone")
 
     def lose_logs(self, random: Random) -> None:
         """SIGKILL, and some logs are not there at the next start: until it serves, it is as without power."""

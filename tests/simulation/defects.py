@@ -6,7 +6,8 @@ A checker that has never said no proves nothing. Each defect undoes one mend, in
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from broker.common.types import TopicPartition
+from broker.common.cluster import LeaderAndIsr, LogLoss
+from broker.common.types import NO_BROKER, TopicPartition
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import Turn
 from broker.log import producer_snapshots
@@ -17,6 +18,7 @@ from broker.runtime.coordinators import coordinator_runtime
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.coordinators.loading import replay_all
 from broker.runtime.coordinators.shard import Shard
+from broker.runtime.replication import lost_logs
 from broker.runtime.replication.replica_fetchers import ReplicaFetcher
 
 
@@ -108,6 +110,17 @@ def _acknowledge_before_fsync() -> None:
     _replace(ReplicaFetcher, "_position", position)
 
 
+def _last_to_start_leads() -> None:
+    """Of brokers that all report losses the last to start is the sole member of the ISR, with a log or without."""
+
+    def after_loss(state: LeaderAndIsr, loss: LogLoss, *, is_noted: bool) -> LeaderAndIsr:
+        isr = tuple(replica for replica in state.isr if replica != loss.broker_id) or state.isr
+        return state.next(NO_BROKER if state.leader == loss.broker_id else state.leader, isr, state.controller_epoch)
+
+    _replace(lost_logs, "state_after_loss", after_loss)
+    _replace(lost_logs, "may_lead_empty", lambda state, replicas, broker_id: True)
+
+
 DEFECTS: dict[str, Callable[[], None]] = {
     "coordinators-below-min-isr": _coordinate_below_min_isr,
     "readers-below-min-isr": _commit_below_min_isr,
@@ -117,4 +130,5 @@ DEFECTS: dict[str, Callable[[], None]] = {
     "loaded-once-or-never": _loaded_once_or_never,
     "passes-in-vain": _clean_in_vain,
     "acknowledged-before-fsync": _acknowledge_before_fsync,
+    "last-to-start-leads": _last_to_start_leads,
 }

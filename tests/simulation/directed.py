@@ -77,8 +77,24 @@ def _take_over_uncommitted(world: "World", fault: Fault) -> None:
     world.timeline.plan_in(600 * _MS, lambda: _kill(world, leader, restart_after_us))
 
 
+def _lose_power_everywhere_and_the_disk_of_the_last(world: "World", fault: Fault) -> None:
+    """All machines lose power at once, one of them its disk too, and that one starts last.
+
+    What was acknowledged in a topic with flush.messages=1 is on the disks of the others. Sessions are over by then.
+    """
+    last = _one(fault, world.brokers)
+    others = [process for process in world.brokers if process is not last]
+    for number, process in enumerate([*others, last]):
+        if process is last:
+            process.lose_disk()
+        else:
+            process.cut_power()
+        world.timeline.plan_in(world.session_timeout_us + 2 * _S + number * fault.lasts_us, process.start)
+
+
 #: Of each kind: the longest it lasts, and what it does.
 DIRECTED: dict[str, tuple[int, Callable[["World", Fault], None]]] = {
     "takeover of uncommitted offsets": (8 * _S, _take_over_uncommitted),
     "loss of the newest snapshot": (1 * _S, _lose_the_newest_snapshot),
+    "power loss everywhere": (2 * _S, _lose_power_everywhere_and_the_disk_of_the_last),
 }

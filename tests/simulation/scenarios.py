@@ -80,4 +80,7 @@ SCENARIOS: dict[str, Scenario] = {
     "loaded-once-or-never": Scenario({"load without descriptors": 2}, _SMALL_SEGMENTS),
     "passes-in-vain": Scenario({}, _SMALL_SEGMENTS),
     "acknowledged-before-fsync": Scenario({"disk hangs": 1}),
+    "last-to-start-leads": Scenario(
+        {"power loss everywhere": 1}, _WAITED_FOR, clients=("flushed-",), last_us=6 * _S, chaos_us=20 * _S
+    ),
 }

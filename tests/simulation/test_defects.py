@@ -23,6 +23,7 @@ SAYS = {
     "loaded-once-or-never": "has not served it",
     "passes-in-vain": "in vain, again",
     "acknowledged-before-fsync": "not fsynced",
+    "last-to-start-leads": "truncated for the leader, which lacks them",
 }
 
 

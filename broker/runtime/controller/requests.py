@@ -84,7 +84,7 @@ def leader_and_isr_answered(
     broker: LiveBroker, effect: SendLeaderAndIsr, response: LeaderAndIsrResponse
 ) -> LeaderAndIsrAnswered:
     """A role that is older than the broker's (STALE_CONTROLLER_EPOCH) is neither taken nor missing. A broker of an
-    earlier version says of no directory that it is full."""
+    earlier version says of no directory that it is full, nor how far its logs reach."""
     names = {told.topic_id: told.partition.topic for told in effect.partitions}
     answered = {
         TopicPartition(names[topic.topic_id], error.partition_index): error
@@ -100,6 +100,11 @@ def leader_and_isr_answered(
         failed=frozenset(one for one, code in refused.items() if code == ErrorCode.KAFKA_STORAGE_ERROR),
         deferred=frozenset(one for one, code in refused.items() if code in _NOT_NOW),
         full=frozenset(one for one, error in answered.items() if error.is_full and one not in refused),
+        extents={
+            one: (error.last_epoch, error.log_end_offset)
+            for one, error in answered.items()
+            if error.log_end_offset >= 0 and one not in refused
+        },
     )
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from broker.common.cluster import RECOVERING
+from broker.common.cluster import NO_LOG, RECOVERING
 from broker.common.logs import logger
+from broker.common.types import NO_BROKER, NO_LEADER_EPOCH
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState
@@ -65,6 +66,16 @@ def role_of(state: LeaderAndIsrPartitionState) -> LeadershipState:
         zk_version=state.partition_epoch,
         is_recovering=state.leader_recovery_state == RECOVERING,
     )
+
+
+def extent_without_leader(hosted: HostedPartition | None) -> tuple[int, int]:
+    """Return the last leader epoch in the log of a partition that has no leader, and where the log ends; (-1, -1) of
+    any other.
+    """
+    if hosted is None or hosted.partition.state is None or hosted.partition.state.leader != NO_BROKER:
+        return NO_LEADER_EPOCH, NO_LOG
+    end_offset = hosted.log.log_end_offset
+    return hosted.log.leader_epoch_at(end_offset - 1), end_offset
 
 
 def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:

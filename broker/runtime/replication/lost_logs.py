@@ -84,7 +84,7 @@ class LostLogs:
         if may_lead_empty(state, replicas, self._broker_id):
             return
         self._logs.withheld.add(partition)
-        _log.error(
+        _log.warning(
             "log is missing, and no other replica was in sync: the partition has no leader. Restore the log's "
             "directory and start this broker again, or elect another replica (kafka-leader-election, unclean)",
             partition=str(partition),

@@ -23,6 +23,7 @@ before the next effect. What a WatchTopics reads is told after the command's own
     deferred 1:10 t-0           ... : not now
     taken 1:10 t-0              ... : done
     full 1:10 t-0               ... : done, and its log directory is full
+    reaches 1:10 t-0 4:100      ... : done, without a leader; the log ends at 100, in epoch 4
     foreign t-0 leader=1 isr=1  somebody else writes a state; the controller is not told
     isr t-0 1,2                 the leader writes another ISR and announces it
     announced t-0               an ISR change of this partition is announced (once more)
@@ -230,6 +231,11 @@ class Story:
     def _full(self, broker: str, *partitions: str) -> told.Event:
         taken = _partitions(partitions)
         return told.LeaderAndIsrAnswered(*_incarnation(broker), taken, frozenset(), frozenset(), taken)
+
+    def _reaches(self, broker: str, partition: str, extent: str) -> told.Event:
+        last_epoch, end_offset = map(int, extent.split(":"))
+        taken, extents = _partitions([partition]), {_partition(partition): (last_epoch, end_offset)}
+        return told.LeaderAndIsrAnswered(*_incarnation(broker), taken, frozenset(), frozenset(), extents=extents)
 
     def _foreign(self, partition: str, leader: str, isr: str) -> None:
         key = _partition(partition)

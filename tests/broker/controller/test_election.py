@@ -4,8 +4,15 @@ import itertools
 
 import pytest
 
-from broker.common.cluster import NO_LOG, RECOVERING, LeaderAndIsr, LogLoss
-from broker.controller.election import first_state, may_lead_empty, next_state, preferred_state, state_after_loss
+from broker.common.cluster import NO_LOG, RECOVERED, RECOVERING, LeaderAndIsr, LogLoss
+from broker.controller.election import (
+    first_state,
+    may_lead_empty,
+    next_state,
+    preferred_state,
+    state_after_loss,
+    unclean_state,
+)
 
 BROKERS = (1, 2, 3)
 
@@ -131,6 +138,22 @@ def test_only_when_every_replica_has_reported_that_it_has_no_log_may_one_lead_wi
         assert left.isr == (1,)
         assert may_lead_empty(left, BROKERS, 1)
         assert not may_lead_empty(left, (*BROKERS, 4), 1)
+
+
+def test_an_unclean_election_chooses_the_log_that_reaches_furthest_and_else_the_first_of_the_assignment():
+    state = LeaderAndIsr(-1, 5, (9,), 1)
+    for extents, leader in (
+        ({}, 3),
+        ({1: (4, 100), 2: (5, 10), 3: (4, 200)}, 2),
+        ({1: (4, 100), 2: (4, 100)}, 1),
+        ({1: (-1, 0)}, 1),
+    ):
+        elected = unclean_state((3, 1, 2), state, {1, 2, 3}, 2, extents)
+        assert (elected.leader, elected.isr, elected.leader_recovery_state) == (leader, (leader,), RECOVERING)
+    assert unclean_state((3, 1, 2), state, {1, 3}, 2, {2: (9, 900)}).leader == 3
+    assert unclean_state((3, 1, 2), state, {4}, 2, {}) is None
+    in_sync = unclean_state((3, 1, 9), state, {1, 3, 9}, 2, {3: (4, 100)})
+    assert (in_sync.leader, in_sync.leader_recovery_state) == (9, RECOVERED)
 
 
 def test_a_loss_under_a_live_leader_is_not_noted_and_losses_are_forgotten_as_soon_as_there_is_a_leader():
