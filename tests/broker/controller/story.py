@@ -24,6 +24,7 @@ before the next effect. What a WatchTopics reads is told after the command's own
     taken 1:10 t-0              ... : done
     full 1:10 t-0               ... : done, and its log directory is full
     reaches 1:10 t-0 4:100      ... : done, without a leader; the log ends at 100, in epoch 4
+    lost 1 t-0                  broker 1, about to register, notes that it has no log; the controller is not told
     foreign t-0 leader=1 isr=1  somebody else writes a state; the controller is not told
     isr t-0 1,2                 the leader writes another ISR and announces it
     announced t-0               an ISR change of this partition is announced (once more)
@@ -49,17 +50,20 @@ from uuid import UUID
 
 from broker.common.cluster import (
     EPOCH_DURING_DELETE,
+    NO_LOG,
     BrokerEndpoint,
     BrokerRegistration,
     LeaderAndIsr,
     LiveBroker,
+    LogLoss,
     TopicAssignment,
 )
 from broker.common.replica_assignment import ReplicaAssignment
-from broker.common.types import NO_TOPIC_ID, TopicPartition
+from broker.common.types import NO_LEADER_EPOCH, NO_TOPIC_ID, TopicPartition
 from broker.controller import effects as do
 from broker.controller import events as told
 from broker.controller.controller import Controller
+from broker.controller.election import state_after_loss
 from broker.controller.topic_ids import may_get_new_id
 from broker.controller.verdict import DONE, Verdict
 
@@ -236,6 +240,12 @@ class Story:
         last_epoch, end_offset = map(int, extent.split(":"))
         taken, extents = _partitions([partition]), {_partition(partition): (last_epoch, end_offset)}
         return told.LeaderAndIsrAnswered(*_incarnation(broker), taken, frozenset(), frozenset(), extents=extents)
+
+    def _lost(self, broker_id: str, *partitions: str) -> None:
+        for key in _partitions(partitions):
+            before, loss = self.states[key], LogLoss(int(broker_id), NO_LEADER_EPOCH, NO_LOG)
+            after = state_after_loss(before, loss, is_noted=True)
+            self.states[key] = after.at_version(before.zk_version + 1)
 
     def _foreign(self, partition: str, leader: str, isr: str) -> None:
         key = _partition(partition)
