@@ -104,7 +104,7 @@ _ALL = (
         plans=(reassignment_row.PLAN,),
     ),
     Row(25, "hostile clients", alone=hostile_row.attack),
-    Row(26, "election outside the ISR, refused and allowed", unclean_row.elect_outside_the_isr),
+    Row(26, "election outside the ISR, refused and allowed", unclean_row.elect_outside_the_isr, told=(tail_rows.KEPT,)),
     Row(
         27,
         "exceptions nobody foresaw",

@@ -13,7 +13,9 @@ from tests.faults.matrix.log_files import batches, garble_records, replica_direc
 from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
 from tests.faults.matrix.unclean_row import FollowingReader
 
+KEPT = 'event="records that may have been acknowledged are truncated for the leader, which lacks them'
 LOST = (
+    KEPT,
     'event="log may have lost its end" partition=last-0',
     'event="log may lack records that no other replica is known to have" partition=last-0',
 )
@@ -31,7 +33,8 @@ def lose_the_tail_of_the_last(stage: Stage) -> None:
     """The last of an ISR loses whole batches that it had acknowledged alone: no CRC tells, only what it noted itself.
 
     It says so, and leads again, for nobody else may; what it gives the same offsets to has a later epoch, so that who
-    has read the first meaning is told, and followers, one of which holds more than it, end up with its bytes.
+    has read the first meaning is told, and followers, one of which holds more than it, end up with its bytes. What they
+    had more they keep beside their logs.
     """
     first, second, third = stage.random.sample(stage.others(), 3)
     stage.create("last", [(first, second, third)], Policy.UNCLEAN, min_insync_replicas="1")
