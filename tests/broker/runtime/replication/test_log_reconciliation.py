@@ -264,6 +264,7 @@ async def test_a_log_without_a_segment_is_set_aside_when_the_isr_has_another_mem
     await topic(store, FIRST, p0=isr)
     await LogReconciliation(store, ME, logs := holed()).run()
     assert (await isr_of(store, T_0))[1] == (OTHER,)
+    assert (await store.state(T_0)).log_losses == (), "it is not chosen for what was set aside"
     assert logs.get(T_0) is None
     (stray,) = strays(tmp_path)
     assert len(list(stray.glob("*.log"))) == 3
