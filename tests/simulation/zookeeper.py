@@ -14,7 +14,17 @@ from typing import Any
 
 from broker.common.errors import StartupError
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
-from broker.zookeeper.session import ANY_VERSION, Create, Delete, Operation, SessionState, SetData, Watcher, Znode
+from broker.zookeeper.session import (
+    ANY_VERSION,
+    Create,
+    Delete,
+    Operation,
+    SessionState,
+    SetData,
+    Watcher,
+    Znode,
+    ZooKeeperSession,
+)
 from tests.simulation.ensemble import MACHINE, Ensemble, ServerSession
 from tests.simulation.network import Lane
 from tests.simulation.sockets import Machine
@@ -295,6 +305,8 @@ class SimulatedSession:
     async def children(self, path: str, watch: Watcher | None = None) -> list[str]:
         number = self._number(watch)
         return await self._ask(path, lambda session: self._ensemble.children(session, path, number))
+
+    children_if_present = ZooKeeperSession.children_if_present
 
     async def create(self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False) -> str:
         create = Create(path, data, ephemeral)
