@@ -277,6 +277,8 @@ class Rest:
         level, name = str(level).upper(), quoted_part(request, "logger")
         if level not in LEVELS:
             raise NotFound(f"invalid log level '{level}'.")
+        if obstacle := self._levels.obstacle(name):
+            raise BadRequest(obstacle)
         if request.query_params.get("scope", "").lower() == "cluster":
             self._herder.config_log.put([logger_record(name, level)])
             return Response(status_code=204)
