@@ -5,6 +5,8 @@ from django.db import models
 from console.connectors.answers import NAME_LENGTH_MAX
 
 KIND_LENGTH_MAX, WORD_LENGTH_MAX, TOPIC_LENGTH_MAX = 10, 255, 249
+#: Of one connector; with so many its configuration may name more.
+TOPICS_KEPT = 200
 
 
 class Connector(models.Model):

@@ -9,13 +9,12 @@ from console.common.databases import cluster_atomic
 from console.common.kept_statements import kept_rows, kept_values, update_row
 from console.connectors.answers import ConnectorView, Listing, TaskView, WorkerView
 from console.connectors.masking import masked, secrets_in, without
-from console.connectors.models import TOPIC_LENGTH_MAX, WORD_LENGTH_MAX, ConnectLook, Connector
+from console.connectors.models import TOPIC_LENGTH_MAX, TOPICS_KEPT, WORD_LENGTH_MAX, ConnectLook, Connector
 from console.connectors.places import dead_letters_in, group_of, topics_in
 
 _ROWS_PER_STATEMENT = 200
 #: Of one connector; that of others reads the same more often than not.
 TRACES_KEPT = 20
-TOPICS_KEPT = 200
 _SEEN = (
     "kind", "class_name", "state", "worker", "trace", "tasks", "task_count", "running_count", "failed_count", "config",
     "topics", "dead_letters", "group",

@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterator
 
 from console.access.internal_topics import Naming
 from console.clusters.models import Topic
-from console.connectors.models import Connector
+from console.connectors.models import TOPICS_KEPT, Connector
 from console.consumers.models import ConsumerGroup
 from console.processes.topic_users import TopicUser
+from console.records.masking import ANY_TOPIC
 from console.records.origins import Origin
 
 _RESTS = frozenset({"STOPPED", "PAUSED"})
@@ -24,12 +25,14 @@ def connectors_of(_topics: Collection[str]) -> Iterator[TopicUser]:
 
 def origins_of_connectors(topic: str) -> Iterator[Origin]:
     """Of dead letters the topics that their sink reads, by its configuration or its consumer group, as a pattern of
-    topics names none; of copies that MirrorMaker 2 makes the topic behind the alias. Without a topic all there are."""
+    topics names none, and any topic if not all of them are kept; of copies that MirrorMaker 2 makes the topic behind
+    the alias. Without a topic all there are."""
     sinks = Connector.objects.filter(kind="sink", **({"dead_letters": topic} if topic else {})).exclude(dead_letters="")
     rows = list(sinks.values_list("name", "dead_letters", "topics", "group"))
     read = dict(ConsumerGroup.objects.filter(name__in={row[3] for row in rows}).values_list("name", "topics"))
     for name, dead_letters, topics, group in rows:
-        for origin in dict.fromkeys((*topics, *read.get(group, ()))):
+        more = [ANY_TOPIC] if len(topics) >= TOPICS_KEPT else []
+        for origin in dict.fromkeys((*topics, *read.get(group, ()), *more)):
             yield Origin(dead_letters, origin, "dead letters of connector", name)
     mirrors = Connector.objects.filter(class_name__endswith="MirrorSourceConnector").values_list("name", "config")
     for name, config in mirrors:

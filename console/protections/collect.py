@@ -1,11 +1,13 @@
 """The collector's look at what protects topics: a row is added for each topic and each reason."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from console.access.internal_topics import Naming, configured_names
 from console.protections.models import NAME_LENGTH_MAX, WHERE_LENGTH_MAX, TopicProtection
 from console.protections.store import naming_of
-from console.records.origins import all_origins
+from console.records.masking import ANY_TOPIC
+from console.records.origins import NAMES_MAX, all_origins
 
 _EVERY_MS = 5_000
 
@@ -43,19 +45,24 @@ class ProtectionWatch:
 
 
 def _add(wanted: Mapping[tuple[str, str], Naming], ids: Mapping[str, str], at_ms: int) -> None:
+    """Of a topic with many origins only that they are many: who configures connectors makes up as many as he likes."""
     if not wanted:
         return
     kept = set(TopicProtection.objects.values_list("topic", "topic_id", "origin"))
-    new = [
-        TopicProtection(
+    counts = Counter((topic, topic_id) for topic, topic_id, _ in kept)
+    new: dict[tuple[str, str, str], TopicProtection] = {}
+    for (topic, origin), naming in wanted.items():
+        is_one_more = origin and counts[topic, ids[topic]] >= NAMES_MAX
+        key = (topic, ids[topic], ANY_TOPIC if is_one_more else origin[:NAME_LENGTH_MAX])
+        if key in kept or key in new or (topic, ids[topic], origin[:NAME_LENGTH_MAX]) in kept:
+            continue
+        counts[topic, ids[topic]] += 1
+        new[key] = TopicProtection(
             topic=topic,
             topic_id=ids[topic],
-            origin=origin[:NAME_LENGTH_MAX],
+            origin=key[2],
             where=naming.where[:WHERE_LENGTH_MAX],
             source=naming.source[:NAME_LENGTH_MAX],
             since_ms=at_ms,
         )
-        for (topic, origin), naming in wanted.items()
-        if (topic, ids[topic], origin[:NAME_LENGTH_MAX]) not in kept
-    ]
-    TopicProtection.objects.bulk_create(new, ignore_conflicts=True)
+    TopicProtection.objects.bulk_create(new.values(), ignore_conflicts=True)

@@ -2,6 +2,8 @@
 
 from django.db import models
 
+from console.records.masking import ANY_TOPIC
+
 NAME_LENGTH_MAX, WHERE_LENGTH_MAX = 249, 300
 
 
@@ -28,6 +30,8 @@ class TopicProtection(models.Model):
 
     @property
     def what(self) -> str:
+        if self.origin == ANY_TOPIC:
+            return "masking rules of all topics"
         return f"masking rules of {self.origin}" if self.origin else "internal topic"
 
     @property

@@ -12,7 +12,7 @@ from console.common.owned_files import FileError, read_private_text
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
 from console.gateway.record_views import BatchView, OffsetSpan, RecordStream, RecordView
-from console.records.masking import Masker, MaskingError, Path, Rule, hidden_paths, parse_masking
+from console.records.masking import ANY_TOPIC, Masker, MaskingError, Path, Rule, hidden_paths, parse_masking
 from console.records.metered_source import metered
 from console.records.origins import names_of
 from console.records.reading import RecordSource
@@ -52,7 +52,14 @@ _Held = tuple[tuple[str, frozenset[Right]], ...]
 def _held(reach: Reach, topic: str) -> _Held:
     """Of `topic`, and of those its records come from: for these who lacks a right on either lacks it."""
     rights = reach.rights_on(Resource.TOPIC, topic)
-    return tuple((name, rights & reach.rights_on(Resource.TOPIC, name)) for name in names_of(topic))
+    return tuple((name, rights & _rights_on(reach, name)) for name in names_of(topic))
+
+
+def _rights_on(reach: Reach, name: str) -> frozenset[Right]:
+    """On any topic there may be: none where rules take some away."""
+    if name == ANY_TOPIC and reach.is_limited(Resource.TOPIC):
+        return frozenset()
+    return reach.rights_on(Resource.TOPIC, name)
 
 
 def _hidden(rules: Sequence[Rule], held: _Held) -> tuple[Path, ...]:

@@ -18,6 +18,8 @@ from console.records.decoders import RecordDecoder
 from console.records.text import document_text
 
 RULES_MAX, PATHS_MAX = 200, 50
+#: Stands for any topic there may be, as an origin of records whose origins are not all known. No topic is called so.
+ANY_TOPIC = "*"
 MASK = "•••"
 _MASKED = MASK.encode()
 _KEYS = {"topics", "mask", "seen_by"}
@@ -87,11 +89,12 @@ def _path(said: object, where: str) -> Path:
 
 
 def hidden_paths(rules: Sequence[Rule], topic: str, rights: frozenset[Right]) -> tuple[Path, ...]:
-    """What of `topic` is hidden from who has these rights on it."""
+    """What of `topic` is hidden from who has these rights on it; of ANY_TOPIC, what is hidden of some topic."""
     found = {
         path.text: path
         for rule in rules
-        if fnmatchcase(topic, rule.topics) and (rule.seen_by is None or rule.seen_by not in rights)
+        if (topic == ANY_TOPIC or fnmatchcase(topic, rule.topics))
+        and (rule.seen_by is None or rule.seen_by not in rights)
         for path in rule.paths
     }
     return tuple(found.values())

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from console.processes.dependents import wiring_of
 from console.processes.models import ManagedProcess
+from console.records.masking import ANY_TOPIC
 
 
 class Origin(NamedTuple):
@@ -36,11 +37,11 @@ ORIGINS: dict[str, Callable[[str], Iterable[Origin]]] = {"streams": _of_streams}
 REMEMBERED: list[Callable[[str], Iterable[str]]] = []
 #: A copy of a copy of a copy …
 _STEPS_MAX = 5
-_NAMES_MAX = 200
+NAMES_MAX = 200
 
 
 def names_of(topic: str) -> tuple[str, ...]:
-    """Return `topic`, and behind it all origins that are known."""
+    """Return `topic`, and behind it all origins that are known; ANY_TOPIC among them if these are too many."""
     return _with_origins(topic, _origins_of)
 
 
@@ -60,12 +61,14 @@ def all_origins() -> list[Origin]:
 
 def _with_origins(topic: str, origins_of: Callable[[str], Iterable[str]]) -> tuple[str, ...]:
     names, newest = dict.fromkeys([topic]), [topic]
-    for _ in range(_STEPS_MAX):
-        newest = [origin for name in newest for origin in origins_of(name) if origin not in names]
-        names |= dict.fromkeys(newest[: _NAMES_MAX - len(names)])
-        if not newest or len(names) >= _NAMES_MAX:
+    for _ in range(_STEPS_MAX + 1):
+        newest = list(dict.fromkeys(origin for name in newest for origin in origins_of(name) if origin not in names))
+        if not newest:
+            return tuple(names)
+        if len(names) + len(newest) > NAMES_MAX:
             break
-    return tuple(names)
+        names |= dict.fromkeys(newest)
+    return (*names, ANY_TOPIC)
 
 
 def _origins_of(topic: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ from console.connectors.models import Connector
 from console.mirrors.models import MirroredTopic
 from console.processes.models import ManagedProcess
 from console.protections.models import TopicProtection
+from console.records.origins import NAMES_MAX
 from tests.console.confirming import digest_in
 
 SECRET = "4111-1111"
@@ -159,3 +160,17 @@ def test_an_internal_topic_is_readable_when_its_protection_has_ended(topics, col
 def test_a_row_of_another_topic_is_not_removed_by_this_ones_address(topics, administrator, client_of):
     row = TopicProtection.objects.get(topic="wk.cfg")
     assert client_of(administrator).get(f"/topics/orders/+protections/{row.pk}/+remove/").status_code == 404
+
+
+def test_of_a_topic_with_many_origins_only_that_they_are_many_is_kept(topics, collect, clock, reader, client_of):
+    for number in range(3):
+        names = [f"made-up-{number}-{each}" for each in range(NAMES_MAX - 10)]
+        Connector.objects.filter(name="sink").update(topics=names)
+        clock.advance(10_000)
+        collect()
+    rows = TopicProtection.objects.filter(topic="failed-in-sink")
+    assert rows.count() <= NAMES_MAX + 1
+    assert "masking rules of all topics" in {row.what for row in rows}
+    remove_services()
+    collect()
+    assert SECRET not in records(client_of(reader), "failed-in-sink").content.decode()

@@ -6,19 +6,20 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from hypothesis import given
 from hypothesis import strategies as st
 
 from console.access.roles import Right
 from console.clusters.models import Topic
-from console.connectors.models import Connector
+from console.connectors.models import TOPICS_KEPT, Connector
 from console.consumers.models import ConsumerGroup
 from console.gateway.record_views import RecordView
 from console.mirrors.models import MirroredTopic
 from console.processes.models import ManagedProcess
 from console.records.masked_source import hidden_from
 from console.records.masking import MASK, Masker, MaskingError, hidden_paths, parse_masking
-from console.records.origins import ORIGINS
+from console.records.origins import NAMES_MAX, ORIGINS
 
 SECRET = "4111-1111"
 RULES = """[[rules]]
@@ -290,3 +291,34 @@ def test_who_sees_all_of_a_copy_alone_does_not_see_what_its_origin_hides(elsewhe
     assert SECRET.encode() not in body(client_of(reader).get(address))
     give_rule(reader, "operator", "topic", "payments")
     assert SECRET.encode() in body(client_of(reader).get(address))
+
+
+def test_what_is_hidden_anywhere_is_hidden_where_a_topic_has_more_origins_than_are_followed(elsewhere, reader):
+    """Names that a sink makes up, or a pattern that matches hundreds of topics, do not push `payments` out."""
+    Connector.objects.update(topics=[f"a{number}" for number in range(NAMES_MAX - 1)])
+    MirroredTopic.objects.create(flow="north->here", topic="payments", target="failed-in-sink")
+    assert [path.text for path in hidden_from(reader, "failed-in-sink")] == [
+        path.text for path in hidden_from(reader, "payments")
+    ]
+
+
+def test_what_is_hidden_anywhere_is_hidden_in_dead_letters_of_a_sink_whose_topics_are_not_all_kept(elsewhere, reader):
+    Connector.objects.update(topics=[f"a{number}" for number in range(TOPICS_KEPT)])
+    assert hidden_from(reader, "failed-in-sink")
+
+
+def test_what_is_hidden_anywhere_is_hidden_of_a_copy_of_a_copy_of_many_more(elsewhere, reader):
+    for step in range(10):
+        MirroredTopic.objects.create(flow="a->b", topic=f"copy-{step}", target=f"copy-{step + 1}")
+    MirroredTopic.objects.create(flow="a->b", topic="payments", target="copy-0")
+    assert hidden_from(reader, "copy-10")
+    assert not hidden_from(reader, "orders")
+
+
+def test_a_right_on_some_topics_does_not_show_what_is_hidden_of_any(elsewhere, reader, give_rule):
+    settings.MASKING_FILE.write_text(RULES.replace("mask =", 'seen_by = "operator"\nmask ='))
+    Connector.objects.update(topics=[f"a{number}" for number in range(NAMES_MAX)])
+    give_rule(reader, "operator", "topic", "*")
+    assert not hidden_from(reader, "failed-in-sink")
+    give_rule(reader, "nothing", "topic", "payments")
+    assert hidden_from(User.objects.get(pk=reader.pk), "failed-in-sink")
