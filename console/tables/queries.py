@@ -10,6 +10,8 @@ from console.tables.declared import TABLES
 from console.tables.models import Preference, SavedView
 
 _NUMBER_LENGTH_MAX = 15
+#: Parameters of lists in which a person types what names may have.
+_TYPED = sorted({name for table in TABLES.values() for name in table.asked})
 
 
 def preference_of(user: Any) -> Preference:
@@ -28,10 +30,16 @@ def _preferences() -> QuerySet[Preference]:
 
 
 def views_seen_by(user: Any) -> QuerySet[SavedView]:
-    """One's own and the shared ones, of lists that the person may open here."""
+    """One's own and the shared ones, of lists that the person may open here.
+
+    What others search for names what may be hidden from this person: then their views with a search are as well.
+    """
     reach = reach_of(user)
     open_here = [name for name, table in TABLES.items() if table.place.is_for(reach)]
-    return SavedView.objects.filter(Q(owner_id=user.pk) | Q(is_shared=True), table__in=open_here)
+    shared = Q(is_shared=True)
+    if reach.is_limited_somewhere:
+        shared &= ~Q(parameters__has_any_keys=_TYPED)
+    return SavedView.objects.filter(Q(owner_id=user.pk) | shared, table__in=open_here)
 
 
 def view_seen_by(user: Any, number: str) -> SavedView | None:

@@ -211,9 +211,23 @@ class TestViews:
 
     def test_a_shared_view_shows_no_row_that_is_hidden(self, browser, limited_reader, client_of):
         Topic.objects.create(name="secret-orders")
-        save(browser, "Secrets", "search=secret", shared="on")
+        save(browser, "Secrets", "sort=-lag", shared="on")
         answer = client_of(limited_reader).get(f"/views/{SavedView.objects.get().pk}/", follow=True)
         assert list(answer.context["page"].object_list) == []
+
+    def test_what_others_search_for_is_not_shown_to_a_person_from_whom_names_are_hidden(
+        self, browser, limited_reader, reader, client_of
+    ):
+        save(browser, "Ours", "search=secret-orders", shared="on")
+        save(browser, "Late ones", "sort=-lag", shared="on")
+        limited = client_of(limited_reader)
+        assert save(limited, "Mine", "search=orders").status_code == 302
+        for address in ("/views/", "/topics/", "/find/?text=ours", f"/topics/?view={SavedView.objects.first().pk}"):
+            assert "secret-orders" not in limited.get(address).content.decode()
+        ours = SavedView.objects.get(name="Ours")
+        assert limited.get(f"/views/{ours.pk}/").status_code == 404
+        assert {each.name for each in views_seen_by(limited_reader)} == {"Late ones", "Mine"}
+        assert ours in views_seen_by(reader)
 
     def test_the_palette_leads_to_it(self, browser, viewer, reader):
         save(browser, "Late ones", "sort=-lag")
