@@ -20,7 +20,7 @@ _OWNERS = "barnabas.clients"
 _COMMITTER = "barnabas.committer"
 _REMEMBERED = 1_000
 #: More members than any group has: a header that claims more is not to fill the memory.
-_RUN_MAX = 10_000
+_OWNERS_MAX = 100_000
 _NOT_UNDERSTOOD = (ValueError, TypeError, OverflowError, RecursionError)
 
 
@@ -42,7 +42,9 @@ def decode_owners(headers: Headers) -> list[Owner]:
         runs = [(Owner(str(principal), str(host)), int(count)) for principal, host, count in _value(headers, _OWNERS)]
     except _NOT_UNDERSTOOD:
         return []
-    return [owner for owner, count in runs for _ in range(min(count, _RUN_MAX))]
+    if sum(max(count, 0) for _, count in runs) > _OWNERS_MAX:
+        return []
+    return [owner for owner, count in runs for _ in range(count)]
 
 
 @lru_cache(_REMEMBERED)
