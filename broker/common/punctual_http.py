@@ -4,8 +4,12 @@ uvicorn bounds neither how long and large a request's headers may be nor how man
 long an answer stays unread and how many clients connect: each of them would hold its socket for ever.
 """
 
+import asyncio
 import socket
+import ssl
 from asyncio import Protocol, TimerHandle, Transport
+from asyncio.sslproto import SSLProtocol
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -30,7 +34,11 @@ class PunctualProtocol(HttpToolsProtocol):
     #: Received since the parser has last come to the end of a request's head, of a piece of its body or of all of it.
     _unparsed_bytes = 0
 
+    def end_handshake(self) -> None:
+        """Give back the place of the connection's TLS handshake, if it had one."""
+
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        self.end_handshake()
         super().connection_made(transport)
         transport.get_extra_info("socket").setsockopt(
             socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD_SECONDS * 1_000)
@@ -79,14 +87,40 @@ class PunctualProtocol(HttpToolsProtocol):
             self._arrival = None
 
 
+class HandshakeProtocol(SSLProtocol):
+    """TLS of one connection, whose `protocol` is connected when the handshake is over.
+
+    asyncio's own servers tell of no connection before that, and wait for a minute. Their `start_tls` loses what uvloop
+    reads before it is called.
+    """
+
+    def __init__(self, context: ssl.SSLContext, protocol: Protocol):
+        loop = asyncio.get_running_loop()
+        super().__init__(loop, protocol, context, None, server_side=True, ssl_handshake_timeout=HEADERS_SECONDS)  # type: ignore[arg-type]
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        self.transport = transport
+        super().connection_made(transport)
+
+    def shutdown(self) -> None:
+        """uvicorn ends."""
+        self.transport.abort()
+
+
+_Places = ConnectionPlaces[PunctualProtocol | HandshakeProtocol]
+
+
 def bounded_protocol(
-    most: int = REST_CONNECTIONS_MAX, per_address: int = REST_CONNECTIONS_PER_ADDRESS_MAX
+    most: int = REST_CONNECTIONS_MAX,
+    per_address: int = REST_CONNECTIONS_PER_ADDRESS_MAX,
+    tls: ssl.SSLContext | None = None,
 ) -> type[Protocol]:
     """Return a protocol for one server, which has at most so many connections, and so many of one address.
 
-    A further connection takes the place of the longest idle one of the address that has the most.
+    A further connection takes the place of the longest idle one of the address that has the most. With `tls` its
+    connections are encrypted, and have their places from before the handshake on.
     """
-    places: ConnectionPlaces[PunctualProtocol] = ConnectionPlaces(most, per_address)
+    places: _Places = ConnectionPlaces(most, per_address)
 
     class BoundedProtocol(PunctualProtocol):
         _address = ""
@@ -95,10 +129,7 @@ def bounded_protocol(
             super().connection_made(transport)
             # A websocket's protocol would take over the connection and never give its place back.
             self.ws_protocol_class = None
-            self._address = counted_address(str((transport.get_extra_info("peername") or ("",))[0]))
-            evicted = places.take(self._address, self)
-            if evicted is not None:
-                evicted.transport.abort()
+            self._address = _take_place(places, self, transport)
 
         def data_received(self, data: bytes) -> None:
             places.touch(self._address, self)
@@ -112,4 +143,41 @@ def bounded_protocol(
             places.release(self._address, self)
             super().connection_lost(exc)
 
-    return BoundedProtocol
+    return BoundedProtocol if tls is None else _within_tls(BoundedProtocol, places, tls)
+
+
+def _take_place(places: _Places, connection: PunctualProtocol | HandshakeProtocol, transport: Transport) -> str:
+    """Return the connection's address, as it is counted."""
+    address = counted_address(str((transport.get_extra_info("peername") or ("",))[0]))
+    evicted = places.take(address, connection)
+    if evicted is not None:
+        evicted.transport.abort()
+    return address
+
+
+def _within_tls(bounded: type[PunctualProtocol], places: _Places, context: ssl.SSLContext) -> type[Protocol]:
+    """Return the protocol of connections that have a place for their handshake, and then as `bounded` ones."""
+
+    class BoundedTlsProtocol(HandshakeProtocol):
+        _address = ""
+
+        def __init__(self, config: Any, server_state: Any, **named: Any):
+            self._connections = server_state.connections
+            encrypted = bounded(config, server_state, **named)
+            encrypted.end_handshake = self.let_go  # type: ignore[method-assign]
+            super().__init__(context, encrypted)
+
+        def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+            self._connections.add(self)
+            self._address = _take_place(places, self, transport)
+            super().connection_made(transport)
+
+        def let_go(self) -> None:
+            self._connections.discard(self)
+            places.release(self._address, self)
+
+        def connection_lost(self, exc: BaseException | None) -> None:
+            self.let_go()
+            super().connection_lost(exc)
+
+    return BoundedTlsProtocol  # type: ignore[return-value]  # asyncio takes each kind

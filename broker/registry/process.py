@@ -103,14 +103,13 @@ def _server(app: ASGIApp, tls: Tls | None) -> _Server:
     return _Server(
         uvicorn.Config(
             app,
-            http=bounded_protocol(),
+            http=bounded_protocol(tls=tls.server if tls else None),
             log_config=None,
             access_log=False,
             lifespan="off",
             server_header=False,
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=5,
-            ssl_context_factory=(lambda _config, _default: tls.server) if tls else None,
         )
     )
 

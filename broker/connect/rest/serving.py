@@ -172,11 +172,10 @@ def _server(app: ASGIApp, tls: Tls | None) -> RestingServer:
     return RestingServer(
         uvicorn.Config(
             app,
-            http=bounded_protocol(),
+            http=bounded_protocol(tls=tls.server if tls else None),
             log_config=None,
             access_log=False,
             lifespan="off",
             timeout_graceful_shutdown=2,
-            ssl_context_factory=(lambda _config, _default: tls.server) if tls else None,
         )
     )

@@ -2,13 +2,15 @@
 
 import asyncio
 import contextlib
+import ssl
 
 import pytest
 import uvicorn
 
+from broker.client.rest_listeners import Tls
 from broker.common import punctual_http
 from broker.common.limits import REST_CONNECTIONS_MAX, REST_CONNECTIONS_PER_ADDRESS_MAX
-from broker.common.punctual_http import PunctualProtocol, bounded_protocol
+from broker.common.punctual_http import HandshakeProtocol, PunctualProtocol, bounded_protocol
 from broker.common.security_limits import PIPELINED_REQUESTS_MAX
 from broker.connect.rest import serving
 from broker.registry import process
@@ -21,8 +23,8 @@ async def answer(_scope, _receive, send):
     await send({"type": "http.response.body", "body": b""})
 
 
-def serve(test, protocol, app=answer):
-    """`test(connect)` is awaited beside a server of the protocol."""
+def serve(test, protocol, app=answer, run=asyncio.run):
+    """`test(connect)` is awaited beside a server of the protocol, in the loop of `run`."""
 
     async def all_of_it() -> None:
         config = uvicorn.Config(app, port=0, http=protocol, log_level="critical", lifespan="off", timeout_keep_alive=60)
@@ -38,7 +40,7 @@ def serve(test, protocol, app=answer):
             server.should_exit = True
             await served
 
-    asyncio.run(all_of_it())
+    run(all_of_it())
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHo", WHOLE + b"GET"])
@@ -211,5 +213,7 @@ def test_a_connection_that_asks_to_be_a_websocket_gives_its_place_back():
 @pytest.mark.parametrize("server", [serving._server, process._server])
 def test_connect_and_the_registry_have_these_bounds(server):
     assert issubclass(server(answer, None).config.http, PunctualProtocol)
+    tls = Tls(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context())
+    assert issubclass(server(answer, tls).config.http, HandshakeProtocol)
     assert REST_CONNECTIONS_PER_ADDRESS_MAX < REST_CONNECTIONS_MAX
     assert punctual_http.HEADERS_SECONDS == 10
