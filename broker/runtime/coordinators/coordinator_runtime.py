@@ -11,7 +11,7 @@ or the timer, that led to it.
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Generic
@@ -20,7 +20,7 @@ from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
 from broker.common.types import new_tuple
-from broker.coordinator.outcome import RECORD_BYTES_PER_TICK, Answer, Outcome, Remains
+from broker.coordinator.outcome import RECORD_BYTES_PER_TICK, Answer, CoordinatorRecord, Outcome, Producer, Remains
 from broker.net.turns import Turns
 from broker.protocol.schema import Message
 from broker.records.batch import HEADER_BYTES
@@ -244,15 +244,14 @@ class CoordinatorRuntime(Generic[C]):
         """Append and replay. Raises ApiError; of a divisible outcome some records may count then."""
         shard.hosted.partition.check_leader()
         shard.hosted.partition.check_enough_in_sync()
-        producer = outcome.producer._asdict() if outcome.producer else {}
-        bytes_max = min(RECORD_BYTES_PER_TICK, shard.hosted.log.config.max_message_bytes - HEADER_BYTES)
+        batch_bytes_max = shard.hosted.log.config.max_message_bytes
+        producer_id = outcome.producer.producer_id if outcome.producer else None
         now_ms = self._clock.now_ms()
-        for part in outcome.batches(bytes_max):
-            records = [new_tuple(Record, (0, now_ms, *record)) for record in part]
-            batch = build_batch(records, **producer, is_transactional=outcome.producer is not None)
+        for part in outcome.batches(min(RECORD_BYTES_PER_TICK, batch_bytes_max - HEADER_BYTES)):
+            batch = _build_batch(part, outcome.producer, now_ms, batch_bytes_max)
             shard.note_written(self._replicas.append_checked(shard.hosted, batch).end_offset)
             for record in part:
-                shard.replay(*record, producer.get("producer_id"))
+                shard.replay(*record, producer_id)
 
     # -- time
 
@@ -366,3 +365,17 @@ def _is_answered(outcome: Outcome, token: int) -> bool:
     """And there is nothing else to do: the usual case, which costs no future."""
     is_plain = len(outcome.responses) == 1 and not outcome.records and not outcome.notes
     return is_plain and outcome.responses[0].token == token and not outcome.is_followed_up
+
+
+def _build_batch(
+    part: Sequence[CoordinatorRecord], producer: Producer | None, now_ms: int, bytes_max: int
+) -> bytearray:
+    """Return the batch of the records, without their headers where it has more bytes than the maximum with them.
+
+    Headers only tell a later coordinator for which clients it counts the records: no record is refused for them.
+    """
+    of_producer = {**producer._asdict(), "is_transactional": True} if producer else {}
+    batch = build_batch([new_tuple(Record, (0, now_ms, *record)) for record in part], **of_producer)
+    if len(batch) <= bytes_max:
+        return batch
+    return build_batch([Record(0, now_ms, record.key, record.value) for record in part], **of_producer)

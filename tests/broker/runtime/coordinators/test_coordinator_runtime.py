@@ -11,6 +11,7 @@ from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import Outcome
+from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
@@ -203,6 +204,39 @@ async def test_records_name_the_clients_that_they_are_counted_for_when_the_parti
     assert {name: (budget.held, budget.held_by(CLIENT.owner)) for name, budget in world.memory.budgets()} == held
     world.coordinators.stop()
     world.logs.shutdown()
+
+
+async def test_records_name_no_clients_where_a_batch_would_be_too_large_by_that_alone(tmp_path):
+    world = World(tmp_path / "logs", clock=ManualClock())
+    world.lead()
+    for write in (write_offsets, write_generation):
+        before = world.hosted.log.size_bytes
+        await write(world, "first")
+        too_large = world.hosted.log.size_bytes - before - 1
+        world.hosted.log.config = replace(world.hosted.log.config, max_message_bytes=too_large)
+        await write(world, "other")
+        world.hosted.log.config = LogConfig()
+    held = {name: (budget.held, budget.held_by(CLIENT.owner)) for name, budget in world.memory.budgets()}
+    assert held["members"][0] == held["members"][1] > 0
+    assert held["simple offsets"][0] == held["simple offsets"][1] > 0
+    await world.reload()
+    for name, budget in world.memory.budgets():
+        assert budget.held == held[name][0]
+        assert 2 * budget.held_by(CLIENT.owner) == held[name][1], "the first half names its client"
+    world.coordinators.stop()
+    world.logs.shutdown()
+
+
+async def write_offsets(world: World, group_id: str) -> None:
+    (topic,) = world.send_commit(5, group_id, range(10)).topics
+    assert {each.error_code for each in topic.partitions} == {ErrorCode.NONE}
+
+
+async def write_generation(world: World, group_id: str) -> None:
+    join = world.send_join(group_id=f"{group_id} members")
+    world.advance(3_000)
+    synced = world.send_sync((await join).member_id, group_id=f"{group_id} members")
+    assert synced.error_code == ErrorCode.NONE
 
 
 async def test_offsets_of_a_transaction_are_written_as_kafka_does_and_count_from_its_marker_on(world):
