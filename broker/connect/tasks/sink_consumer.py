@@ -208,13 +208,16 @@ class SinkConsumer:
         return found
 
     def _before(self, batch: LeftOutBatch, messages: list[ReadMessage]) -> list[ReadMessage]:
-        """What was read before the batch goes to the task first; the batch is met again, and nothing is before it."""
+        """Return what was read before the batch, which goes to the task first; the batch is met again.
+
+        Raises ConnectError where that is nothing of the batch's own partition: others may never be at their end.
+        """
         before = [
             each
             for each in messages
             if (each.topic(), each.partition()) != batch.partition or each.offset() < batch.first
         ]
-        if not before:
+        if not any((each.topic(), each.partition()) == batch.partition for each in before):
             raise ConnectError(
                 f"records cannot be read: the batch at {batch.partition}, offsets {batch.first} to {batch.last}, "
                 f"{batch.reason}; errors.tolerance=all leaves it out"
