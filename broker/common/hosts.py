@@ -1,8 +1,10 @@
 """Addresses of hosts as they are compared: one for each host, however it came."""
 
+from functools import lru_cache
 from ipaddress import IPv6Network
 
 _MAPPED = "::ffff:"
+_REMEMBERED = 1_000
 
 
 def ipv4_if_mapped(host: str) -> str:
@@ -10,6 +12,7 @@ def ipv4_if_mapped(host: str) -> str:
     return host.removeprefix(_MAPPED) if "." in host else host
 
 
+@lru_cache(_REMEMBERED)
 def counted_address(host: str) -> str:
     """Return the address, or the network of addresses, that is counted as one client.
 

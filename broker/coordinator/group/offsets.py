@@ -281,7 +281,8 @@ class Offsets:
         topic, partition = key.partition
         partitions = self._offsets.setdefault(key.group_id, {}).setdefault(topic, {})
         before = partitions.get(partition)
-        self._hold(key.group_id, size_of(key, committed) - (size_of(key, before) if before else 0))
+        place = 0 if before else place_of(key.group_id, topic)
+        self._hold(key.group_id, place + text_bytes(committed.metadata) - text_bytes(before.metadata if before else ""))
         partitions[partition] = committed
         if self.on_stored is not None:
             earlier = before.offset if before else None
