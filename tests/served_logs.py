@@ -26,7 +26,7 @@ class ServedLogs:
     """Partitions of the topic `t` as one broker serves them."""
 
     def __init__(self, *partitions: list[bytearray], without_leader: int | None = None, refused: int | None = None):
-        self.without_leader, self._refused = without_leader, refused
+        self.without_leader, self.refused = without_leader, refused
         self._partitions = [self._placed(batches) for batches in partitions]
         self.broker = ScriptedBroker(answer=self._answer)
 
@@ -65,7 +65,7 @@ class ServedLogs:
 
     def _from(self, number: int, offset: int) -> PartitionData:
         """Everything from the batch on that holds the offset."""
-        if number == self._refused:
+        if number == self.refused:
             return PartitionData(partition_index=number, error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
         data = self._partitions[number]
         at = next((at for at, header in iterate_headers(data) if header.last_offset >= offset), len(data))

@@ -43,6 +43,8 @@ UNPACKED_BYTES_MAX = 64 << 20
 #: How often topics and partitions that are new are looked for.
 _LOOK_EVERY_S = 5.0
 _AGAIN_AFTER_S = 1.0
+#: After so long a leader that refused is asked again: a right may have been granted.
+_REFUSED_FOR_S = 60.0
 
 
 class Counter:
@@ -124,8 +126,8 @@ class _Counting:
         self._counter = WindowCounter(window_ms)
         #: Behind the last record counted; of partitions that are read.
         self._positions: dict[TopicPartition, int] = {}
-        #: Not read in this epoch, because their leader refuses.
-        self._refused: set[TopicPartition] = set()
+        #: Not read until then, because their leader refused.
+        self._refused: dict[TopicPartition, float] = {}
         self._looked_at = -_LOOK_EVERY_S
         self._told: list[Increment] = []
 
@@ -148,7 +150,7 @@ class _Counting:
             if error.code is ErrorCode.OFFSET_OUT_OF_RANGE:
                 raise
             _log.warning("a partition is not counted: %s", error)
-            self._refused.add(error.partition)
+            self._refused[error.partition] = time.monotonic() + _REFUSED_FOR_S
             self._forget({error.partition})
             return 0
         for run in runs:
@@ -181,7 +183,8 @@ class _Counting:
             if not self._exclude.fullmatch(topic.name or "")
             for each in topic.partitions
         }
-        new = [each for each in found.keys() - self._positions.keys() - self._refused if found[each]]
+        self._refused = {each: until for each, until in self._refused.items() if until > self._looked_at}
+        new = [each for each in found.keys() - self._positions.keys() - self._refused.keys() if found[each]]
         lows, highs = (
             list_offsets(self._leaders, dict.fromkeys(new, at), timeout_s=_TIMEOUT_S) for at in (EARLIEST, LATEST)
         )
@@ -193,6 +196,9 @@ class _Counting:
         self._forget(self._positions.keys() - found.keys())
 
     def _forget(self, partitions: set[TopicPartition]) -> None:
+        """Read them no more. What was counted of them is told first: they may come back, and go on behind it."""
+        if partitions:
+            self._tell()
         for partition in partitions:
             del self._positions[partition]
             self._reader.drop(partition)
