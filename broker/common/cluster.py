@@ -153,7 +153,7 @@ class LeaderAndIsr:
     def next(self, leader: int, isr: tuple[int, ...], controller_epoch: int) -> "LeaderAndIsr":
         """The state that follows: another leader or ISR always means a higher leader epoch.
 
-        Losses are of no interest any more once there is a leader, unless it is one without a log: it may refuse.
+        Losses are of no interest any more once there is a leader: its log grows, and what was reported is no longer so.
         """
         return replace(
             self,
@@ -161,9 +161,5 @@ class LeaderAndIsr:
             isr=isr,
             leader_epoch=self.leader_epoch + 1,
             controller_epoch=controller_epoch,
-            log_losses=self.log_losses if leader == NO_BROKER or self.has_lost_log(leader) else (),
+            log_losses=self.log_losses if leader == NO_BROKER else (),
         )
-
-    def has_lost_log(self, broker_id: int) -> bool:
-        """Whether the replica has reported, since the last leader led, that it has no log."""
-        return any(loss.broker_id == broker_id and loss.is_total for loss in self.log_losses)

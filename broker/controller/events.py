@@ -104,7 +104,7 @@ class TopicRemoved:
 class LeaderAndIsrAnswered:
     """A broker's answer: roles it has taken, those it cannot take because their log directory is offline, and those it
     could not take just now. `full`: taken, and in a log directory that is full. `extents`: the last epoch and the end
-    of logs whose partitions have no leader.
+    of logs whose partitions have no leader, (-1, 0) also of a missing log for which a role is deferred.
     """
 
     broker_id: int

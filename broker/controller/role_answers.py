@@ -59,7 +59,7 @@ def _note_full(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[
 
 def _note_extents(context: ControllerContext, event: LeaderAndIsrAnswered) -> None:
     """Note how far logs reach whose partitions have no leader; of those that have one nothing is known any more."""
-    for replica in _assigned(context, event.broker_id, event.taken):
+    for replica in _assigned(context, event.broker_id, event.taken | event.failed | event.deferred):
         context.log_extents.pop(replica, None)
         if replica.partition in event.extents:
             context.log_extents[replica] = event.extents[replica.partition]

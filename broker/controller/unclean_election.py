@@ -36,9 +36,10 @@ def unclean_election_read(context: ControllerContext, event: UncleanElectionRead
 
 
 def elect_without_records(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
-    """Give leaders to partitions of which no replica has a record, as far as all of them have told: nothing is lost.
+    """Give leaders to partitions of which no replica has a record, as all of them have answered: nothing is lost.
 
-    Their brokers were killed before they had made the logs, and the last of the ISR cannot know that.
+    Their brokers were killed before they had made the logs, and the last of the ISR cannot know that. A replica that is
+    away may have records, whatever it reported before it led.
     """
     elected = {
         partition: state
@@ -50,11 +51,8 @@ def elect_without_records(context: ControllerContext, partitions: Iterable[Topic
 
 
 def _is_known_to_be_empty(context: ControllerContext, partition: TopicPartition) -> bool:
-    state, extents, online = context.states[partition], context.extents(partition), context.online_replicas(partition)
-    return all(
-        extents.get(replica) == _EMPTY if replica in online else state.has_lost_log(replica)
-        for replica in context.assignment(partition)
-    )
+    extents = context.extents(partition)
+    return all(extents.get(replica) == _EMPTY for replica in context.assignment(partition))
 
 
 def _unclean_state(context: ControllerContext, partition: TopicPartition) -> LeaderAndIsr | None:

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from broker.common.cluster import NO_LOG
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.handler import RequestContext, private
@@ -34,12 +35,14 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestCo
     names = {topic.topic_id: topic.topic_name for topic in request.topic_states}
 
     def outcome_of(topic_id: UUID, index: int, code: ErrorCode) -> LeaderAndIsrPartitionError:
+        topic_partition = TopicPartition(names[topic_id], index)
         if code is not ErrorCode.NONE:
-            return LeaderAndIsrPartitionError(partition_index=index, error_code=code)
-        last_epoch, log_end_offset = extent_without_leader(replicas.get(names[topic_id], index))
+            end_offset = 0 if replicas.logs.is_withheld(topic_partition) else NO_LOG
+            return LeaderAndIsrPartitionError(partition_index=index, error_code=code, log_end_offset=end_offset)
+        last_epoch, log_end_offset = extent_without_leader(replicas.get(*topic_partition))
         return LeaderAndIsrPartitionError(
             partition_index=index,
-            is_full=replicas.logs.is_full(TopicPartition(names[topic_id], index)),
+            is_full=replicas.logs.is_full(topic_partition),
             last_epoch=last_epoch,
             log_end_offset=log_end_offset,
         )

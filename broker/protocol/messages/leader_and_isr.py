@@ -66,6 +66,7 @@ class LeaderAndIsrPartitionError(Struct):
     #: The role was taken, and the log directory is full: another member of the ISR should lead.
     is_full: bool = wire(boolean, tag=OWN_TAG_MIN, default=False, ignorable=True)
     #: Of a role without a leader: the last leader epoch in the replica's log, and where the log ends; -1 if not told.
+    #: Of a role that is not taken because the log is missing: -1 and 0.
     last_epoch: int = wire(int32, tag=OWN_TAG_MIN + 1, default=-1, ignorable=True)
     log_end_offset: int = wire(int64, tag=OWN_TAG_MIN + 2, default=-1, ignorable=True)
 

@@ -103,7 +103,7 @@ def leader_and_isr_answered(
         extents={
             one: (error.last_epoch, error.log_end_offset)
             for one, error in answered.items()
-            if error.log_end_offset >= 0 and one not in refused
+            if error.log_end_offset >= 0
         },
     )
 

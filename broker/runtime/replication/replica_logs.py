@@ -82,6 +82,10 @@ class ReplicaLogs:
         if state.leader not in (NO_BROKER, broker_id) or len(state.replicas) == 1:
             self._logs.withheld.discard(topic_partition)
 
+    def is_withheld(self, topic_partition: TopicPartition) -> bool:
+        """Whether the log is missing and not made anew, because another replica may have the records."""
+        return topic_partition in self._logs.withheld
+
     def is_out_of_reach(self, topic_partition: TopicPartition) -> bool:
         """Of a log that could not be had: whether that will stay so until this broker starts again."""
         return self._logs.is_out_of_reach(topic_partition)

@@ -21,6 +21,7 @@ before the next effect. What a WatchTopics reads is told after the command's own
     undeletable 1:10 t-0        ... : these could not be deleted
     failed 1:10 t-0             broker 1 answers LeaderAndIsr: log directory offline
     deferred 1:10 t-0           ... : not now
+    without-log 1:10 t-0        ... : not now, for its log is missing
     taken 1:10 t-0              ... : done
     full 1:10 t-0               ... : done, and its log directory is full
     reaches 1:10 t-0 4:100      ... : done, without a leader; the log ends at 100, in epoch 4
@@ -228,6 +229,11 @@ class Story:
 
     def _deferred(self, broker: str, *partitions: str) -> told.Event:
         return told.LeaderAndIsrAnswered(*_incarnation(broker), frozenset(), frozenset(), _partitions(partitions))
+
+    def _without_log(self, broker: str, *partitions: str) -> told.Event:
+        deferred = _partitions(partitions)
+        extents = dict.fromkeys(deferred, (NO_LEADER_EPOCH, 0))
+        return told.LeaderAndIsrAnswered(*_incarnation(broker), frozenset(), frozenset(), deferred, extents=extents)
 
     def _taken(self, broker: str, *partitions: str) -> told.Event:
         return told.LeaderAndIsrAnswered(*_incarnation(broker), _partitions(partitions), frozenset(), frozenset())

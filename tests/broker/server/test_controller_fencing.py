@@ -141,3 +141,20 @@ async def test_trap_13_leader_whose_partition_was_moved_while_it_was_cut_off_lea
     client = await led.member()
     assert (await client.ask(request, 8)).error_code == ErrorCode.NONE
     assert (led.replicas.get(*T0) is not None) == is_led_still
+
+
+async def test_a_broker_whose_log_is_missing_answers_the_role_it_cannot_take_with_the_extent_of_an_empty_log(led):
+    """The controller must know it from this life of the broker: a note in ZooKeeper may be of an earlier one."""
+    led.replicas.logs._logs.withheld.add(TopicPartition("t", 1))
+    states = [
+        LeaderAndIsrPartitionState(partition_index=1, leader=leader, leader_epoch=epoch, isr=[1], replicas=[1, 2])
+        for leader, epoch in ((1, 9), (2, 10))
+    ]
+    extents = []
+    for state in states:
+        topic = LeaderAndIsrTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=[state])
+        request = LeaderAndIsrRequest(controller_id=3, controller_epoch=5, broker_epoch=70, topic_states=[topic])
+        response = await (await led.member()).ask(request, 7)
+        (error,) = response.topics[0].partition_errors
+        extents.append((error.error_code, error.last_epoch, error.log_end_offset))
+    assert extents == [(ErrorCode.REPLICA_NOT_AVAILABLE, -1, 0), (ErrorCode.NONE, -1, -1)]

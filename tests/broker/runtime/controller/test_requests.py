@@ -55,3 +55,17 @@ def test_a_role_in_a_full_log_directory_counts_as_taken_and_full_and_a_refused_o
     broker = LiveBroker(BrokerRegistration(1, ()), epoch=1)
     answered = leader_and_isr_answered(broker, SendLeaderAndIsr(1, 1, tuple(told), ()), received)
     assert (answered.taken, answered.full) == ({T_0}, {T_0})
+
+
+def test_a_broker_without_its_log_has_no_record_and_one_of_an_earlier_version_tells_nothing():
+    told = [PartitionTold(each, TOPIC_ID, LeaderAndIsr(1, 0, (1,), 1), (1,)) for each in (T_0, T_1)]
+    code = ErrorCode.REPLICA_NOT_AVAILABLE
+    errors = [
+        LeaderAndIsrPartitionError(partition_index=0, error_code=code, log_end_offset=0),
+        LeaderAndIsrPartitionError(partition_index=1, error_code=code),
+    ]
+    response = LeaderAndIsrResponse(topics=[LeaderAndIsrTopicError(topic_id=TOPIC_ID, partition_errors=errors)])
+    received = decode(LeaderAndIsrResponse, encode(response, LEADER_AND_ISR_VERSION), LEADER_AND_ISR_VERSION)
+    broker = LiveBroker(BrokerRegistration(1, ()), epoch=1)
+    answered = leader_and_isr_answered(broker, SendLeaderAndIsr(1, 1, tuple(told), ()), received)
+    assert (answered.taken, answered.deferred, answered.extents) == (set(), {T_0, T_1}, {T_0: (-1, 0)})
