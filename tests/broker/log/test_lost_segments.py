@@ -219,7 +219,7 @@ def test_a_log_that_ends_before_it_starts_has_lost_its_end(logs, start):
     directory, start_offset = log.directory, log.segments[3].base_offset
     log.delete_records(start_offset, log.log_end_offset)
     logs.checkpoint_log_start_offsets()
-    logs.note_log_starts([T_0])
+    logs.note_log_starts(directory.parent, {T_0: start_offset})
     kill(logs)
     for name in (RECOVERY_POINT_CHECKPOINT, "replication-offset-checkpoint"):
         (directory.parent / name).unlink(missing_ok=True)
