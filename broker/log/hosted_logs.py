@@ -164,8 +164,8 @@ class HostedLogs:
     def note_log_starts(self, directory: Path, starts: Mapping[TopicPartition, int]) -> dict[TopicPartition, ApiError]:
         """Note, durably and with one write, that these logs of one log directory start at `starts` or later.
 
-        Return which could not be noted, and why. For a worker thread. A log that was let go, cut, or moved to another
-        directory meanwhile is left out: `noted_log_start` tells.
+        Return which could not be noted, and why. For a worker thread. A log that was let go, cut, made anew, or moved
+        to another directory meanwhile is left out: `noted_log_start` tells.
         """
         home = next(each for each in self._directories if each.path == directory)
 
@@ -174,7 +174,7 @@ class HostedLogs:
             return {
                 partition: max(starts[partition], log.log_start_offset, self.noted_log_start(partition))
                 for partition, log in logs.items()
-                if log is not None and not log.is_lent
+                if log is not None and not log.is_lent and starts[partition] <= log.log_end_offset
             }
 
         try:

@@ -288,3 +288,16 @@ def test_a_note_is_no_obstacle_for_a_cut(manager, tmp_path):
     manager.get(ORDERS_0).truncate_to(3)
     manager.checkpoint_log_start_offsets()
     assert noted(tmp_path, START) == {ORDERS_0: 3}
+
+
+def test_no_start_beyond_the_end_of_a_log_that_was_cut_or_made_anew_is_noted(manager, start, tmp_path, batch_of):
+    """A kill would let the log begin there, and what it holds would be set aside."""
+    end = manager.get(ORDERS_0).log_end_offset
+    manager.get(ORDERS_0).truncate_to(2)
+    manager.delete(ORDERS_1)
+    manager.get_or_create(ORDERS_1, SECOND_ID).append(batch_of(b"of the new topic"), 0)
+    assert manager.note_log_starts(tmp_path / "data", {ORDERS_0: end, ORDERS_1: end}) == {}
+    assert [manager.noted_log_start(each) for each in (ORDERS_0, ORDERS_1)] == [0, 0]
+    kill(manager)
+    again = start()
+    assert [again.get(each).log_end_offset for each in (ORDERS_0, ORDERS_1)] == [2, 1]
