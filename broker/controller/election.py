@@ -3,9 +3,12 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from broker.common.cluster import NO_LOG, LeaderAndIsr, LogLoss
+from broker.common.cluster import LeaderAndIsr, LogLoss
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import NO_BROKER, NO_LEADER_EPOCH
+
+#: Less than any record, more than an empty log.
+_UNKNOWN = (NO_LEADER_EPOCH, 1)
 
 
 def first_state(assignment: tuple[int, ...], online: Collection[int], controller_epoch: int) -> LeaderAndIsr | None:
@@ -134,15 +137,14 @@ def unclean_state(
     """The state under one replica that is online, in sync or not, and alone; None when none is.
 
     It is the one whose log reaches furthest (KIP-966): by last epoch, then by end offset, as far as `extents` tells of
-    each; of several the first of the assignment. A leader that was not in sync is marked as recovering (KIP-704), until
-    it writes an ISR itself.
+    each; of several the first of the assignment. A log of which nothing is known, as of a broker that has not answered
+    or is of an earlier version, comes before one that is known to be empty. A leader that was not in sync is marked as
+    recovering (KIP-704), until it writes an ISR itself.
     """
     candidates = [replica for replica in assignment if replica in online]
     if not candidates:
         return None
-    leader = max(
-        candidates, key=lambda replica: (replica in state.isr, extents.get(replica, (NO_LEADER_EPOCH, NO_LOG)))
-    )
+    leader = max(candidates, key=lambda replica: (replica in state.isr, extents.get(replica, _UNKNOWN)))
     elected = state.next(leader, (leader,), controller_epoch)
     return elected if leader in state.isr else elected.recovering()
 

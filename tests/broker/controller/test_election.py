@@ -146,7 +146,9 @@ def test_an_unclean_election_chooses_the_log_that_reaches_furthest_and_else_the_
         ({}, 3),
         ({1: (4, 100), 2: (5, 10), 3: (4, 200)}, 2),
         ({1: (4, 100), 2: (4, 100)}, 1),
-        ({1: (-1, 0)}, 1),
+        ({3: (-1, 0), 1: (0, 1)}, 1),
+        ({3: (-1, 0)}, 1),
+        ({3: (-1, 0), 1: (-1, 0), 2: (-1, 0)}, 3),
     ):
         elected = unclean_state((3, 1, 2), state, {1, 2, 3}, 2, extents)
         assert (elected.leader, elected.isr, elected.leader_recovery_state) == (leader, (leader,), RECOVERING)
