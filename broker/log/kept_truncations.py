@@ -68,10 +68,15 @@ def _truncated_parts(segments: tuple[Segment, ...], cut: Cut) -> list[_Part]:
         is_removed = cut.is_of_all or segment.base_offset > cut.offset
         position = 0 if is_removed else segment.position_of(cut.offset)
         if position < segment.size_bytes:
-            header = parse_batch_header(read_at(segment.file, position, HEADER_BYTES))
-            base_offset = header.base_offset if position else segment.base_offset
-            parts.append(_Part(segment, position, base_offset, is_removed))
+            parts.append(_Part(segment, position, _base_offset(segment, position), is_removed))
     return parts
+
+
+def _base_offset(segment: Segment, position: int) -> int:
+    """Return the first offset at `position`; damage at the start of a segment must not keep a log from being cut."""
+    if not position:
+        return segment.base_offset
+    return parse_batch_header(read_at(segment.file, position, HEADER_BYTES)).base_offset
 
 
 def _keep(part: _Part, path: Path) -> None:

@@ -32,6 +32,18 @@ def manager(tmp_path, batch_of):
     return manager
 
 
+@pytest.fixture
+def start(tmp_path):
+    """Start on the same directory once more."""
+
+    def start_manager() -> LogManager:
+        manager = LogManager([tmp_path], CONFIG, 1, "cluster")
+        manager.load_all()
+        return manager
+
+    return start_manager
+
+
 def strays(directory: Path) -> list[Path]:
     return sorted(directory.glob("t-0.*-stray"))
 
@@ -127,3 +139,17 @@ def _refuse(code: int):
         raise OSError(code, os.strerror(code))
 
     return refuse
+
+
+def test_a_log_whose_first_bytes_are_damaged_is_kept_and_cut_as_a_whole(manager, start):
+    """No header has to be read for that: else a follower with a damaged segment could never follow again."""
+    log = manager.get(PARTITION)
+    log.flush()
+    path = log.segments[1].files.log
+    manager.shutdown()
+    path.write_bytes(b"damaged")
+    again = start()
+    again.cut(PARTITION, again.get(PARTITION), Cut(0, is_of_all=True, is_kept=True))
+    (stray,) = strays(path.parents[1])
+    assert (stray / path.name).read_bytes() == b"damaged"
+    assert again.get(PARTITION).log_end_offset == 0
