@@ -219,12 +219,8 @@ class HostedLogs:
         """Logs of one directory, lent by their owner, are about to be cut: lower what is noted beside all of them at
         once, where each cut would write the same files anew.
 
-        On a worker thread. A disk that refuses is met again, and reported, by each cut. What is to be kept aside must
-        be there first, or a start in between would not know that it was committed.
+        On a worker thread. A disk that refuses is met again, and reported, by each cut.
         """
-        cuts = {partition: cut for partition, cut in cuts.items() if not cut.is_kept}
-        if not cuts:
-            return
         logs = {partition: self._logs[partition] for partition in cuts}
         try:
             extents = {partition: log.extent_after(cuts[partition]) for partition, log in logs.items()}

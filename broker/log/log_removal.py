@@ -37,6 +37,8 @@ class LogRemoval(HostedLogs):
         self._set_aside: list[Path] = []
         #: Logs that are closed and to be deleted, and perhaps could not be moved aside yet.
         self._to_delete: set[TopicPartition] = set()
+        #: Logs that are about to be cut, and what goes is kept already.
+        self._kept: set[TopicPartition] = set()
         #: How often records were kept that a leader did not have.
         self.truncations_kept = 0
         self._counting = Lock()
@@ -96,26 +98,45 @@ class LogRemoval(HostedLogs):
             and (remaining := tuple(gap for gap in gaps if gap.next_offset > log.log_start_offset))
         }
 
+    def note_cuts(self, cuts: Mapping[TopicPartition, Cut]) -> None:
+        """As `HostedLogs.note_cuts`. What is kept must be there before its high watermark is lowered, or a start in
+        between would not know that it was committed; a log of which nothing can be kept is left to its cut.
+        """
+        noted = {}
+        for partition, cut in cuts.items():
+            with suppress(ApiError):
+                if cut.is_kept:
+                    self._keep_truncated(partition, self._logs[partition], cut)
+                    self._kept.add(partition)
+                noted[partition] = cut
+        if noted:
+            super().note_cuts(noted)
+
     def cut(self, partition: TopicPartition, log: Log, cut: Cut) -> None:
         """Cut a log that its owner has lent, having kept what may have been acknowledged. For a worker thread.
 
         Raises ApiError as `Log.cut`, and KAFKA_STORAGE_ERROR if nothing can be kept; then nothing is cut.
         """
-        if cut.is_kept:
-            try:
-                kept_in = keep_truncated(log, cut)
-            except OSError as error:
-                raise self._refused(partition, error, "cut, because what goes cannot be kept") from error
-            if kept_in is not None:
-                self._homes[partition].strays |= {kept_in}
-                self.truncations_kept += 1
-                _log.error(
-                    "records that may have been acknowledged are truncated for the leader, which lacks them; they are "
-                    "kept in a directory of their own",
-                    partition=str(partition),
-                    path=str(kept_in),
-                )
+        is_kept = partition in self._kept
+        self._kept.discard(partition)
+        if cut.is_kept and not is_kept:
+            self._keep_truncated(partition, log, cut)
         log.cut(cut)
+
+    def _keep_truncated(self, partition: TopicPartition, log: Log, cut: Cut) -> None:
+        try:
+            kept_in = keep_truncated(log, cut)
+        except OSError as error:
+            raise self._refused(partition, error, "cut, because what goes cannot be kept") from error
+        if kept_in is not None:
+            self._homes[partition].strays |= {kept_in}
+            self.truncations_kept += 1
+            _log.error(
+                "records that may have been acknowledged are truncated for the leader, which lacks them; they are "
+                "kept in a directory of their own",
+                partition=str(partition),
+                path=str(kept_in),
+            )
 
     # --- many are deleted at once: the owner closes them, a thread moves them, the owner forgets them
 

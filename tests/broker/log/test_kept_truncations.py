@@ -10,6 +10,7 @@ from structlog.testing import capture_logs
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.log import offset_checkpoint
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.manager import LogManager
@@ -129,9 +130,38 @@ def test_a_kept_truncation_is_on_disk_before_the_high_watermark_that_called_for_
     monkeypatch.setattr(manager, "_lower", note_and_lower)
     cut = Cut(2, is_kept=True)
     manager.note_cuts({PARTITION: cut})
-    assert steps == []
-    manager.cut(PARTITION, log, cut)
     assert steps == [1]
+    manager.cut(PARTITION, log, cut)
+    assert set(steps) == {1}, "it is kept once"
+
+
+def test_what_is_noted_beside_many_logs_is_lowered_once_for_all_cuts_that_keep_something(
+    manager, batch_of, monkeypatch
+):
+    """A leader that has lost its disk has thousands of them cut: each note of one is a file with a line for all."""
+    partitions = [PARTITION, *(TopicPartition("t", number) for number in range(1, 6))]
+    for partition in partitions[1:]:
+        manager.get_or_create(partition, TOPIC_ID).append(batch_of(b"1", b"2"), 0)
+    manager.store_high_watermarks({partition: manager.get(partition).log_end_offset for partition in partitions})
+    writes, write = [], offset_checkpoint.write_offset_checkpoint
+    monkeypatch.setattr(
+        offset_checkpoint, "write_offset_checkpoint", lambda path, offsets: (writes.append(path), write(path, offsets))
+    )
+    cuts = {partition: Cut(0, is_of_all=True, is_kept=True) for partition in partitions}
+    manager.note_cuts(cuts)
+    for partition, cut in cuts.items():
+        manager.cut(partition, manager.get(partition), cut)
+    assert len(writes) == len(set(writes)) == 1
+    assert manager.truncations_kept == len(manager.strays) == len(partitions)
+
+
+def test_what_is_cut_again_is_kept_again(manager, batch_of):
+    log = manager.get(PARTITION)
+    for _ in range(2):
+        cut = Cut(log.log_end_offset - 2, is_kept=True)
+        manager.note_cuts({PARTITION: cut})
+        manager.cut(PARTITION, log, cut)
+    assert len(strays(log.directory.parent)) == manager.truncations_kept == 2
 
 
 def _refuse(code: int):
