@@ -62,7 +62,7 @@ class LogManager(FutureLogs):
         Raises StartupError, also if no directory is left; then none stays locked.
         """
         super().__init__(config)
-        self._broker_id = broker_id
+        self.broker_id = broker_id
         #: Held by whoever makes logs on another thread.
         self._making = Lock()
         self._is_shut = False
@@ -88,7 +88,7 @@ class LogManager(FutureLogs):
     def set_cluster_id(self, cluster_id: str | None) -> None:
         """Note broker and cluster in each `meta.properties`. Raises StartupError if one says otherwise."""
         for directory in self._directories:
-            directory.claim(self._broker_id, cluster_id)
+            directory.claim(self.broker_id, cluster_id)
 
     def load_all(self, progress: Callable[[int, int], None] = lambda loaded, total: None) -> None:
         """Open every log there is, recovering after an unclean stop; `progress` hears (loaded, total) after each.

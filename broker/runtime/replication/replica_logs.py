@@ -75,11 +75,9 @@ class ReplicaLogs:
                 self.doubted.add(topic_partition)
             raise
 
-    def release_if_led_elsewhere(
-        self, topic_partition: TopicPartition, broker_id: int, state: LeaderAndIsrPartitionState
-    ) -> None:
-        """Let a missing log be made anew when another replica than `broker_id` leads, or there is no other."""
-        if state.leader not in (NO_BROKER, broker_id) or len(state.replicas) == 1:
+    def release_if_led_elsewhere(self, topic_partition: TopicPartition, state: LeaderAndIsrPartitionState) -> None:
+        """Let a missing log be made anew when the replica of another broker leads, or there is no other."""
+        if state.leader not in (NO_BROKER, self._logs.broker_id) or len(state.replicas) == 1:
             self._logs.withheld.discard(topic_partition)
 
     def is_withheld(self, topic_partition: TopicPartition) -> bool:

@@ -130,7 +130,6 @@ class ReplicaManager:
         topic_partition = TopicPartition(topic.topic_name, state.partition_index)
         try:
             config = configs.get(topic.topic_name)
-            self.logs.release_if_led_elsewhere(topic_partition, self._broker_id, state)
             self._take_role(self._host(topic_partition, topic.topic_id, state.is_new, config), state)
         except ApiError as error:
             return self._role_refused(topic_partition, error)

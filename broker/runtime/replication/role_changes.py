@@ -35,6 +35,8 @@ async def create_logs(replicas: ReplicaManager, request: LeaderAndIsrRequest) ->
 
     One that cannot be made is tried again, and the failure answered, when its role is applied.
     """
+    for topic, state in _states_in(request):
+        replicas.logs.release_if_led_elsewhere(_name(topic, state), state)
     await replicas.logs.create(
         [
             NewLog(_name(topic, state), topic.topic_id, state.is_new)

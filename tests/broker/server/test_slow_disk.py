@@ -81,6 +81,18 @@ async def test_others_are_served_while_new_partitions_wait_for_the_disk(served, 
     assert served.replicas.get("u", 2).partition.is_leader
 
 
+async def test_others_are_served_while_missing_logs_are_made_anew_that_were_withheld(served, disk):
+    """An operator has elected other leaders for all that a broker with a new disk was the last in sync of."""
+    disk.may_go_on.set()
+    request = leading("t", 3)
+    for state in request.topic_states[0].partition_states:
+        served.logs.withheld.add(TopicPartition("t", state.partition_index))
+        state.leader, state.replicas, state.is_new = 2, [2, 1], False
+    answer = await (await served.member()).ask(request, 7)
+    assert {each.error_code for each in answer.topics[0].partition_errors} == {ErrorCode.NONE}
+    assert served.logs.withheld == set()
+
+
 async def test_a_controller_replaced_while_the_disk_was_slow_gives_no_role(served, disk):
     old = await served.member()
     await old.send_request(leading("t", 1, controller_epoch=1), 7)
