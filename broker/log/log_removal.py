@@ -9,6 +9,7 @@ from uuid import UUID
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
+from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, LogDirectory
 from broker.log.files import fsync_file, open_directory, remove_tree
 from broker.log.gaps import Gap
@@ -89,14 +90,15 @@ class LogRemoval(HostedLogs):
     @property
     def lost_offsets(self) -> dict[TopicPartition, tuple[Gap, ...]]:
         """The gaps that were found at the start and are still in logs; of topics that are not compacted."""
-        logs = [(self._logs.get(partition), partition, gaps) for partition, gaps in list(self._gaps.items())]
-        return {
-            partition: remaining
-            for log, partition, gaps in logs
-            if log is not None
-            and not log.config.is_compacted
-            and (remaining := tuple(gap for gap in gaps if gap.next_offset > log.log_start_offset))
-        }
+        gaps = {partition: self.lost_offsets_of(partition) for partition in list(self._gaps)}
+        return {partition: remaining for partition, remaining in gaps.items() if remaining}
+
+    def lost_offsets_of(self, partition: TopicPartition, config: LogConfig | None = None) -> tuple[Gap, ...]:
+        """As `lost_offsets`, of one log; `config` is its topic's, if the log does not know that yet."""
+        gaps, log = self._gaps.get(partition, ()), self._logs.get(partition)
+        if not gaps or log is None or (config or log.config).is_compacted:
+            return ()
+        return tuple(gap for gap in gaps if gap.next_offset > log.log_start_offset)
 
     def note_cuts(self, cuts: Mapping[TopicPartition, Cut]) -> None:
         """As `HostedLogs.note_cuts`. What is kept must be there before its high watermark is lowered, or a start in

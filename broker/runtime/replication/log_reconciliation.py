@@ -4,7 +4,6 @@
    brokers may have been down when a tool older than topic ids wrote the znode, and then no controller knows the id.
 2. A log that another topic of its name wrote (a directory restored from a backup) is set aside as stray.
 3. The broker leaves the ISRs of partitions whose logs are not here, or have lost their end: see `lost_logs`.
-4. A log without some offsets in its middle, which an ISR without this broker has, is set aside: see `holed_logs`.
 """
 
 from collections import Counter
@@ -17,7 +16,6 @@ from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.common.types import NO_TOPIC_ID, TopicPartition, may_be_same_topic
 from broker.log.manager import LogManager
-from broker.runtime.replication.holed_logs import HoledLogs
 from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.replica_logs import set_aside_other_topic
 from broker.zookeeper.store import ClusterStore
@@ -34,7 +32,6 @@ class LogReconciliation:
         self._logs = logs
         self._topic_ids = LoggedTopicIds(store, broker_id, logs)
         self._lost_logs = LostLogs(store, broker_id, logs)
-        self._holed_logs = HoledLogs(store, broker_id, logs)
 
     async def run(self) -> None:
         """Raises the errors of `broker.zookeeper.errors`; the next start does all of it again."""
@@ -42,7 +39,6 @@ class LogReconciliation:
         for topic in topics:
             self._set_aside_other_topics(topic)
         await self._lost_logs.leave_isrs(topics)
-        await self._holed_logs.set_aside()
 
     def _set_aside_other_topics(self, topic: TopicAssignment) -> None:
         for index in topic.partitions:

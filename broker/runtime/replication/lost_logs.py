@@ -58,9 +58,7 @@ class LostLogs:
         async with self._turn:
             found = await self._store.state(partition)
             while found is not None:
-                # A log with gaps is about to be set aside, if another replica is in sync (`holed_logs`).
-                is_here = not is_out_of_reach and partition not in self._logs.lost_offsets
-                is_noted = is_here and not await self._is_registered(found.leader)
+                is_noted = not is_out_of_reach and not await self._is_registered(found.leader)
                 wanted = state_after_loss(found, loss, is_noted=is_noted)
                 before, found = found, await self._store.write_isr(partition, wanted)
                 if found is not None and found == wanted.at_version(found.zk_version):

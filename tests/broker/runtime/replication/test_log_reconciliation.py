@@ -1,12 +1,10 @@
 """A broker's logs compared with ZooKeeper before it registers; ZooKeeper is a real one, and so are the logs."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
 import pytest
-from structlog.testing import capture_logs
 
 from broker.common.clock import ManualClock, SystemClock
 from broker.common.cluster import LeaderAndIsr, TopicAssignment
@@ -18,7 +16,6 @@ from broker.log.manager import LogManager
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.delayed_fetches import DelayedFetches
-from broker.runtime.replication.holed_logs import HoledLogs
 from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.stray_logs import StrayLogs
@@ -238,66 +235,3 @@ async def test_brokers_that_died_before_their_first_role_lead_when_all_have_said
     assert await isr_of(store, T_0) == (-1, (OTHER,))
     await LogReconciliation(store, OTHER, start()).run()
     assert await isr_of(store, T_0) == (-1, (OTHER,)), "the last of the ISR may lead"
-
-
-@pytest.fixture
-def holed(start) -> Callable[[], LogManager]:
-    """Starts with the log of T_0 without its second segment."""
-    logs = start()
-    log = logs.get_or_create(T_0, FIRST)
-    log.config = LogConfig(segment_bytes=200)
-    while len(log.segments) < 4:
-        log.append(build_batch([Record(0, 0, None, b"kept" * 20)]), 0)
-    path = log.segments[1].files.log
-
-    def start_with_a_hole() -> LogManager:
-        if path.exists():
-            logs.shutdown()
-            path.unlink()
-        return start()
-
-    return start_with_a_hole
-
-
-@pytest.mark.parametrize("isr", [(ME, OTHER), (OTHER, ME), (OTHER,)], ids=["led", "followed", "not in sync"])
-async def test_a_log_without_a_segment_is_set_aside_when_the_isr_has_another_member(store, holed, isr, tmp_path):
-    await topic(store, FIRST, p0=isr)
-    await LogReconciliation(store, ME, logs := holed()).run()
-    assert (await isr_of(store, T_0))[1] == (OTHER,)
-    assert (await store.state(T_0)).log_losses == (), "it is not chosen for what was set aside"
-    assert logs.get(T_0) is None
-    (stray,) = strays(tmp_path)
-    assert len(list(stray.glob("*.log"))) == 3
-    assert logs.strays == {stray}
-    assert logs.get_or_create(T_0, FIRST, is_new=False).log_end_offset == 0, "a follower begins anew"
-
-
-async def test_the_last_of_the_isr_keeps_its_log_without_a_segment_and_reports_it(store, holed, tmp_path):
-    await topic(store, FIRST, p0=(ME,))
-    with capture_logs() as lines:
-        await LogReconciliation(store, ME, logs := holed()).run()
-    assert await isr_of(store, T_0) == (-1, (ME,))
-    assert len(logs.get(T_0).segments) == 3
-    assert strays(tmp_path) == []
-    assert [line["log_level"] for line in lines if "stays without the missing offsets" in line["event"]] == ["error"]
-    assert list(logs.lost_offsets) == [T_0], "it is counted as long as the offsets are missing"
-
-
-async def test_a_log_of_a_compacted_topic_is_never_set_aside_for_missing_offsets(store, holed, tmp_path):
-    await topic(store, FIRST, p0=(OTHER, ME))
-    await store.set_config("topics", "t", {"cleanup.policy": "compact,delete"})
-    await LogReconciliation(store, ME, logs := holed()).run()
-    assert len(logs.get(T_0).segments) == 3
-    assert strays(tmp_path) == []
-
-
-async def test_a_start_that_is_stopped_before_the_log_is_set_aside_does_it_again(store, holed, tmp_path, monkeypatch):
-    await topic(store, FIRST, p0=(OTHER, ME))
-    with monkeypatch.context() as stopped:
-        stopped.setattr(HoledLogs, "set_aside", lambda self: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            await LogReconciliation(store, ME, holed()).run()
-    assert await isr_of(store, T_0) == (OTHER, (OTHER,))
-    await LogReconciliation(store, ME, logs := holed()).run()
-    assert logs.get(T_0) is None
-    assert len(strays(tmp_path)) == 1

@@ -55,7 +55,6 @@ class Logs:
     def __init__(self):
         self.ends = {}
         self.withheld = set()
-        self.lost_offsets = {}
         self.is_directory_offline = False
 
     def get(self, partition) -> SimpleNamespace | None:
