@@ -163,9 +163,15 @@ class LogDirectory:
         """Whether the last stop was clean. The marker is gone afterwards: from now on, only a clean stop makes one."""
         return remove_file_durably(self.path / CLEAN_SHUTDOWN_FILE)
 
-    def leave_clean(self, recovery_points: Mapping[TopicPartition, int]) -> None:
-        """Say that every log in the directory is flushed and closed. The marker is written last."""
+    def leave_clean(
+        self, recovery_points: Mapping[TopicPartition, int], starts: Mapping[TopicPartition, int]
+    ) -> None:
+        """Say that every log in the directory is flushed and closed. The marker is written last.
+
+        `starts` are of all logs, for the next start to know whether a first segment is missing (`find_lost_start`).
+        """
         self.recovery_points.store(lambda: recovery_points)
+        self.log_start_offsets.note(lambda: starts)
         replace_file(self.path / CLEAN_SHUTDOWN_FILE, b"")
 
     def load_checkpoints(self) -> None:

@@ -18,6 +18,12 @@ class Gap(NamedTuple):
 
     first_offset: int
     next_offset: int
+    #: The log began with them; there is nothing before.
+    is_at_start: bool = False
+
+    def is_in(self, log_start_offset: int) -> bool:
+        """Return whether they are missing in a log that starts there: for who knows no more, it does behind a gap."""
+        return self.next_offset > log_start_offset or (self.is_at_start and self.next_offset == log_start_offset)
 
     def __str__(self) -> str:
         return f"{self.first_offset} to {self.next_offset - 1}"
@@ -41,6 +47,17 @@ def find_losses(segments: Sequence[StoredSegment], log_start_offset: int, cleane
     if gaps and _were_compacted(segment for segment in segments if segment.base_offset >= cleaned_offset):
         return ()
     return gaps
+
+
+def find_lost_start(first_base_offset: int, left_at: int | None, cleaned_offset: int) -> tuple[Gap, ...]:
+    """Return what is missing before the first segment of a log that a clean stop left starting at `left_at`.
+
+    A log starts with its first segment unless a later start is noted, so a lost one moves the start, and the followers
+    of such a leader let go of the records as well. None for `left_at` says nothing.
+    """
+    if left_at is None or first_base_offset <= max(left_at, cleaned_offset):
+        return ()
+    return (Gap(left_at, first_base_offset, is_at_start=True),)
 
 
 def _were_compacted(segments: Iterable[StoredSegment]) -> bool:

@@ -98,7 +98,7 @@ class LogRemoval(HostedLogs):
         gaps, log = self._gaps.get(partition, ()), self._logs.get(partition)
         if not gaps or log is None or (config or log.config).is_compacted:
             return ()
-        return tuple(gap for gap in gaps if gap.next_offset > log.log_start_offset)
+        return tuple(gap for gap in gaps if gap.is_in(log.log_start_offset))
 
     def note_cuts(self, cuts: Mapping[TopicPartition, Cut]) -> None:
         """As `HostedLogs.note_cuts`. What is kept must be there before its high watermark is lowered, or a start in

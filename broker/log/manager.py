@@ -29,7 +29,7 @@ from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, MOVED_TO, CopyFacts, LogDirectory, UnusableDirectoryError
 from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.future_logs import FutureLogs
-from broker.log.gaps import describe_gaps, find_losses
+from broker.log.gaps import describe_gaps, find_losses, find_lost_start
 from broker.log.last_stop import LastStop
 from broker.log.loader import UnusableLogError
 from broker.log.log import Log
@@ -185,12 +185,15 @@ class LogManager(FutureLogs):
         if log.was_cut or directory.may_have_lost_tail(partition, log.log_end_offset, stop):
             self._doubtful.add(partition)
             _log.warning("log may have lost its end", partition=str(partition), log_end_offset=log.log_end_offset)
-        self._look_for_gaps(directory, partition, log)
+        self._look_for_gaps(directory, partition, log, is_clean=stop.is_clean)
 
-    def _look_for_gaps(self, directory: LogDirectory, partition: TopicPartition, log: Log) -> None:
+    def _look_for_gaps(self, directory: LogDirectory, partition: TopicPartition, log: Log, *, is_clean: bool) -> None:
         """A segment that cannot be read is met, and reported, by its readers."""
+        cleaned_offset = directory.cleaned_offsets.get(partition)
+        left_at = directory.log_start_offsets.noted(partition) if is_clean else None
         try:
-            gaps = find_losses(log.segments, log.log_start_offset, directory.cleaned_offsets.get(partition))
+            gaps = find_lost_start(log.first_base_offset, left_at, cleaned_offset)
+            gaps += find_losses(log.segments, log.log_start_offset, cleaned_offset)
         except OSError as error:
             _log.warning("missing offsets of the log not looked for", partition=str(partition), reason=str(error))
             return
@@ -198,7 +201,7 @@ class LogManager(FutureLogs):
             self._doubtful.add(partition)
             self._gaps[partition] = gaps
             _log.error(
-                "offsets are missing between segments: files were lost, or removed by hand",
+                "offsets are missing before or between segments: files were lost, or removed by hand",
                 partition=str(partition),
                 directory=str(log.directory),
                 gaps=len(gaps),
@@ -407,11 +410,13 @@ class LogManager(FutureLogs):
         return True
 
     def _leave_clean(self, directory: LogDirectory, logs: Iterable[tuple[TopicPartition, Log]]) -> None:
+        logs = list(logs)
         points = {partition: log.recovery_point for partition, log in logs}
+        starts = {partition: max(log.log_start_offset, log.first_base_offset) for partition, log in logs}
         for partition in self._unopened_in(directory):
             points[partition] = directory.recovery_points.get(partition)
         try:
-            directory.leave_clean(points)
+            directory.leave_clean(points, starts)
         except OSError as error:
             _log.error("log directory not marked clean", path=str(directory.path), reason=str(error))
 

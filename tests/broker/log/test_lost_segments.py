@@ -122,6 +122,48 @@ def test_a_log_that_lost_a_segment_is_whole_no_more_and_says_which_offsets(logs,
     assert (line["log_level"], line["offsets"]) == ("error", f"{before[2]} to {before[3] - 1}")
 
 
+def test_a_log_that_lost_its_first_segments_in_a_stop_is_whole_no_more(logs, start):
+    """It would start later, and as a leader take the records along that its followers have."""
+    log = logs.get(T_0)
+    paths, before, end = [segment.files.log for segment in log.segments], bases(log), log.log_end_offset
+    logs.shutdown()
+    for path in paths[:2]:
+        remove(path)
+    again = start()
+    assert not again.has_whole(T_0, TOPIC)
+    assert again.lost_offsets == {T_0: (Gap(0, before[2], is_at_start=True),)}
+    log = again.get(T_0)
+    assert (log.log_start_offset, log.log_end_offset) == (before[2], end)
+    log.delete_records(before[3], end)
+    assert again.lost_offsets == {}
+
+
+@pytest.mark.parametrize("is_clean", [True, False], ids=["clean", "killed"])
+def test_first_segments_that_retention_let_go_of_are_no_loss(logs, start, is_clean):
+    """A clean stop before noted an earlier start."""
+    logs.shutdown()
+    again = start()
+    log = again.get(T_0)
+    first = log.segments[2].base_offset
+    log.delete_records(first, log.log_end_offset)
+    log.replace_segments(log.segments[:2], [])
+    stop(again, is_clean=is_clean)
+    last = start()
+    assert last.get(T_0).log_start_offset == first
+    assert (last.lost_offsets, last.has_whole(T_0, TOPIC)) == ({}, True)
+
+
+def test_a_first_segment_that_compaction_has_emptied_is_no_loss(logs, start):
+    log = logs.get(T_0)
+    clean(log)
+    logs.shutdown()
+    again = start()
+    again.get(T_0).replace_segments(again.get(T_0).segments[:1], [])
+    kill(again)
+    (log.directory.parent / directory.CLEAN_SHUTDOWN_FILE).touch()
+    assert start().lost_offsets == {}
+
+
 def test_all_segments_that_were_emptied_are_lost_up_to_the_last(logs, start):
     log = logs.get(T_0)
     paths, before = [segment.files.log for segment in log.segments], bases(log)

@@ -85,7 +85,7 @@ def test_clean_stop_notes_log_starts_and_stopping_twice_changes_nothing(manager,
     manager.get(ORDERS_1).delete_records(2, high_watermark=10)
     manager.shutdown()
     manager.shutdown()
-    assert noted(tmp_path, START) == {ORDERS_1: 2}
+    assert noted(tmp_path, START) == {ORDERS_0: 0, ORDERS_1: 2}
     assert start().get(ORDERS_1).log_start_offset == 2
 
 
