@@ -163,9 +163,7 @@ class LogDirectory:
         """Whether the last stop was clean. The marker is gone afterwards: from now on, only a clean stop makes one."""
         return remove_file_durably(self.path / CLEAN_SHUTDOWN_FILE)
 
-    def leave_clean(
-        self, recovery_points: Mapping[TopicPartition, int], starts: Mapping[TopicPartition, int]
-    ) -> None:
+    def leave_clean(self, recovery_points: Mapping[TopicPartition, int], starts: Mapping[TopicPartition, int]) -> None:
         """Say that every log in the directory is flushed and closed. The marker is written last.
 
         `starts` are of all logs, for the next start to know whether a first segment is missing (`find_lost_start`).

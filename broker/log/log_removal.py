@@ -9,7 +9,6 @@ from uuid import UUID
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, LogDirectory
 from broker.log.files import fsync_file, open_directory, remove_tree
 from broker.log.gaps import Gap
@@ -93,10 +92,10 @@ class LogRemoval(HostedLogs):
         gaps = {partition: self.lost_offsets_of(partition) for partition in list(self._gaps)}
         return {partition: remaining for partition, remaining in gaps.items() if remaining}
 
-    def lost_offsets_of(self, partition: TopicPartition, config: LogConfig | None = None) -> tuple[Gap, ...]:
-        """As `lost_offsets`, of one log; `config` is its topic's, if the log does not know that yet."""
+    def lost_offsets_of(self, partition: TopicPartition) -> tuple[Gap, ...]:
+        """As `lost_offsets`, of one log."""
         gaps, log = self._gaps.get(partition, ()), self._logs.get(partition)
-        if not gaps or log is None or (config or log.config).is_compacted:
+        if not gaps or log is None or log.config.is_compacted:
             return ()
         return tuple(gap for gap in gaps if gap.is_in(log.log_start_offset))
 
@@ -124,6 +123,8 @@ class LogRemoval(HostedLogs):
         if cut.is_kept and not is_kept:
             self._keep_truncated(partition, log, cut)
         log.cut(cut)
+        if cut.is_of_all:
+            self._gaps.pop(partition, None)
 
     def _keep_truncated(self, partition: TopicPartition, log: Log, cut: Cut) -> None:
         try:

@@ -30,9 +30,6 @@ class LogCopies:
         if self._under_way.get(partition) is done:
             del self._under_way[partition]
 
-    def is_under_way(self, partition: TopicPartition) -> bool:
-        return partition in self._under_way
-
     async def ended(self, partitions: Collection[TopicPartition]) -> set[TopicPartition]:
         """Returns when no thread is at a copy of these; those where one still is after CUT_WAIT_S_MAX: the disk hangs.
 

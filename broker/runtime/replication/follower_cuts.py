@@ -1,8 +1,10 @@
 """A follower's log is cut, or emptied, on a worker thread, and what the partition believes of itself goes with it.
 
 What goes is kept aside if it is committed, as far as is known here, or if the leader is recovering: then the leader
-lacks what was acknowledged. From the first moment nothing is served of what goes. Until the log may be written again,
-which the future tells, the partition takes no role. Both raise ApiError, and so do the futures.
+lacks what was acknowledged. So is a whole log that lacks offsets: it may have others that its leader lacks.
+
+From the first moment nothing is served of what goes. Until the log may be written again, which the future tells, the
+partition takes no role. Both raise ApiError, and so do the futures.
 """
 
 import asyncio
@@ -21,12 +23,14 @@ def truncate(replicas: ReplicaManager, hosted: HostedPartition, offset: int) -> 
     return done
 
 
-def start_over_at(replicas: ReplicaManager, hosted: HostedPartition, offset: int) -> "asyncio.Future[None]":
+def start_over_at(
+    replicas: ReplicaManager, hosted: HostedPartition, offset: int, *, lacks_offsets: bool = False
+) -> "asyncio.Future[None]":
     """Empty the log: nothing of it is in the leader's, which begins at `offset`.
 
     If it begins behind the log's end, retention has removed what goes here, at the leader.
     """
-    is_kept = offset < hosted.log.log_end_offset and _may_be_acknowledged(hosted, offset)
+    is_kept = offset < hosted.log.log_end_offset and (lacks_offsets or _may_be_acknowledged(hosted, offset))
     done = _cut(replicas, hosted, Cut(offset, is_of_all=True, is_kept=is_kept))
     hosted.partition.started_over(offset)
     return done

@@ -14,7 +14,8 @@ from broker.common.errors import ApiError, ErrorCode, ProtocolError
 from broker.common.limits import PARTITIONS_PER_CALLBACK
 from broker.common.logs import logger
 from broker.common.troubles import Troubles
-from broker.common.types import TopicPartition
+from broker.common.types import NO_LEADER_EPOCH, TopicPartition
+from broker.log.gaps import describe_gaps
 from broker.net.connection import Connection
 from broker.net.dialer import Dialer, PeerUnreachable
 from broker.net.peer import connect
@@ -247,8 +248,15 @@ class ReplicaFetcher:
                 return
 
     def _position(self, topic_partition: TopicPartition) -> Position:
-        """Of a log that is being fsynced because its topic asks for that (flush.messages), as far as it was."""
+        """Of a log that is being fsynced because its topic asks for that (flush.messages), as far as it was.
+
+        A log that lacks offsets is as if it had none: it is begun anew when its leader has answered (`_cut`).
+        """
         log = self._replicas.get(*topic_partition).log
+        gaps = self._replicas.logs.lost_offsets_of(topic_partition)
+        if gaps:
+            start = min(log.log_start_offset, gaps[0].first_offset)
+            return Position(start, NO_LEADER_EPOCH, self._log_starts.start_to_report(topic_partition))
         end = log.log_end_offset
         if log.is_flush_due:
             end = min(end, max(log.recovery_point, self.link.followed[topic_partition].told_end))
@@ -301,6 +309,8 @@ class ReplicaFetcher:
             elif data.error_code:
                 reason = ErrorCode(data.error_code).name
                 self._ask_later(topic_partition, reason, self._settings.back_off_ms, _TOLD_AFTER_MS)
+            elif self._replicas.logs.lost_offsets_of(topic_partition):
+                self._cut_soon(hosted, data)
             else:
                 records = data.records or b""
                 self._replicas.take_fetched(hosted, records, data.high_watermark, data.log_start_offset)
@@ -367,11 +377,22 @@ class ReplicaFetcher:
             asyncio.get_running_loop().call_soon(self._cut_some)
 
     def _cut(self, known: Followed, hosted: HostedPartition, data: PartitionData) -> None:
+        """A log that lacks offsets is emptied, and what is in it kept: not before its leader has answered, for until
+        then it may be the best log there is, and be elected.
+        """
+        gaps = self._replicas.logs.lost_offsets_of(known.topic_partition)
+        if gaps:
+            _log.warning(
+                "log lacks offsets and is begun anew",
+                partition=str(known.topic_partition),
+                leader=self._leader,
+                offsets=describe_gaps(gaps),
+            )
         try:
-            offset = None if data.diverging_epoch is None else self._truncation_offset(hosted, data)
+            offset = None if data.diverging_epoch is None or gaps else self._truncation_offset(hosted, data)
             if offset is None or offset <= data.log_start_offset:
                 # What would stay is gone at the leader, whose log may begin inside a batch that reaches over our end.
-                done = start_over_at(self._replicas, hosted, data.log_start_offset)
+                done = start_over_at(self._replicas, hosted, data.log_start_offset, lacks_offsets=bool(gaps))
             else:
                 done = truncate(self._replicas, hosted, offset)
         except ApiError as error:

@@ -11,7 +11,6 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER, TopicPartition, may_be_same_topic
 from broker.log.cold_parts import ColdPart
-from broker.log.config import LogConfig
 from broker.log.gaps import Gap
 from broker.log.log import Log
 from broker.log.manager import LogManager, NewLog
@@ -66,23 +65,6 @@ class ReplicaLogs:
             self._delete(topic_partition)
         return self._logs.get_or_create(topic_partition, topic_id, is_new=is_new)
 
-    def lost_offsets_of(
-        self, topic_partition: TopicPartition, topic_id: UUID, config: LogConfig | None
-    ) -> tuple[Gap, ...]:
-        """Return the gaps in the middle of the topic's log, which was configured by `config` if that is given."""
-        if self._is_of_another_topic(topic_partition, topic_id):
-            return ()
-        return self._logs.lost_offsets_of(topic_partition, config)
-
-    def refuse_if_in_use(self, topic_partition: TopicPartition) -> None:
-        """Raise ApiError(KAFKA_STORAGE_ERROR) while a thread cuts or copies the log."""
-        if self._is_being_cut(topic_partition) or self.copies.is_under_way(topic_partition):
-            raise _still_being_cut(topic_partition)
-
-    def set_aside_as_stray(self, topic_partition: TopicPartition, reason: str) -> None:
-        """See `LogRemoval.set_aside_as_stray`. Raises ApiError(KAFKA_STORAGE_ERROR)."""
-        self._logs.set_aside_as_stray(topic_partition, reason)
-
     def check(self, topic_partition: TopicPartition, topic_id: UUID) -> None:
         """Raises ApiError when the log in use is another topic's, is being cut, or its directory has failed."""
         if self._is_being_cut(topic_partition):
@@ -106,6 +88,10 @@ class ReplicaLogs:
     def is_out_of_reach(self, topic_partition: TopicPartition) -> bool:
         """Of a log that could not be had: whether that will stay so until this broker starts again."""
         return self._logs.is_out_of_reach(topic_partition)
+
+    def lost_offsets_of(self, topic_partition: TopicPartition) -> tuple[Gap, ...]:
+        """Return the gaps in the log: a follower that fetched from its end would join the ISR with them."""
+        return self._logs.lost_offsets_of(topic_partition)
 
     def is_full(self, topic_partition: TopicPartition) -> bool:
         """Whether the log's directory is full, and its leaderships are to be elsewhere."""

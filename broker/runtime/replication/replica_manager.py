@@ -12,9 +12,8 @@ from uuid import UUID
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.common.types import NO_BROKER, NO_LEADER_EPOCH, TopicPartition, new_tuple
+from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
 from broker.log.config import LogConfig
-from broker.log.gaps import describe_gaps
 from broker.log.manager import LogManager
 from broker.log.validation import Look
 from broker.protocol.messages.leader_and_isr import (
@@ -131,7 +130,6 @@ class ReplicaManager:
         topic_partition = TopicPartition(topic.topic_name, state.partition_index)
         try:
             config = configs.get(topic.topic_name)
-            self._replace_if_holed(topic_partition, topic.topic_id, state, config)
             self._take_role(self._host(topic_partition, topic.topic_id, state.is_new, config), state)
         except ApiError as error:
             return self._role_refused(topic_partition, error)
@@ -142,34 +140,6 @@ class ReplicaManager:
             return ErrorCode.UNKNOWN_SERVER_ERROR
         self._delayed_fetches.wake(topic_partition)
         return ErrorCode.NONE
-
-    def _replace_if_holed(
-        self,
-        topic_partition: TopicPartition,
-        topic_id: UUID,
-        state: LeaderAndIsrPartitionState,
-        config: LogConfig | None,
-    ) -> None:
-        """Set a log aside in whose middle offsets are missing, for it to be fetched anew: a replica that lacks them
-        would join the ISR and lead.
-
-        Only when another replica leads: before that, a log with a hole may be the best that is left. Raises ApiError.
-        """
-        gaps = self.logs.lost_offsets_of(topic_partition, topic_id, config)
-        if not gaps or state.leader == NO_BROKER:
-            return
-        missing = describe_gaps(gaps)
-        if state.leader == self._broker_id:
-            _log.error(
-                "no other replica was in sync: the log is led without the missing offsets; a backup may have them",
-                partition=str(topic_partition),
-                offsets=missing,
-            )
-            return
-        self.logs.refuse_if_in_use(topic_partition)
-        self.stop_replica(topic_partition, leader_epoch=state.leader_epoch)
-        reason = f"it lacks the offsets {missing}, and is fetched anew from broker {state.leader}"
-        self.logs.set_aside_as_stray(topic_partition, reason)
 
     def _role_refused(self, topic_partition: TopicPartition, error: ApiError) -> ErrorCode:
         """What the controller is told: a disk that is well may give tomorrow what it refuses today."""

@@ -1,114 +1,81 @@
-"""Logs without some segments in their middle: fetched anew from another leader, and kept until there is one."""
-
-from collections.abc import Iterator
-from pathlib import Path
-from uuid import UUID
+"""Logs that lack offsets: a follower begins anew with the leader's, and keeps what it has until that one answers."""
 
 import pytest
 from structlog.testing import capture_logs
 
-from broker.common.clock import SystemClock
-from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
 from broker.log.gaps import Gap
-from broker.log.manager import LogManager
-from broker.protocol.messages.leader_and_isr import (
-    LeaderAndIsrPartitionState,
-    LeaderAndIsrRequest,
-    LeaderAndIsrTopicState,
-)
-from broker.records.builder import build_batch
-from broker.records.record import Record
-from broker.runtime.delayed_fetches import DelayedFetches
-from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.protocol.messages.fetch import PartitionData
+from tests.broker.runtime.replication.test_follower_cuts import kept_offsets
+from tests.broker.runtime.replication.test_replica_fetchers import World, parted, records
+from tests.eventually import eventually
 
-ME, OTHER, NONE = 1, 2, -1
-TOPIC = UUID(int=1)
 T_0 = TopicPartition("t", 0)
+HOLE, LOST_START = Gap(1, 2), Gap(0, 1, is_at_start=True)
 
 
 @pytest.fixture
-def logs(tmp_path) -> Iterator[LogManager]:
-    """The log of T_0, of four segments, without the second one."""
-    before = LogManager([tmp_path], LogConfig(), ME, "cluster")
-    before.load_all()
-    log = before.get_or_create(T_0, TOPIC)
-    log.config = LogConfig(segment_bytes=200)
-    while len(log.segments) < 4:
-        log.append(build_batch([Record(0, 0, None, b"kept" * 20)]), 0)
-    before.shutdown()
-    log.segments[1].files.log.unlink()
-    logs = LogManager([tmp_path], LogConfig(), ME, "cluster")
-    logs.load_all()
-    yield logs
-    logs.shutdown()
+async def world(tmp_path):
+    world = World(tmp_path)
+    yield world
+    world.fetchers.close()
+    await world.replicas.logs.idle()
+    world.logs.shutdown()
 
 
-@pytest.fixture
-def replicas(logs) -> ReplicaManager:
-    return ReplicaManager(ME, logs, DelayedFetches(SystemClock()), SystemClock())
+def follow(world: World, gap: Gap) -> None:
+    """As if the start of the broker had found the gap in the log, whose end is 3."""
+    world.logs._gaps[T_0] = (gap,)
+    world.replicas.get("t", 0).partition.high_watermark = 0  # the note of it is lost, too
+    world.lead(leader=2, epoch=3)
+    world.fetcher._send()
+    world.answer([])
+    world.fetcher._send()
 
 
-def told(replicas: ReplicaManager, leader: int, leader_epoch: int, **config: tuple[str, ...]) -> ErrorCode:
-    state = LeaderAndIsrPartitionState(
-        partition_index=0, leader=leader, leader_epoch=leader_epoch, isr=[max(leader, ME)], replicas=[ME, OTHER]
-    )
-    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=TOPIC, partition_states=[state])
-    request = LeaderAndIsrRequest(topic_states=[topic])
-    return replicas.apply_leader_and_isr(request, {"t": LogConfig(**config)})[TOPIC][0]
+def _parted_from_0() -> PartitionData:
+    answer = parted(0)
+    answer.log_start_offset = 0
+    return answer
 
 
-def strays(tmp_path: Path) -> list[Path]:
-    return list(tmp_path.glob("*-stray"))
+@pytest.mark.parametrize("gap", [HOLE, LOST_START], ids=["hole", "lost start"])
+async def test_a_log_that_lacks_offsets_is_as_if_it_had_none_to_its_leader_which_counts_in_who_has_all(world, gap):
+    follow(world, gap)
+    assert world.wire.asked_for[0] == 0
+    assert world.wire.asked_for[1] == 3, "another one is asked for from its end"
 
 
-@pytest.mark.parametrize("before", [[], [NONE]], ids=["at once", "when it comes back"])
-async def test_a_follower_fetches_a_log_without_a_segment_anew(replicas, logs, before, tmp_path):
-    for epoch, leader in enumerate(before):
-        assert told(replicas, leader, epoch) is ErrorCode.NONE
-    heard = []
-    replicas.on_role.append(lambda hosted: heard.append((hosted.log.log_end_offset, hosted.partition.state is None)))
-    assert told(replicas, OTHER, 5) is ErrorCode.NONE
-    assert replicas.get("t", 0).log.log_end_offset == 0
-    assert heard == [(4, True)] * len(before) + [(0, False)], "nothing is fetched into the log that goes"
-    (stray,) = strays(tmp_path)
-    assert len(list(stray.glob("*.log"))) == 3
-    assert (logs.strays, logs.lost_offsets) == ({stray}, {})
-    assert told(replicas, OTHER, 6) is ErrorCode.NONE
-    assert strays(tmp_path) == [stray], "the new log is whole"
-
-
-async def test_a_log_without_a_segment_stays_while_it_may_be_the_best_there_is(replicas, logs, tmp_path):
-    """Whoever was counted on may come back without its log; then this one is elected, and leads what it has."""
-    assert told(replicas, NONE, 4) is ErrorCode.NONE
+@pytest.mark.parametrize("answer", [records(0, 0), _parted_from_0()], ids=["records", "where both part"])
+async def test_what_a_log_that_lacks_offsets_has_is_kept_when_it_is_begun_anew(world, answer):
+    follow(world, HOLE)
+    world.wire.requests.clear()
     with capture_logs() as lines:
-        assert told(replicas, ME, 5) is ErrorCode.NONE
-    assert replicas.leader_log("t", 0).log.log_end_offset == 4
-    assert strays(tmp_path) == []
-    assert [line["offsets"] for line in lines if line["log_level"] == "error"] == ["1 to 1"]
-    assert logs.lost_offsets == {T_0: (Gap(1, 2),)}, "it is counted as long as the offsets are missing"
+        world.answer([answer])
+        await eventually(lambda: world.wire.asked_for.get(0) == 0, "it is asked for again")
+    assert world.replicas.get("t", 0).log.log_end_offset == 0, "what the answer brought is brought again"
+    assert kept_offsets(world) == [[0, 1, 2]]
+    assert world.logs.lost_offsets == {}
+    assert [line["offsets"] for line in lines if "begun anew" in line["event"]] == ["1 to 1"]
+    world.answer([])
+    world.answer([records(0, 0)])
+    assert world.replicas.get("t", 0).log.log_end_offset == 1
 
 
-async def test_a_log_of_a_compacted_topic_is_never_set_aside_for_missing_offsets(replicas, tmp_path):
-    assert told(replicas, OTHER, 5, cleanup_policy=("compact", "delete")) is ErrorCode.NONE
-    assert replicas.get("t", 0).log.log_end_offset == 4
-    assert strays(tmp_path) == []
+async def test_a_log_that_lacks_offsets_stays_while_no_leader_answers(world):
+    """Whoever was counted on may be dead, or come back without its log: then this one may be the best there is."""
+    follow(world, HOLE)
+    world.answer([PartitionData(partition_index=0, error_code=6, records=b"")])
+    await world.asked()
+    assert (world.replicas.get("t", 0).log.log_end_offset, kept_offsets(world)) == (3, [])
+    world.lead(leader=1, epoch=5)
+    assert world.replicas.leader_log("t", 0).log.log_end_offset == 3
+    assert world.logs.lost_offsets == {T_0: (HOLE,)}, "it is counted as long as the offsets are missing"
 
 
-async def test_a_stale_role_sets_no_log_aside(replicas, tmp_path):
-    assert told(replicas, NONE, 6) is ErrorCode.NONE
-    assert told(replicas, OTHER, 5) is ErrorCode.FENCED_LEADER_EPOCH
-    assert replicas.get("t", 0).log.log_end_offset == 4
-    assert strays(tmp_path) == []
-
-
-async def test_a_role_that_finds_the_log_at_a_thread_is_asked_for_again(replicas, logs, tmp_path):
-    """Its copy for another directory is being written."""
-    assert told(replicas, NONE, 4) is ErrorCode.NONE
-    copied = replicas.logs.copies.begin(T_0, tmp_path, lambda: None)
-    assert told(replicas, OTHER, 5) is ErrorCode.REPLICA_NOT_AVAILABLE
-    assert strays(tmp_path) == []
-    await copied
-    assert told(replicas, OTHER, 5) is ErrorCode.NONE
-    assert len(strays(tmp_path)) == 1
+async def test_a_log_of_a_compacted_topic_is_followed_from_its_end(world):
+    hosted = world.replicas.get("t", 0)
+    hosted.log.config = LogConfig(cleanup_policy=("compact", "delete"))
+    follow(world, HOLE)
+    assert world.wire.asked_for[0] == 3
