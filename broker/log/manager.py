@@ -31,6 +31,7 @@ from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.future_logs import FutureLogs
 from broker.log.gaps import describe_gaps, find_losses, find_lost_start
 from broker.log.last_stop import LastStop
+from broker.log.leader_epoch_file import load_leader_epochs
 from broker.log.loader import UnusableLogError
 from broker.log.log import Log
 
@@ -153,13 +154,12 @@ class LogManager(FutureLogs):
                 known.append((each.directory.copy_facts(each.partition), each))
         known.sort(key=lambda copy: copy[0])
         surplus = [each for _, each in known[:-1]]
-        moved = [each for facts, each in known if facts.is_moved]
-        if len(moved) == len(known) - 1:
-            for directory, partition, _ in moved:
-                with self._failing_to_start(directory):
-                    _log.info("log that was moved is removed", path=str(directory.path), partition=str(partition))
-                    remove_tree(directory.set_aside(partition, DELETE_SUFFIX))
-            return moved
+        moved = [(facts, each) for facts, each in known if facts.is_moved]
+        others = [(facts, each) for facts, each in known if not facts.is_moved]
+        if len(others) == 1 and (others[0][0].holds_batches or not any(facts.holds_batches for facts, _ in moved)):
+            for facts, each in moved:
+                self._let_go_of_moved(facts, each, others[0][1])
+            return [each for _, each in moved]
         for facts, (directory, partition, _) in known[:-1]:
             if facts.holds_batches:
                 kept = known[-1][1].directory.path
@@ -167,6 +167,16 @@ class LogManager(FutureLogs):
             with self._failing_to_start(directory):
                 directory.set_aside_as_stray(partition, "it was only begun to be made, and is in another directory too")
         return surplus
+
+    def _let_go_of_moved(self, facts: CopyFacts, moved: _Found, other: _Found) -> None:
+        """Delete a log that `other` is a copy of; keep it aside if that one was made anew without it."""
+        directory, partition, _ = moved
+        with self._failing_to_start(directory):
+            if facts.holds_batches and not _is_continued(moved, other):
+                directory.set_aside_as_stray(partition, "it was to be moved, but another log is in its place")
+                return
+            _log.info("log that was moved is removed", path=str(directory.path), partition=str(partition))
+            remove_tree(directory.set_aside(partition, DELETE_SUFFIX))
 
     def _load(self, directory: LogDirectory, partition: TopicPartition, stop: LastStop) -> None:
         """Open the log; one that cannot be opened as it is stays, alone, out of reach. Raises OSError."""
@@ -423,3 +433,13 @@ class LogManager(FutureLogs):
     def _unlock(self) -> None:
         for directory in self._directories:
             directory.unlock()
+
+
+def _is_continued(before: _Found, after: _Found) -> bool:
+    """Return whether `after` goes on where `before` ends, as a copy of it does: that epoch is in both. False if either
+    has no leader-epoch-checkpoint, for nothing is deleted then.
+    """
+    stored = [load_leader_epochs(found.directory.path_of(found.partition)) for found in (before, after)]
+    if stored[0] is None or stored[1] is None:
+        return False
+    return stored[0].latest_epoch in [entry.epoch for entry in stored[1].entries]

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
@@ -294,6 +295,32 @@ def test_what_was_moved_away_from_a_full_disk_frees_it(written, tmp_path):
     written.purge_deleted()
     assert places(tmp_path) == ["b/orders-0"]
     assert written.offline_directories == {}
+
+
+@pytest.mark.parametrize("epoch", [None, 5], ids=["begun", "written in a later epoch"])
+def test_a_log_that_was_to_be_moved_is_not_deleted_for_one_that_was_made_anew_there(
+    written, start, tmp_path, batch_of, epoch
+):
+    """Its disk was not mounted at a start, and the partition, of which there was no other replica, began anew."""
+    written.make_future(ORDERS_0, written.directory_at(str(tmp_path / "b")), CONFIG)
+    written.prepare_replacement(ORDERS_0, 6)
+    kill(written)
+    for future in (tmp_path / "b").glob("*-future"):
+        shutil.rmtree(future)
+    (tmp_path / "a").rename(tmp_path / "elsewhere")
+    without = start()
+    without.prefer(ORDERS_0, without.directory_at(str(tmp_path / "b")))
+    anew = without.get_or_create(ORDERS_0, ID, is_new=True)
+    if epoch is not None:
+        anew.append(batch_of(b"anew"), epoch)
+    without.shutdown()
+    shutil.rmtree(tmp_path / "a")
+    (tmp_path / "elsewhere").rename(tmp_path / "a")
+    again = start()
+    kept = "a/orders-0/*.log" if epoch is None else "a/orders-0.*-stray/*.log"
+    assert WHOLE[0][1] in b"".join(path.read_bytes() for path in tmp_path.glob(kept))
+    assert again.get(ORDERS_0).log_end_offset == (len(WHOLE) if epoch is None else 1)
+    assert len(list(tmp_path.glob("*/orders-0"))) == len(again.strays) == 1
 
 
 def test_two_logs_of_which_none_was_moved_are_still_nobodys_guess(written, start, tmp_path):
