@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from broker.common.clock import ManualClock, SystemClock
-from broker.common.cluster import LeaderAndIsr, TopicAssignment
+from broker.common.cluster import LeaderAndIsr, LogLoss, TopicAssignment
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.controller.topic_ids import may_get_new_id
 from broker.log.checkpoints import PARTITION_METADATA
@@ -235,3 +235,20 @@ async def test_brokers_that_died_before_their_first_role_lead_when_all_have_said
     assert await isr_of(store, T_0) == (-1, (OTHER,))
     await LogReconciliation(store, OTHER, start()).run()
     assert await isr_of(store, T_0) == (-1, (OTHER,)), "the last of the ISR may lead"
+
+
+async def test_a_log_without_a_segment_stays_and_is_noted_as_far_as_it_reaches(store, start, tmp_path):
+    """The other member of the ISR may come back without its log; then this one is chosen to lead."""
+    logs = start("one")
+    log = logs.get_or_create(T_0, FIRST)
+    log.config = LogConfig(segment_bytes=200)
+    while len(log.segments) < 4:
+        log.append(build_batch([Record(0, 0, None, b"kept" * 20)]), 0)
+    logs.shutdown()
+    log.segments[1].files.log.unlink()
+    await topic(store, FIRST, p0=(ME, OTHER))
+    await LogReconciliation(store, ME, logs := start("one")).run()
+    assert logs.lost_offsets.keys() == {T_0}
+    assert (logs.get(T_0).log_end_offset, strays(tmp_path)) == (4, [])
+    state = await store.state(T_0)
+    assert (state.isr, state.log_losses) == ((OTHER,), (LogLoss(ME, 0, 4),))
