@@ -42,6 +42,15 @@ def load_leader_epochs(directory: Path) -> LeaderEpochs | None:
         return None
 
 
+def is_continued(before: Path, after: Path) -> bool:
+    """Return whether the log in `after` goes on where that in `before` ends, as a copy does: that epoch is in both.
+
+    False if either has no file. Raises OSError.
+    """
+    stored, other = load_leader_epochs(before), load_leader_epochs(after)
+    return stored is not None and other is not None and stored.latest_epoch in [entry.epoch for entry in other.entries]
+
+
 class StoredEpochs:
     """A cache whose news are in the file before records are written by them."""
 

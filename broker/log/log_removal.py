@@ -11,7 +11,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.directory import DELETE_SUFFIX, LogDirectory
 from broker.log.files import fsync_file, open_directory, remove_tree
-from broker.log.gaps import Gap
+from broker.log.gaps import Gap, describe_gaps, find_losses, find_lost_start
 from broker.log.hosted_logs import HostedLogs
 from broker.log.kept_truncations import keep_truncated
 from broker.log.log import Log
@@ -85,6 +85,27 @@ class LogRemoval(HostedLogs):
         for directory in self._online():
             with suppress(OSError):
                 directory.find_strays()
+
+    def _look_for_gaps(self, directory: LogDirectory, partition: TopicPartition, log: Log, *, is_clean: bool) -> None:
+        """A segment that cannot be read is met, and reported, by its readers."""
+        cleaned_offset = directory.cleaned_offsets.get(partition)
+        left_at = directory.log_start_offsets.noted(partition) if is_clean else None
+        try:
+            gaps = find_lost_start(log.first_base_offset, left_at, cleaned_offset)
+            gaps += find_losses(log.segments, log.log_start_offset, cleaned_offset)
+        except OSError as error:
+            _log.warning("missing offsets of the log not looked for", partition=str(partition), reason=str(error))
+            return
+        if gaps:
+            self._doubtful.add(partition)
+            self._gaps[partition] = gaps
+            _log.error(
+                "offsets are missing before or between segments: files were lost, or removed by hand",
+                partition=str(partition),
+                directory=str(log.directory),
+                gaps=len(gaps),
+                offsets=describe_gaps(gaps),
+            )
 
     @property
     def lost_offsets(self) -> dict[TopicPartition, tuple[Gap, ...]]:

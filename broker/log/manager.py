@@ -29,9 +29,8 @@ from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, MOVED_TO, CopyFacts, LogDirectory, UnusableDirectoryError
 from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.future_logs import FutureLogs
-from broker.log.gaps import describe_gaps, find_losses, find_lost_start
 from broker.log.last_stop import LastStop
-from broker.log.leader_epoch_file import load_leader_epochs
+from broker.log.leader_epoch_file import is_continued
 from broker.log.loader import UnusableLogError
 from broker.log.log import Log
 
@@ -172,7 +171,9 @@ class LogManager(FutureLogs):
         """Delete a log that `other` is a copy of; keep it aside if that one was made anew without it."""
         directory, partition, _ = moved
         with self._failing_to_start(directory):
-            if facts.holds_batches and not _is_continued(moved, other):
+            if facts.holds_batches and not is_continued(
+                directory.path_of(partition), other.directory.path_of(partition)
+            ):
                 directory.set_aside_as_stray(partition, "it was to be moved, but another log is in its place")
                 return
             _log.info("log that was moved is removed", path=str(directory.path), partition=str(partition))
@@ -196,27 +197,6 @@ class LogManager(FutureLogs):
             self._doubtful.add(partition)
             _log.warning("log may have lost its end", partition=str(partition), log_end_offset=log.log_end_offset)
         self._look_for_gaps(directory, partition, log, is_clean=stop.is_clean)
-
-    def _look_for_gaps(self, directory: LogDirectory, partition: TopicPartition, log: Log, *, is_clean: bool) -> None:
-        """A segment that cannot be read is met, and reported, by its readers."""
-        cleaned_offset = directory.cleaned_offsets.get(partition)
-        left_at = directory.log_start_offsets.noted(partition) if is_clean else None
-        try:
-            gaps = find_lost_start(log.first_base_offset, left_at, cleaned_offset)
-            gaps += find_losses(log.segments, log.log_start_offset, cleaned_offset)
-        except OSError as error:
-            _log.warning("missing offsets of the log not looked for", partition=str(partition), reason=str(error))
-            return
-        if gaps:
-            self._doubtful.add(partition)
-            self._gaps[partition] = gaps
-            _log.error(
-                "offsets are missing before or between segments: files were lost, or removed by hand",
-                partition=str(partition),
-                directory=str(log.directory),
-                gaps=len(gaps),
-                offsets=describe_gaps(gaps),
-            )
 
     @property
     def may_lack_records(self) -> bool:
@@ -433,13 +413,3 @@ class LogManager(FutureLogs):
     def _unlock(self) -> None:
         for directory in self._directories:
             directory.unlock()
-
-
-def _is_continued(before: _Found, after: _Found) -> bool:
-    """Return whether `after` goes on where `before` ends, as a copy of it does: that epoch is in both. False if either
-    has no leader-epoch-checkpoint, for nothing is deleted then.
-    """
-    stored = [load_leader_epochs(found.directory.path_of(found.partition)) for found in (before, after)]
-    if stored[0] is None or stored[1] is None:
-        return False
-    return stored[0].latest_epoch in [entry.epoch for entry in stored[1].entries]

@@ -10,9 +10,33 @@ partition takes no role. Both raise ApiError, and so do the futures.
 import asyncio
 from functools import partial
 
+from broker.common.logs import logger
 from broker.log.truncation import Cut
+from broker.protocol.messages.fetch import PartitionData
+from broker.replication.truncation import EpochEnd, truncation_offset
 from broker.runtime.replication.hosted_partition import HostedPartition
 from broker.runtime.replication.replica_manager import ReplicaManager
+
+_log = logger(__name__)
+
+
+def find_truncation_offset(hosted: HostedPartition, data: PartitionData, leader: int) -> int:
+    """Return where the log is to be cut whose leader has named an epoch that diverges."""
+    log, partition = hosted.log, hosted.partition
+    offset = truncation_offset(
+        EpochEnd(data.diverging_epoch.epoch, data.diverging_epoch.end_offset),
+        lambda epoch: EpochEnd(*log.end_offset_for_epoch(epoch)),
+        log.log_end_offset,
+        partition.high_watermark,
+    )
+    _log.info(
+        "truncated to the leader's log",
+        partition=str(partition.topic_partition),
+        leader=leader,
+        from_offset=log.log_end_offset,
+        to_offset=offset,
+    )
+    return offset
 
 
 def truncate(replicas: ReplicaManager, hosted: HostedPartition, offset: int) -> "asyncio.Future[None]":

@@ -26,10 +26,9 @@ from broker.protocol.headers import RequestHeader, decode_response_header, encod
 from broker.protocol.messages.fetch import FetchResponse, PartitionData
 from broker.replication.leader_link import NO_SESSION, Followed, LeaderLink, Position
 from broker.replication.throttle import ReplicationThrottle
-from broker.replication.truncation import EpochEnd, truncation_offset
 from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
-from broker.runtime.replication.follower_cuts import start_over_at, truncate
+from broker.runtime.replication.follower_cuts import find_truncation_offset, start_over_at, truncate
 from broker.runtime.replication.log_start_reports import LogStartReports
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 from broker.runtime.rounds import rounds
@@ -253,8 +252,7 @@ class ReplicaFetcher:
         A log that lacks offsets is as if it had none: it is begun anew when its leader has answered (`_cut`).
         """
         log = self._replicas.get(*topic_partition).log
-        gaps = self._replicas.logs.lost_offsets_of(topic_partition)
-        if gaps:
+        if gaps := self._replicas.logs.lost_offsets_of(topic_partition):
             start = min(log.log_start_offset, gaps[0].first_offset)
             return Position(start, NO_LEADER_EPOCH, self._log_starts.start_to_report(topic_partition))
         end = log.log_end_offset
@@ -380,16 +378,13 @@ class ReplicaFetcher:
         """A log that lacks offsets is emptied, and what is in it kept: not before its leader has answered, for until
         then it may be the best log there is, and be elected.
         """
-        gaps = self._replicas.logs.lost_offsets_of(known.topic_partition)
-        if gaps:
-            _log.warning(
-                "log lacks offsets and is begun anew",
-                partition=str(known.topic_partition),
-                leader=self._leader,
-                offsets=describe_gaps(gaps),
-            )
+        if gaps := self._replicas.logs.lost_offsets_of(known.topic_partition):
+            where, missing = str(known.topic_partition), describe_gaps(gaps)
+            _log.warning("log lacks offsets and is begun anew", partition=where, leader=self._leader, offsets=missing)
         try:
-            offset = None if data.diverging_epoch is None or gaps else self._truncation_offset(hosted, data)
+            offset = (
+                None if data.diverging_epoch is None or gaps else find_truncation_offset(hosted, data, self._leader)
+            )
             if offset is None or offset <= data.log_start_offset:
                 # What would stay is gone at the leader, whose log may begin inside a batch that reaches over our end.
                 done = start_over_at(self._replicas, hosted, data.log_start_offset, lacks_offsets=bool(gaps))
@@ -412,23 +407,6 @@ class ReplicaFetcher:
         self._tell(known.topic_partition, error.message)
         self.link.release(known, self._clock.monotonic_ms() + _NOT_TAKEN_BACK_OFF_MS)
         self._send_soon()
-
-    def _truncation_offset(self, hosted: HostedPartition, data: PartitionData) -> int:
-        log, partition = hosted.log, hosted.partition
-        offset = truncation_offset(
-            EpochEnd(data.diverging_epoch.epoch, data.diverging_epoch.end_offset),
-            lambda epoch: EpochEnd(*log.end_offset_for_epoch(epoch)),
-            log.log_end_offset,
-            partition.high_watermark,
-        )
-        _log.info(
-            "truncated to the leader's log",
-            partition=str(partition.topic_partition),
-            leader=self._leader,
-            from_offset=log.log_end_offset,
-            to_offset=offset,
-        )
-        return offset
 
     def _ask_later(
         self, topic_partition: TopicPartition, reason: str, back_off_ms: int, told_after_ms: int = 0
