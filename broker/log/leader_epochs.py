@@ -63,6 +63,16 @@ class LeaderEpochs:
         self.latest_epoch = epoch
         return True
 
+    def confirm(self, epoch: int, offset: int) -> None:
+        """Note that the record at `offset` is of `epoch`, as its batch says; what was known otherwise gives way.
+
+        Where an epoch was known to begin before, that stays: its first records may have been compacted away. A batch
+        without an epoch says nothing.
+        """
+        if epoch > NO_LEADER_EPOCH and self.epoch_at(offset) != epoch:
+            self._keep(min(bisect_left(self._start_offsets, offset), bisect_right(self._epochs, epoch)))
+            self.assign(epoch, offset)
+
     def epoch_at(self, offset: int) -> int:
         """The epoch the record at `offset` was written under; -1 if it is older than all that is known."""
         after = bisect_right(self._start_offsets, offset)

@@ -176,11 +176,9 @@ def _recover(
     parts: DamagedParts,
 ) -> tuple[list[Segment], BadBatchError | None]:
     """Check the segments from the one with the recovery point on; what is left of `segments`, the last one active, and
-    what ended them too early.
+    what ended them too early. `epochs` are those of the file: after a power failure they may be of before.
     """
     first = max(0, bisect_right([segment.base_offset for segment in segments], recovery_point) - 1)
-    if epochs is not None:
-        epochs.truncate_from_end(segments[first].base_offset)
     for place in range(first, len(segments)):
         segment = segments[place]
         damage = segment.recover(epochs)

@@ -193,7 +193,7 @@ class Segment(StoredSegment):
     def recover(self, epochs: LeaderEpochs | None = None) -> BadBatchError | None:
         """Become active after an unclean stop: read every byte, keep what is intact, rebuild the indexes.
 
-        The leader epochs of the batches go to `epochs`.
+        `epochs` is made to agree with those of the batches.
         Returns what ended the intact part, None if that was the end of the file; `cut_tail` is next then. Raises
         OldFormatError, then no file has changed.
         """
@@ -393,7 +393,7 @@ class Segment(StoredSegment):
                     raise BadBatchError(position, f"offset {header.last_offset} in the segment of {self.base_offset}")
                 note_batch(header, position, index, times)
                 if epochs is not None:
-                    epochs.assign(header.partition_leader_epoch, header.base_offset)
+                    epochs.confirm(header.partition_leader_epoch, header.base_offset)
                 end, next_offset = position + header.size_bytes, header.next_offset
         except OldFormatError:
             raise

@@ -70,6 +70,28 @@ def test_log_that_is_cut_at_its_ends_forgets_epochs(epochs):
     assert (epochs.entries, epochs.latest_epoch) == ((), -1)
 
 
+@pytest.mark.parametrize(
+    ("epoch", "offset", "entries"),
+    [
+        (4, 6, ((1, 0), (4, 5), (6, 8))),  # as it was known
+        (6, 20, ((1, 0), (4, 5), (6, 8))),
+        (9, 20, ((1, 0), (4, 5), (6, 8), (9, 20))),  # the file is of before
+        (5, 9, ((1, 0), (4, 5), (5, 9))),  # the file is of before a cut: nothing was written under epoch 6
+        (3, 5, ((1, 0), (3, 5))),
+        (1, 9, ((1, 0),)),
+    ],
+)
+def test_what_batches_say_counts_more_than_what_was_noted(epochs, epoch, offset, entries):
+    epochs.confirm(epoch, offset)
+    assert epochs.entries == entries
+    assert epochs.epoch_at(offset) == epoch
+
+
+def test_batch_without_an_epoch_changes_nothing_that_is_known(epochs):
+    epochs.confirm(-1, 6)
+    assert epochs.entries == ((1, 0), (4, 5), (6, 8))
+
+
 @pytest.mark.parametrize("entries", [[(1, 0), (1, 5)], [(2, 0), (1, 5)], [(1, 5), (2, 5)], [(1, 5), (2, 3)]])
 def test_entries_that_do_not_increase_are_refused(entries):
     with pytest.raises(ValueError, match="too late"):
