@@ -16,7 +16,7 @@ A stop before 3 leaves the log, and a copy that goes on; a stop after it leaves 
 nobody knows which of the two is the log, and the partition is out of reach until it is back.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,7 @@ from broker.log.directory import DELETE_SUFFIX, MOVED_TO, LogDirectory
 from broker.log.files import fsync_directory, lacks_room, remove_file_durably, remove_tree, replace_file_or_touch
 from broker.log.hosted_logs import FutureLog, UnopenedLog
 from broker.log.last_stop import LastStop
-from broker.log.loader import UnusableLogError
+from broker.log.loader import NoRoomError, UnusableLogError
 from broker.log.log import Log
 from broker.log.log_removal import LogRemoval
 from broker.log.open_segments import OpenSegments
@@ -233,9 +233,9 @@ class FutureLogs(LogRemoval):
         except OSError as error:
             if not lacks_room(error):
                 raise
-            raise UnusableLogError(
-                f"there is no room in {directory.path} to keep what recovery takes out of the log {path.name}, and it "
-                "was not cut. Free some of the disk and start the broker again."
+            raise NoRoomError(
+                f"there is no room in {directory.path} for what is written when the log {path.name} is opened, and "
+                "nothing was cut. Free some of the disk: the log is opened then."
             ) from error
 
     def _keep(self, stop: LastStop, directory: LogDirectory, path: Path) -> None:
@@ -266,8 +266,10 @@ class FutureLogs(LogRemoval):
             else:
                 self._load_future(partition, path, directory, stop)
 
-    def _leave_unopened(self, partition: TopicPartition, directory: LogDirectory, reason: str) -> None:
-        self._unopened[partition] = UnopenedLog(directory, reason)
+    def _leave_unopened(
+        self, partition: TopicPartition, directory: LogDirectory, reason: str, stop: LastStop | None = None
+    ) -> None:
+        self._unopened[partition] = UnopenedLog(directory, reason, stop)
         _log.error("log out of reach", partition=str(partition), reason=reason)
 
     def _is_of_another_topic(self, partition: TopicPartition, path: Path) -> bool:
@@ -289,6 +291,17 @@ class FutureLogs(LogRemoval):
         self._enter_future(partition, log, directory)
 
     # --- at a stop
+
+    def _leave_clean(self, directory: LogDirectory, logs: Iterable[tuple[TopicPartition, Log]]) -> None:
+        logs = list(logs)
+        points = {partition: log.recovery_point for partition, log in logs}
+        starts = {partition: max(log.log_start_offset, log.first_base_offset) for partition, log in logs}
+        for partition in self._unopened_in(directory):
+            points[partition] = directory.recovery_points.get(partition)
+        try:
+            directory.leave_clean(points, starts)
+        except OSError as error:
+            _log.error("log directory not marked clean", path=str(directory.path), reason=str(error))
 
     def _close_futures(self) -> set[TopicPartition]:
         """Flush and close them; those of which all is on disk."""

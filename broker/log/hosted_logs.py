@@ -20,6 +20,7 @@ from broker.common.troubles import Troubles
 from broker.common.types import TopicPartition
 from broker.log.directory import LogDirectory
 from broker.log.files import is_full
+from broker.log.last_stop import LastStop
 from broker.log.log import Log
 from broker.log.offset_checkpoint import OffsetCheckpoint
 from broker.log.room import DirectoryRoom
@@ -39,10 +40,12 @@ class FutureLog(NamedTuple):
 
 
 class UnopenedLog(NamedTuple):
-    """A log that lies in `home` and is out of reach until the next start, and why."""
+    """A log that lies in `home` and is out of reach, and why."""
 
     home: LogDirectory
     reason: str
+    #: How the log was left, if only room was lacking: it is opened when there is some. Else None: not before a start.
+    stop: LastStop | None = None
 
 
 class HostedLogs:
@@ -262,7 +265,8 @@ class HostedLogs:
         """What is noted of a log that is being cut was lowered for that, and stays; so does what is noted of one that
         was not opened. A copy that lies here is noted under the name it will have, as it is now.
         """
-        offsets: dict[TopicPartition, int | None] = {}
+        # These first: one that is opened meanwhile is among the logs before it is no longer among these.
+        offsets = {partition: checkpoint.noted(partition) for partition in self._unopened_in(directory)}
         for partition, log in list(self._logs.items()):
             if self._is_in(partition, directory):
                 noted = checkpoint.noted(partition)
@@ -270,16 +274,20 @@ class HostedLogs:
         for partition, future in list(self._futures.items()):
             if future.home is directory:
                 offsets[partition] = offset_of(partition, future.log, None)
-        offsets |= {partition: checkpoint.noted(partition) for partition in self._unopened_in(directory)}
         return {partition: offset for partition, offset in offsets.items() if offset is not None}
 
     def _unopened_in(self, directory: LogDirectory) -> list[TopicPartition]:
-        return [partition for partition, unopened in self._unopened.items() if unopened.home is directory]
+        return [partition for partition, unopened in list(self._unopened.items()) if unopened.home is directory]
+
+    def waits_for_room(self, partition: TopicPartition) -> bool:
+        """Return whether the log is out of reach for want of room only, and is opened when there is some."""
+        unopened = self._unopened.get(partition)
+        return unopened is not None and unopened.stop is not None and unopened.home.offline_reason is None
 
     @property
     def unopened(self) -> dict[TopicPartition, str]:
         """The partitions whose logs were found at the start and not opened, and why."""
-        return {partition: unopened.reason for partition, unopened in self._unopened.items()}
+        return {partition: unopened.reason for partition, unopened in list(self._unopened.items())}
 
     def _is_in(self, partition: TopicPartition, directory: LogDirectory) -> bool:
         return self._homes.get(partition) is directory

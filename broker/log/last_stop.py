@@ -31,6 +31,10 @@ class LastStop(NamedTuple):
             return cls(is_clean, lost_page_cache, noted=None)
         return cls(False, lost_page_cache or noted != _AFTER_A_KILL, noted)
 
+    def with_note(self, directory: Path) -> "LastStop":
+        """Return the same with what the file says by now. Raises OSError."""
+        return LastStop.of(directory, is_clean=self.is_clean, lost_page_cache=self.lost_page_cache)
+
     def keep(self, directory: Path) -> None:
         """The log was not opened: note how it was left, if the next clean stop would hide that. Raises OSError."""
         content = _AFTER_A_MACHINE_START if self.lost_page_cache else _AFTER_A_KILL

@@ -45,6 +45,10 @@ class UnusableLogError(BarnabasError):
     """The log cannot be opened as it is, and no record of it was removed."""
 
 
+class NoRoomError(UnusableLogError):
+    """The log can be opened when its disk has room."""
+
+
 class LoadedLog(NamedTuple):
     """`segments` are in offset order, at least one, the last one active."""
 

@@ -13,7 +13,7 @@ is in `log_removal`, how they change their directories in `future_logs`.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,7 @@ from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.future_logs import FutureLogs
 from broker.log.last_stop import LastStop
 from broker.log.leader_epoch_file import is_continued
-from broker.log.loader import UnusableLogError
+from broker.log.loader import NoRoomError, UnusableLogError
 from broker.log.log import Log
 
 _log = logger(__name__)
@@ -187,11 +187,12 @@ class LogManager(FutureLogs):
             log = self._open(directory, partition, path, stop, self._opened)
         except (UnusableLogError, StartupError) as error:
             self._keep(stop, directory, path)
-            self._leave_unopened(partition, directory, str(error))
+            self._leave_unopened(partition, directory, str(error), stop if isinstance(error, NoRoomError) else None)
             return
         stop.forget(path)
         self._enter(partition, log, directory, topic_id)
-        if log.was_cut:
+        self._unopened.pop(partition, None)
+        if log.was_cut and not directory.is_loaded:
             directory.note_damage()
         if log.was_cut or directory.may_have_lost_tail(partition, log.log_end_offset, stop):
             self._doubtful.add(partition)
@@ -265,16 +266,30 @@ class LogManager(FutureLogs):
         return self._adopt(partition, log, topic_id)
 
     def create_missing(self, wanted: Sequence[NewLog]) -> None:
-        """Make those logs there are not, for `get_or_create` to find; on a worker thread, one such call at a time.
+        """Make those logs there are not, and open those that wait for room, for `get_or_create` to find; on a worker
+        thread, one such call at a time.
 
         One that cannot be made is left out: `get_or_create` tries it again, and tells why. The owner may use the
         manager meanwhile, but not make logs.
         """
         with self._making:
             for partition, topic_id, is_new in wanted:
-                if partition not in self._logs and not self._is_shut:
+                if self.waits_for_room(partition) and not self._is_shut:
+                    self._open_late(partition)
+                elif partition not in self._logs and not self._is_shut:
                     with suppress(ApiError):
                         self._create(partition, topic_id, is_new=is_new)
+
+    def _open_late(self, partition: TopicPartition) -> None:
+        """Open a log that lacked room at the start, if its directory takes writes. The broker left its ISR by then."""
+        home, _, stop = self._unopened[partition]
+        if stop is None or home.room.refuses_writes:
+            return
+        try:
+            self._load(home, partition, stop.with_note(home.path_of(partition)))
+        except OSError as error:
+            if home.is_to_blame(error):
+                self._fail(home, error)
 
     def _create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool) -> Log:
         if partition in self._unopened:
@@ -398,17 +413,6 @@ class LogManager(FutureLogs):
         finally:
             log.close()
         return True
-
-    def _leave_clean(self, directory: LogDirectory, logs: Iterable[tuple[TopicPartition, Log]]) -> None:
-        logs = list(logs)
-        points = {partition: log.recovery_point for partition, log in logs}
-        starts = {partition: max(log.log_start_offset, log.first_base_offset) for partition, log in logs}
-        for partition in self._unopened_in(directory):
-            points[partition] = directory.recovery_points.get(partition)
-        try:
-            directory.leave_clean(points, starts)
-        except OSError as error:
-            _log.error("log directory not marked clean", path=str(directory.path), reason=str(error))
 
     def _unlock(self) -> None:
         for directory in self._directories:

@@ -87,7 +87,7 @@ class ReplicaLogs:
 
     def is_out_of_reach(self, topic_partition: TopicPartition) -> bool:
         """Of a log that could not be had: whether that will stay so until this broker starts again."""
-        return self._logs.is_out_of_reach(topic_partition)
+        return self._logs.is_out_of_reach(topic_partition) and not self._logs.waits_for_room(topic_partition)
 
     def lost_offsets_of(self, topic_partition: TopicPartition) -> tuple[Gap, ...]:
         """Return the gaps in the log: a follower that fetched from its end would join the ISR with them."""

@@ -12,7 +12,7 @@ from broker.common.types import TopicPartition
 from broker.log import damaged_parts, files
 from broker.log.config import LogConfig
 from broker.log.last_stop import NOT_RECOVERED, LastStop
-from broker.log.manager import LogManager
+from broker.log.manager import LogManager, NewLog
 
 ID = UUID(int=1)
 DAMAGED, WHOLE = TopicPartition("damaged", 0), TopicPartition("whole", 0)
@@ -82,7 +82,7 @@ def test_a_damaged_log_stays_out_of_reach_alone_and_nothing_is_cut_or_left_behin
             manager = start()
             assert manager.offline_directories == {}
             assert manager.get(WHOLE).log_end_offset
-            with pytest.raises(ApiError, match=r"no room .* Free .* start the broker again") as refused:
+            with pytest.raises(ApiError, match=r"no room .* Free .* opened then") as refused:
                 manager.get_or_create(DAMAGED, ID)
             assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
             manager.shutdown()
@@ -105,6 +105,47 @@ def test_the_log_is_recovered_when_there_is_room_though_the_broker_stopped_clean
     assert manager.get(DAMAGED) is not None
     assert not manager.has_whole(DAMAGED, ID)
     assert any(".from-" in path.name for stray in strays(damaged) for path in stray.iterdir())
+
+
+def test_a_log_is_opened_without_another_start_when_its_directory_takes_writes(damaged, start, monkeypatch):
+    wanted = [NewLog(DAMAGED, ID, is_new=False)]
+    with monkeypatch.context() as patched:
+        patched.setattr(damaged_parts, "write_at", no_room)
+        manager = start()
+        manager.create_missing(wanted)
+        assert manager.waits_for_room(DAMAGED)
+        assert manager.is_out_of_reach(DAMAGED), "and nothing is noted of a loss"
+    room = manager.rooms[damaged.parent]
+    room.refused(0)
+    manager.create_missing(wanted)
+    assert manager.get(DAMAGED) is None, "no log is read again and again on a disk that is full"
+    room.refuses_writes = False
+    manager.create_missing(wanted)
+    assert manager.get_or_create(DAMAGED, ID, is_new=False).was_cut
+    assert (manager.unopened, manager.is_out_of_reach(DAMAGED)) == ({}, False)
+    assert not (damaged / NOT_RECOVERED).exists()
+    manager.shutdown()
+    again = start()
+    assert (again.may_lack_records, again.get(DAMAGED).was_cut) == (False, False)
+
+
+def test_a_log_that_waits_for_room_keeps_what_is_noted_of_it_while_it_is_opened(damaged, start, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(damaged_parts, "write_at", no_room)
+        manager = start()
+        manager._homes[WHOLE].high_watermarks.store(lambda: {DAMAGED: 1, WHOLE: 1})
+        manager.store_high_watermarks({})
+    manager.create_missing([NewLog(DAMAGED, ID, is_new=False)])
+    manager.store_high_watermarks({})
+    assert manager.high_watermark_of(DAMAGED) == 1
+
+
+def test_a_log_out_of_reach_for_another_reason_waits_for_the_next_start(damaged, start, monkeypatch):
+    (damaged / "partition.metadata").write_bytes(b"garbled")
+    manager = start()
+    manager.create_missing([NewLog(DAMAGED, ID, is_new=False)])
+    assert not manager.waits_for_room(DAMAGED)
+    assert list(manager.unopened) == [DAMAGED]
 
 
 def test_a_note_that_is_there_is_not_written_again(damaged, start, monkeypatch):

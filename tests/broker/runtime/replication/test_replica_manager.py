@@ -14,6 +14,8 @@ from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.log import log_removal
 from broker.log.config import LogConfig
 from broker.log.directory import LogDirectory
+from broker.log.hosted_logs import UnopenedLog
+from broker.log.last_stop import LastStop
 from broker.log.log import Log
 from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import (
@@ -27,7 +29,7 @@ from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import hosted_partition
 from broker.runtime.replication.replica_logs import set_aside_other_topic
 from broker.runtime.replication.replica_manager import ReplicaManager
-from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
+from broker.runtime.replication.role_changes import ReplicaStop, create_logs, stop_replicas
 from tests.eventually import eventually
 
 
@@ -165,6 +167,21 @@ async def test_a_log_that_could_not_be_set_aside_is_served_when_its_role_comes(l
     assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is ErrorCode.NONE
     assert replicas.get("t", 0).log.log_end_offset == 1
     _append(replicas.get("t", 0).log)
+
+
+async def test_a_role_whose_log_waits_for_room_is_told_again_until_it_is_open(logs):
+    partition, topic_id = TopicPartition("t", 0), _led_by_1(leader_epoch=0).topic_states[0].topic_id
+    log = logs.get_or_create(partition, topic_id)
+    home = logs.home_of(partition)
+    log.close()
+    logs._forget(partition)
+    stop = LastStop(is_clean=False, lost_page_cache=False, noted=None)
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
+    for reason, code in ((None, ErrorCode.KAFKA_STORAGE_ERROR), (stop, ErrorCode.REPLICA_NOT_AVAILABLE)):
+        logs._unopened[partition] = UnopenedLog(home, "there is no room", reason)
+        assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is code
+    await create_logs(replicas, _led_by_1(leader_epoch=0))
+    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is ErrorCode.NONE
 
 
 async def test_a_role_without_a_topic_id_is_one_in_the_topic_that_the_log_notes(logs):
