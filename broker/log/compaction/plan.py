@@ -18,7 +18,7 @@ from broker.records.batch import NO_TIMESTAMP
 
 #: Segments one new segment may replace. Their files are renamed in one go at the log's owner, which serves nobody
 #: meanwhile: a few milliseconds.
-SEGMENTS_PER_GROUP_MAX = 64
+SEGMENTS_PER_GROUP_MAX = 24
 
 K = TypeVar("K", bound=Hashable)
 

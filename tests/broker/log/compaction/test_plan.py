@@ -4,6 +4,8 @@ import pytest
 
 from broker.log.compaction.plan import SEGMENTS_PER_GROUP_MAX, SegmentFacts, choose_filthiest, plan_compaction
 from broker.log.config import LogConfig
+from broker.log.segment_files import FILE_SUFFIXES
+from tests.simulation.syscalls import BOUNDS
 
 NOW = 1_000_000
 
@@ -101,6 +103,7 @@ def test_group_stays_within_what_an_index_can_point_to():
 def test_group_has_no_more_segments_than_are_renamed_in_one_go():
     found = plan(segments(*[1] * (SEGMENTS_PER_GROUP_MAX + 1)))
     assert [len(group) for group in found.groups] == [SEGMENTS_PER_GROUP_MAX, 1]
+    assert (SEGMENTS_PER_GROUP_MAX + 1) * len(FILE_SUFFIXES) <= BOUNDS["renames"], "with the files of the new segment"
 
 
 def test_pass_that_ends_early_leaves_later_segments_out():
