@@ -118,4 +118,8 @@ class StoredEpochs:
         path = self.directory / LEADER_EPOCH_CHECKPOINT
         if not self.is_synced and path.exists():
             self.is_synced = True
-            fsync_file(OpenFile(path))
+            try:
+                fsync_file(OpenFile(path))
+            except OSError:
+                self.is_synced = False
+                raise

@@ -70,6 +70,10 @@ class LogParts:
     def on_disk_full(self, listener: Callable[[], None]) -> None:
         self._availability.on_disk_full = listener
 
+    def flush_leader_epochs(self) -> None:
+        """fsync where epochs begin: compaction takes away the batches that tell. For any thread. Raises OSError."""
+        self._epochs.flush()
+
     def lie_in(self, directory: Path, opened: OpenSegments) -> None:
         """Rename the directory, which is not made durable, and share `opened`; what was read before stays valid.
 

@@ -77,6 +77,7 @@ class Replacement:
             raise
 
     def _make_durable(self) -> None:
+        self._log.flush_leader_epochs()
         parts = [segment.files.transaction_index for segment in self._group]
         join_transaction_indexes(parts, self._segment.files.transaction_index, self._marker_offsets)
         self._segment.store_indexes()

@@ -197,3 +197,19 @@ def test_epoch_that_cannot_be_noted_is_tried_again_with_the_next_batch(log, batc
     assert (log.log_end_offset, log.leader_epochs.latest_epoch) == (30, 5)
     assert log.append(batch_of(b"taken"), 9).base_offset == 30
     assert (log.directory / CHECKPOINT).read_text().endswith("\n9 30\n")
+
+
+def test_checkpoint_that_could_not_be_fsynced_is_fsynced_with_the_next_flush(log, monkeypatch):
+    """For want of a descriptor the log stays writable, and its recovery point would pass what no disk has."""
+    fsynced = []
+
+    def no_descriptor(path):
+        raise OSError(24, "Too many open files", str(path))
+
+    with monkeypatch.context() as storm:
+        storm.setattr("broker.log.leader_epoch_file.OpenFile", no_descriptor)
+        with pytest.raises(ApiError):
+            log.flush()
+    monkeypatch.setattr("broker.log.leader_epoch_file.fsync_file", fsynced.append)
+    log.flush()
+    assert len(fsynced) == 1

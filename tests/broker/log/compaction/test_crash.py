@@ -94,6 +94,7 @@ def test_new_segment_is_on_disk_before_it_counts(template, new_compacted, tmp_pa
     name = f"{compacted.log.segments[0].base_offset:020d}"
     swap, old, final = (steps.index(("move", f"{name}.log{suffix}")) for suffix in (".swap", ".deleted", ""))
     assert {("fsync", f"{name}.log.cleaned"), ("fsync", f"{name}.timeindex.cleaned")} <= set(steps[:swap])
+    assert ("fsync", "leader-epoch-checkpoint") in steps[:swap], "the batches that tell of epochs may be gone then"
     assert ("fsync", "t-0") in steps[swap:old]
     assert old < final
     assert ("fsync", "t-0") in steps[final:]
