@@ -63,15 +63,21 @@ class LeaderEpochs:
         self.latest_epoch = epoch
         return True
 
-    def confirm(self, epoch: int, offset: int) -> None:
-        """Note that the record at `offset` is of `epoch`, as its batch says; what was known otherwise gives way.
+    def confirm(self, epoch: int, first_offset: int, last_offset: int) -> None:
+        """Note that a batch with these offsets is of `epoch`, as it says itself; what is known otherwise gives way.
 
-        Where an epoch was known to begin before, that stays: its first records may have been compacted away. A batch
-        without an epoch says nothing.
+        Where an epoch is known to begin before, that stays: its first batches may have been compacted away. So does
+        what is known of later offsets: their batches are to come. A batch without an epoch says nothing.
         """
-        if epoch > NO_LEADER_EPOCH and self.epoch_at(offset) != epoch:
-            self._keep(min(bisect_left(self._start_offsets, offset), bisect_right(self._epochs, epoch)))
-            self.assign(epoch, offset)
+        if epoch <= NO_LEADER_EPOCH or epoch == self.epoch_at(first_offset) == self.epoch_at(last_offset):
+            return
+        known = [entry for entry in self.entries if entry.epoch < epoch and entry.start_offset < first_offset]
+        begins = [entry for entry in self.entries if entry.epoch == epoch and entry.start_offset <= first_offset]
+        later = [entry for entry in self.entries if entry.epoch > epoch and entry.start_offset > last_offset]
+        agreed = (*known, *(begins or [EpochEntry(epoch, first_offset)]), *later)
+        self._epochs = [entry.epoch for entry in agreed]
+        self._start_offsets = [entry.start_offset for entry in agreed]
+        self.latest_epoch = self._epochs[-1]
 
     def epoch_at(self, offset: int) -> int:
         """The epoch the record at `offset` was written under; -1 if it is older than all that is known."""

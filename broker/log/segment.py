@@ -393,7 +393,7 @@ class Segment(StoredSegment):
                     raise BadBatchError(position, f"offset {header.last_offset} in the segment of {self.base_offset}")
                 note_batch(header, position, index, times)
                 if epochs is not None:
-                    epochs.confirm(header.partition_leader_epoch, header.base_offset)
+                    epochs.confirm(header.partition_leader_epoch, header.base_offset, header.last_offset)
                 end, next_offset = position + header.size_bytes, header.next_offset
         except OldFormatError:
             raise

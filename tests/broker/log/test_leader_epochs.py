@@ -71,24 +71,32 @@ def test_log_that_is_cut_at_its_ends_forgets_epochs(epochs):
 
 
 @pytest.mark.parametrize(
-    ("epoch", "offset", "entries"),
+    ("epoch", "offsets", "entries"),
     [
-        (4, 6, ((1, 0), (4, 5), (6, 8))),  # as it was known
-        (6, 20, ((1, 0), (4, 5), (6, 8))),
-        (9, 20, ((1, 0), (4, 5), (6, 8), (9, 20))),  # the file is of before
-        (5, 9, ((1, 0), (4, 5), (5, 9))),  # the file is of before a cut: nothing was written under epoch 6
-        (3, 5, ((1, 0), (3, 5))),
-        (1, 9, ((1, 0),)),
+        (4, (6, 7), ((1, 0), (4, 5), (6, 8))),  # as it was known
+        (6, (20, 20), ((1, 0), (4, 5), (6, 8))),
+        (9, (20, 22), ((1, 0), (4, 5), (6, 8), (9, 20))),  # the file is of before
+        (5, (9, 9), ((1, 0), (4, 5), (5, 9))),  # the file is of before a cut: nothing was written under epoch 6
+        (4, (7, 9), ((1, 0), (4, 5))),
+        (3, (5, 7), ((1, 0), (3, 5), (6, 8))),  # what is known of later batches is for them to say
+        (1, (9, 9), ((1, 0),)),
     ],
 )
-def test_what_batches_say_counts_more_than_what_was_noted(epochs, epoch, offset, entries):
-    epochs.confirm(epoch, offset)
-    assert epochs.entries == entries
-    assert epochs.epoch_at(offset) == epoch
+def test_what_batches_say_counts_more_than_what_was_noted(epochs, epoch, offsets, entries):
+    epochs.confirm(epoch, *offsets)
+    assert (epochs.entries, epochs.latest_epoch) == (entries, entries[-1][0])
+
+
+def test_batches_before_the_first_entry_leave_the_later_ones_as_they_are(epochs):
+    """The log was noted to start at 6, and its first segment begins before."""
+    epochs.truncate_from_start(6)
+    epochs.confirm(1, 0, 4)
+    epochs.confirm(4, 5, 5)
+    assert epochs.entries == ((1, 0), (4, 5), (6, 8))
 
 
 def test_batch_without_an_epoch_changes_nothing_that_is_known(epochs):
-    epochs.confirm(-1, 6)
+    epochs.confirm(-1, 6, 9)
     assert epochs.entries == ((1, 0), (4, 5), (6, 8))
 
 
@@ -120,6 +128,23 @@ def test_answers_agree_with_a_list_of_the_epoch_of_each_record(terms, start, end
         ends = [offset + 1 for offset in range(start, end) if written[offset] <= asked]
         assert end_offset == (ends[-1] if ends else start)
         assert found == (written[ends[-1] - 1] if ends else asked)
+
+
+@given(
+    terms=st.lists(st.tuples(st.integers(1, 3), st.integers(1, 4)), min_size=1, max_size=8),
+    noted=st.lists(st.tuples(st.integers(1, 9), st.integers(0, 20)), max_size=5),
+)
+def test_after_all_batches_have_said_their_epochs_each_offset_has_its_own(terms, noted):
+    """Whatever was noted before."""
+    epochs, written, epoch = LeaderEpochs(), [], 0
+    for each in noted:
+        epochs.assign(*each)
+    for step, records in terms:
+        epoch += step
+        epochs.confirm(epoch, len(written), len(written) + records - 1)
+        written += [epoch] * records
+    assert [epochs.epoch_at(offset) for offset in range(len(written))] == written
+    assert LeaderEpochs(epochs.entries).entries == epochs.entries
 
 
 @pytest.fixture
