@@ -4,6 +4,7 @@ The records carry their epochs, so the file is never the only witness: a missing
 headers. It is fsynced before the recovery point passes the records it speaks of.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from broker.common.logs import logger
@@ -92,6 +93,11 @@ class StoredEpochs:
         """
         self._cut(log_end_offset)
         self.assign(epoch, start_offset)
+
+    def take_over(self, entries: Iterable[EpochEntry]) -> None:
+        """Of a log that has the same records, and may know better where epochs began. Raises OSError."""
+        self.cache, self._is_stored = LeaderEpochs(entries), False
+        self._store()
 
     def truncate_from_end(self, end_offset: int) -> None:
         """See `LeaderEpochs.truncate_from_end`. If the file cannot be written, that is made good before the next news.

@@ -1,6 +1,6 @@
 """What a log is made of: parts that own their state, and that all lie in one directory, which may be renamed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from broker.log.cuts import Cuts
 from broker.log.durability import Durability
 from broker.log.follower_writer import FollowerWriter
 from broker.log.leader_epoch_file import StoredEpochs
+from broker.log.leader_epochs import EpochEntry
 from broker.log.loader import LoadedLog
 from broker.log.log_reader import LogReader
 from broker.log.log_slice import LogSlice
@@ -69,6 +70,13 @@ class LogParts:
     @on_disk_full.setter
     def on_disk_full(self, listener: Callable[[], None]) -> None:
         self._availability.on_disk_full = listener
+
+    def take_over_epochs(self, entries: Iterable[EpochEntry]) -> None:
+        """Know of leader epochs what the log knows that this is a copy of: the batches of a compacted one tell less.
+
+        Raises ApiError(KAFKA_STORAGE_ERROR).
+        """
+        self._writer.take_over_epochs(entries)
 
     def flush_leader_epochs(self) -> None:
         """fsync where epochs begin: compaction takes away the batches that tell. For any thread. Raises OSError."""

@@ -4,6 +4,7 @@ A batch is noted under its leader epoch, and a marker that aborts in the index o
 are in the file; its producer after that.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from broker.log.availability import Availability
 from broker.log.config import LogConfig
 from broker.log.files import lacks_room
 from broker.log.leader_epoch_file import StoredEpochs
+from broker.log.leader_epochs import EpochEntry
 from broker.log.producer_state_manager import ProducerStateManager
 from broker.log.roll_timer import RollTimer
 from broker.log.segment import Segment
@@ -118,6 +120,13 @@ class LogWriter:
             if not lacks_room(error):
                 raise refusal from error
             self._epochs.assign_in_memory(epoch, start_offset)
+
+    def take_over_epochs(self, entries: Iterable[EpochEntry]) -> None:
+        """See `LogParts.take_over_epochs`."""
+        try:
+            self._epochs.take_over(entries)
+        except OSError as error:
+            raise self.failed(error) from error
 
     def _note_epoch(self, epoch: int) -> None:
         """Before the first record of `epoch` is written. Raises ApiError(KAFKA_STORAGE_ERROR)."""

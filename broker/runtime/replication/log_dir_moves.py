@@ -252,12 +252,14 @@ class LogDirMoves:
     ) -> Callable[[], None]:
         log, copy, now_ms = hosted.log, future.log, self._clock.now_ms()
         log_end_offset, high_watermark = log.log_end_offset, hosted.partition.high_watermark
+        epochs = log.leader_epochs.entries
 
         def prepare() -> None:
             if found.length:
                 _write(copy, found, now_ms)
             elif copy.log_end_offset < log_end_offset:
                 copy.end_at(log_end_offset)
+            copy.take_over_epochs(epochs)
             self._logs.prepare_replacement(partition, high_watermark)
 
         return prepare

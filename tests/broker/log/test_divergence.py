@@ -5,9 +5,8 @@ import pytest
 from broker.common.types import NO_LEADER_EPOCH
 from broker.log.config import LogConfig
 from broker.log.log import Log
-from broker.log.segment import Segment
-from broker.log.segment_files import CLEANED_SUFFIX, SWAP_SUFFIX
 from broker.records.batch import iterate_headers
+from tests.broker.log.thinned_out import thin_out
 
 CONFIG = LogConfig(segment_bytes=600, index_interval_bytes=150)
 
@@ -139,22 +138,10 @@ def test_epoch_without_records_gives_way_even_if_nobody_truncates(new_log):
     assert Log.open(follower.directory, CONFIG).leader_epochs.entries == ((4, 0), (6, 12))
 
 
-def compact(log: Log) -> None:
-    """Leave of each sealed segment its last batch, as compaction may."""
-    for old in log.segments[:-1]:
-        new = Segment.create(log.directory, old.base_offset, CONFIG.index_interval_bytes, CLEANED_SUFFIX)
-        position, header = list(old.batches())[-1]
-        new.append(old.read_batch(position, header), header.last_offset, header.max_timestamp)
-        new.flush()
-        new.seal()
-        new.rename(SWAP_SUFFIX)
-        log.replace_segments([old], [new])
-
-
 def test_leader_killed_after_compaction_lets_no_follower_keep_what_was_never_committed(new_log):
     """Where an epoch began in its log is known from before: the batches that are left of it begin later."""
     leader, follower = new_log("a", (4, 10), (6, 30)), new_log("b", (4, 11))
-    compact(leader)
+    thin_out(leader)
     leader = Log.open(leader.directory, CONFIG, is_clean=False)
     assert leader.leader_epochs.entries == ((4, 0), (6, 10))
     left = [header.base_offset for segment in leader.segments for _, header in segment.batches()]

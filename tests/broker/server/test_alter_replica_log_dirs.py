@@ -17,6 +17,7 @@ from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
+from tests.broker.log.thinned_out import thin_out
 from tests.broker.server.conftest import Served
 from tests.eventually import eventually
 
@@ -200,6 +201,22 @@ async def test_an_epoch_without_records_moves_too(served, directories):
     await codes(await served.client(), to(directories[1]))
     await moved(served, directories[1])
     assert served.logs.get(T_0).leader_epochs.latest_epoch == 9
+
+
+async def test_where_epochs_began_moves_with_a_log_whose_compaction_took_their_first_records(served, directories):
+    """Else the replica, once it leads, would let followers keep there what nobody has committed."""
+    append(served, 30)
+    log = served.logs.get(T_0)
+    epoch = log.leader_epochs.latest_epoch
+    log.begin_leader_epoch(epoch + 1)
+    for _ in range(30):
+        log.append(build_batch([Record(0, 1_000, None, b"v" * 1_000)]), epoch + 1)
+    thin_out(log)
+    known = log.leader_epochs.entries
+    await codes(await served.client(), to(directories[1]))
+    await moved(served, directories[1])
+    assert served.logs.get(T_0).leader_epochs.entries == known
+    assert known[-1] == (epoch + 1, 30)
 
 
 async def test_producers_that_were_promised_an_fsync_get_it_of_the_log_that_counts(served, directories):
