@@ -1,7 +1,8 @@
 """`leader-epoch-checkpoint` of a partition: "0", the number of entries, then a line "epoch start-offset" each.
 
-The records carry their epochs, so the file is never the only witness: a missing or malformed one is made anew from the
-headers. It is fsynced before the recovery point passes the records it speaks of.
+The records carry their epochs: a missing or malformed file is made anew from the headers. Compaction may take the first
+records of an epoch, or all, and then the file is the only witness of where the epoch began. So it is fsynced before
+compaction exchanges a segment, and before the recovery point passes the records it speaks of.
 """
 
 from collections.abc import Iterable
