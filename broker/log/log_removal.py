@@ -100,7 +100,8 @@ class LogRemoval(HostedLogs):
             self._doubtful.add(partition)
             self._gaps[partition] = gaps
             _log.error(
-                "offsets are missing before or between segments: files were lost, or removed by hand",
+                "offsets are missing before or between segments: files were lost, or removed by hand, or were not on "
+                "disk when the machine stopped",
                 partition=str(partition),
                 directory=str(log.directory),
                 gaps=len(gaps),
@@ -152,15 +153,19 @@ class LogRemoval(HostedLogs):
             kept_in = keep_truncated(log, cut)
         except OSError as error:
             raise self._refused(partition, error, "cut, because what goes cannot be kept") from error
-        if kept_in is not None:
-            self._homes[partition].strays |= {kept_in}
-            self.truncations_kept += 1
-            _log.error(
-                "records that may have been acknowledged are truncated for the leader, which lacks them; they are "
-                "kept in a directory of their own",
-                partition=str(partition),
-                path=str(kept_in),
-            )
+        if kept_in is None:
+            return
+        self._homes[partition].strays |= {kept_in}
+        where = {"partition": str(partition), "path": str(kept_in)}
+        if self.lost_offsets_of(partition):
+            _log.warning("what a log that lacks offsets still has is kept in a directory of its own", **where)
+            return
+        self.truncations_kept += 1
+        _log.error(
+            "records that may have been acknowledged are truncated for the leader, which lacks them; they are kept in "
+            "a directory of their own",
+            **where,
+        )
 
     # --- many are deleted at once: the owner closes them, a thread moves them, the owner forgets them
 

@@ -59,6 +59,8 @@ class BrokerProcess:
         self._logs_lost: Random | None = None
         #: From the loss of power until what it has left is served again.
         self.is_without_power = False
+        #: The names of logs that a power cut has left a hole in, if a later segment was synced.
+        self.shortened_logs: set[str] = set()
         #: When it was last killed, paused, started, slowed down or cut off from clients, or came back from that.
         self.disturbed_at_us = 0
         self._disk_mended_at_us = -_AFTER_TROUBLE_US
@@ -103,6 +105,7 @@ class BrokerProcess:
             self._has_lost_disk = False
         else:
             self.world.disk.after_power_cut(before, self.log_directory, self._random)
+            self.shortened_logs |= _shortened_logs(before, self.log_directory)
         self.world.disk.found(self.log_directory)
 
     def _remove_logs(self) -> None:
@@ -336,6 +339,17 @@ class BrokerProcess:
             if hosted.partition.high_watermark != hosted.log.log_end_offset:
                 reasons.append(f"{self.name}: {hosted.partition.topic_partition} is not committed to its end")
         return reasons
+
+
+def _shortened_logs(before: Path, after: Path) -> set[str]:
+    """The logs in `before` of which a segment that is not the last one has lost its end in `after`, or is missing."""
+    inner = [segment for log in before.glob("*-[0-9]") for segment in sorted(log.glob("*.log"))[:-1]]
+    left = {segment: after / segment.relative_to(before) for segment in inner}
+    return {
+        segment.parent.name
+        for segment, copy in left.items()
+        if not copy.exists() or copy.read_bytes() != segment.read_bytes()
+    }
 
 
 def describe_exception(context: dict) -> str:

@@ -33,7 +33,7 @@ def run_seed(
     ):
         world = World(seed, Path(directory), disk, syscalls, scenario)
         disk.on_synced = world.holdings.synced
-        record_logs(world.history, directory, world.is_in_disk_trouble)
+        record_logs(world.history, directory, world.is_in_disk_trouble, world.may_lack_offsets)
         try:
             faults = None if kept is None else [world.faults[number] for number in kept]
             world.run(faults, ends_at_violation=ends_at_violation)

@@ -226,6 +226,11 @@ class World:
         """`thread` is any broker's."""
         return any(each.is_in_disk_trouble for each in self.brokers if name in (each.name, "thread"))
 
+    def may_lack_offsets(self, log: str) -> bool:
+        """Whether a power cut has shortened a segment of the log at /<broker>/<life>/<partition> that others follow."""
+        broker, _, partition = Path(log).parts[-3:]
+        return any(partition in process.shortened_logs for process in self.brokers if process.name == broker)
+
     @property
     def controller(self) -> BrokerProcess | None:
         node = self.ensemble.tree.nodes.get(znodes.CONTROLLER)
