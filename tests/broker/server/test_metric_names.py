@@ -59,6 +59,8 @@ def test_log_directories_are_named_by_path_or_by_their_place_in_log_dirs(named, 
         offline_directories={paths[0]: "the disk refused a write"},
         strays=(),
         unopened=(),
+        withheld=(),
+        truncations_kept=0,
         lost_offsets={},
     )
     told = config("log.dirs=/data/a,/data/b\n" + ("" if named else _RULES))
