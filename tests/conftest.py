@@ -9,6 +9,7 @@ from pathlib import Path
 
 import django
 import pytest
+import structlog
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
@@ -36,6 +37,7 @@ _WITHOUT_DJANGO = ("tests/broker/", "tests/simulation/")
 _OF_DJANGO = ("_dj", "_live_server_helper", "_template_string_if_invalid_marker")
 #: Objects. With Python's 700, looking for garbage is a tenth of what pages and syntax trees cost.
 _MADE_BETWEEN_COLLECTIONS = 20_000
+_log_settings: tuple[object, ...] = ()
 
 
 @pytest.fixture(scope="session")
@@ -116,7 +118,23 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
     gc.set_threshold(_MADE_BETWEEN_COLLECTIONS)
     gc.enable()
+    global _log_settings
+    _log_settings = _current_log_settings()
     warm_start.begin()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Iterator[None]:
+    """Fail the test that leaves the log elsewhere, and not those after it in the same process."""
+    yield
+    if _current_log_settings() != _log_settings:
+        structlog.reset_defaults()
+        pytest.fail("the test left structlog configured: its later lines would not be seen by other tests")
+
+
+def _current_log_settings() -> tuple[object, ...]:
+    config = structlog.get_config()
+    return [type(each) for each in config["processors"]], config["logger_factory"], config["cache_logger_on_first_use"]
 
 
 @pytest.hookimpl(optionalhook=True)
