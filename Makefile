@@ -15,7 +15,7 @@ FORKS = -p tests.forked --forks auto --durations=25 --durations-min=3
 PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest $(FORKS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test fetched up down wheel test gated test-all touched checked looked-over bytecode faults fuzz chaos simulate bench bench-console bench-streams lint style types clean-data lock again
+.PHONY: help setup setup-test fetched up down wheel test gated test-long test-all checked looked-over bytecode faults fuzz chaos simulate bench bench-console bench-streams lint style types clean-data lock again
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,10 +68,9 @@ again: checked ## Try the few tests that failed last once more, alone; names wha
 
 test-all: checked ## Run every check and every test, also those that take long
 	$(PYTEST) --hypothesis-profile full
-	@$(VENV)/bin/python -m tests.touched --noted
 
-touched: setup-test ## Run the long tests that show what has changed since they passed last (.ci/shown)
-	@PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m tests.touched $(FORKS)
+test-long: setup-test ## Run the tests that take long, half an hour; LONG="tests/faults tests/interop" runs those of some rooms
+	$(PYTEST) -m long $(LONG)
 
 checked: looked-over types
 
