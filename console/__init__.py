@@ -1,1 +1,1 @@
-"""The console: shows a Kafka cluster live and runs its processes. Only `console.gateway` may import `broker`."""
+"""The console: shows a Kafka cluster live and runs its processes. Only `console.kit.gateway` may import `broker`."""

@@ -13,11 +13,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 django_application = get_asgi_application()
 
-from console.web.cluster_path import ClusterSockets  # noqa: E402
-from console.web.origin import OurPagesOnly  # noqa: E402  (reads the settings)
-from console.web.proxy import BehindProxy  # noqa: E402
-from console.web.request_limits import RequestLimits  # noqa: E402
-from console.web.routes import websocket_urlpatterns  # noqa: E402  (needs the apps to be loaded)
+from console.shell.web.cluster_path import ClusterSockets  # noqa: E402
+from console.shell.web.origin import OurPagesOnly  # noqa: E402  (reads the settings)
+from console.shell.web.proxy import BehindProxy  # noqa: E402
+from console.shell.web.request_limits import RequestLimits  # noqa: E402
+from console.shell.web.routes import websocket_urlpatterns  # noqa: E402  (needs the apps to be loaded)
 
 application = BehindProxy(
     RequestLimits(

@@ -10,8 +10,8 @@ from celery import Celery
 from celery.signals import worker_init
 from django.conf import settings
 
-from console.common.data_directories import make_data_directories
-from console.launch.beat import BeatThread, FrugalScheduler
+from console.kit.common.data_directories import make_data_directories
+from console.shell.launch.beat import BeatThread, FrugalScheduler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 # Who migrates checks, before anything else is started. Checks import every page: for the worker, and for everybody who

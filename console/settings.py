@@ -9,20 +9,20 @@ from urllib.parse import quote
 import environ
 from django.utils.functional import lazy
 
-from console.common.added_clusters import read_added
-from console.common.clusters_file import ClustersFile
-from console.common.current_cluster import MAIN
-from console.common.databases import alias_of, database_of
-from console.common.given import read_days, read_megabytes, read_port, read_switch
-from console.common.redis_urls import celery_url, default_socket_path
-from console.common.secret_files import load_or_create_secret
-from console.connectors.configuration import read_connect
-from console.directory.configuration import read_directory
-from console.gateway.installation import CODE_DIR, IS_CHECKOUT, default_data_dir, jobs_dir
-from console.mirrors.configuration import read_mirror_clusters
-from console.schemas.configuration import read_registry_address
-from console.sso.configuration import read_single_sign_on
-from console.web.proxy import read_networks, read_prefix
+from console.cluster.schemas.configuration import read_registry_address
+from console.ecosystem.connectors.configuration import read_connect
+from console.ecosystem.mirrors.configuration import read_mirror_clusters
+from console.kit.common.added_clusters import read_added
+from console.kit.common.clusters_file import ClustersFile
+from console.kit.common.current_cluster import MAIN
+from console.kit.common.databases import alias_of, database_of
+from console.kit.common.given import read_days, read_megabytes, read_port, read_switch
+from console.kit.common.redis_urls import celery_url, default_socket_path
+from console.kit.common.secret_files import load_or_create_secret
+from console.kit.gateway.installation import CODE_DIR, IS_CHECKOUT, default_data_dir, jobs_dir
+from console.people.directory.configuration import read_directory
+from console.people.sso.configuration import read_single_sign_on
+from console.shell.web.proxy import read_networks, read_prefix
 
 #: Of templates/ and static/: beside the packages, or in a wheel inside of this one.
 ASSETS_DIR = CODE_DIR if IS_CHECKOUT else CODE_DIR / "console" / "_assets"
@@ -61,8 +61,8 @@ ZOOKEEPER_TLS_FILE = env("BARNABAS_ZOOKEEPER_TLS_FILE", default="")
 if ZOOKEEPER_TLS_FILE:
     ZOOKEEPER_TLS_FILE = str(Path(ZOOKEEPER_TLS_FILE).expanduser().resolve())
 #: What makes the console's ways to the cluster and to ZooKeeper; tests put gateways in memory here.
-CLUSTER_GATEWAY = "console.gateway.connect.kafka_gateway"
-ZOOKEEPER_GATEWAY = "console.gateway.connect.kazoo_gateway"
+CLUSTER_GATEWAY = "console.kit.gateway.connect.kafka_gateway"
+ZOOKEEPER_GATEWAY = "console.kit.gateway.connect.kazoo_gateway"
 #: user:password of the REST of the worker that `up` starts, and the password of its registry where that asks for one.
 CONNECT_LOGIN_FILE = SECRETS_DIR / "connect-login"
 REGISTRY_PASSWORD_FILE = SECRETS_DIR / "registry-password"
@@ -172,71 +172,71 @@ INSTALLED_APPS = [
     "django_htmx",
     "channels",
     "console",
-    "console.access",
-    "console.audit",
-    "console.tables",
-    "console.collector",
-    "console.clusters",
-    "console.brokers",
-    "console.notes",
-    "console.topics",
-    "console.placement",
-    "console.retention",
-    "console.plans",
-    "console.consumers",
-    "console.quotas",
-    "console.credentials",
-    "console.records",
-    "console.contents",
-    "console.protections",
-    "console.connectors",
+    "console.kit.access",
+    "console.kit.audit",
+    "console.kit.tables",
+    "console.shell.collector",
+    "console.state.clusters",
+    "console.cluster.brokers",
+    "console.cluster.notes",
+    "console.cluster.topics",
+    "console.cluster.placement",
+    "console.cluster.retention",
+    "console.kit.plans",
+    "console.state.consumers",
+    "console.cluster.quotas",
+    "console.cluster.credentials",
+    "console.cluster.records",
+    "console.cluster.contents",
+    "console.cluster.protections",
+    "console.ecosystem.connectors",
     "console.processes",
-    "console.history",
-    "console.past",
-    "console.charts",
-    "console.probe",
-    "console.mirrors",
-    "console.completeness",
-    "console.alerts",
-    "console.healing",
-    "console.changes",
-    "console.operations",
-    "console.rolling_restart",
-    "console.decommission",
-    "console.drill",
-    "console.staged_moves",
-    "console.streams",
-    "console.launch",
-    "console.zookeeper",
+    "console.state.history",
+    "console.cluster.past",
+    "console.cluster.charts",
+    "console.ecosystem.probe",
+    "console.ecosystem.mirrors",
+    "console.ecosystem.completeness",
+    "console.signals.alerts",
+    "console.automation.healing",
+    "console.shell.changes",
+    "console.kit.operations",
+    "console.automation.rolling_restart",
+    "console.automation.decommission",
+    "console.automation.drill",
+    "console.automation.staged_moves",
+    "console.ecosystem.streams",
+    "console.shell.launch",
+    "console.cluster.zookeeper",
 ]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "console.web.content_policy.ContentPolicyMiddleware",
+    "console.shell.web.content_policy.ContentPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "console.web.request_log.RequestLogMiddleware",
+    "console.shell.web.request_log.RequestLogMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "console.access.idle.IdleMiddleware",
+    "console.kit.access.idle.IdleMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
-    "console.web.cluster_path.ClusterMiddleware",
-    "console.access.one_time.OneTimePasswordMiddleware",
-    "console.web.fresh_pages.FreshPagesMiddleware",
-    "console.readonly.guard.ReadOnlyMiddleware",
+    "console.shell.web.cluster_path.ClusterMiddleware",
+    "console.kit.access.one_time.OneTimePasswordMiddleware",
+    "console.shell.web.fresh_pages.FreshPagesMiddleware",
+    "console.people.readonly.guard.ReadOnlyMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "console.web.wrong_method.WrongMethodMiddleware",
-    "console.changes.middleware.PostedMiddleware",
-    "console.tables.middleware.TablesMiddleware",
+    "console.shell.web.wrong_method.WrongMethodMiddleware",
+    "console.shell.changes.middleware.PostedMiddleware",
+    "console.kit.tables.middleware.TablesMiddleware",
 ]
 
 TEMPLATES = [
     {
         "NAME": "django",
-        "BACKEND": "console.common.pages.Pages",
+        "BACKEND": "console.kit.common.pages.Pages",
         "DIRS": [ASSETS_DIR / "templates"],
         "APP_DIRS": False,
         "OPTIONS": {
@@ -244,22 +244,22 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "console.access.context.rights",
-                "console.tables.context.tables",
-                "console.clusters.context.cluster",
-                "console.changes.context.waiting",
+                "console.kit.access.context.rights",
+                "console.kit.tables.context.tables",
+                "console.state.clusters.context.cluster",
+                "console.shell.changes.context.waiting",
             ],
             "loaders": [("django.template.loaders.cached.Loader", ["django.template.loaders.filesystem.Loader"])],
             "libraries": {
-                "figures": "console.common.figures",
-                "charts": "console.common.sparkline",
-                "acls": "console.acls.templatetags.acls",
-                "decommission": "console.decommission.templatetags.decommission",
-                "plans": "console.plans.templatetags.plans",
-                "staged_moves": "console.staged_moves.templatetags.staged_moves",
-                "znodes": "console.zookeeper.templatetags.znodes",
-                "clusters": "console.fleet.templatetags.clusters",
-                "rights": "console.access.templatetags.rights",
+                "figures": "console.kit.common.figures",
+                "charts": "console.kit.common.sparkline",
+                "acls": "console.cluster.acls.templatetags.acls",
+                "decommission": "console.automation.decommission.templatetags.decommission",
+                "plans": "console.kit.plans.templatetags.plans",
+                "staged_moves": "console.automation.staged_moves.templatetags.staged_moves",
+                "znodes": "console.cluster.zookeeper.templatetags.znodes",
+                "clusters": "console.shell.fleet.templatetags.clusters",
+                "rights": "console.kit.access.templatetags.rights",
             },
             "builtins": ["django.templatetags.static"],
         },
@@ -296,7 +296,7 @@ else:
 #: Of each further cluster: a file beside the console's, or a schema in its PostgreSQL.
 CLUSTERS_DIR = DATA_DIR / "clusters"
 DATABASES |= {alias_of(name): database_of(name, DATABASES["default"], CLUSTERS_DIR) for name in CLUSTERS}
-DATABASE_ROUTERS = ["console.common.databases.ClusterRouter"]
+DATABASE_ROUTERS = ["console.kit.common.databases.ClusterRouter"]
 
 # Login and cookies --------------------------------------------------------------------------------------------------
 #: At the top, whichever cluster was asked for: so it tells nobody whether there is one.
@@ -304,7 +304,7 @@ LOGIN_URL = f"/{PATH_PREFIX}login/"
 LOGIN_REDIRECT_URL = "overview"
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
-    *(["console.directory.backend.DirectoryBackend"] if DIRECTORY else []),
+    *(["console.people.directory.backend.DirectoryBackend"] if DIRECTORY else []),
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -328,7 +328,7 @@ CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_csrf"
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = SECURE
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "console.web.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "console.shell.web.errors.csrf_failure"
 CSRF_TRUSTED_ORIGINS = env.list("BARNABAS_TRUSTED_ORIGINS", default=[])
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -370,7 +370,7 @@ if not REDIS_URL.startswith("memory://"):
         "unacked_restore_throttle": 1,
     }
 #: In threads: what a task waits for, another does not.
-CELERY_WORKER_POOL = "console.launch.worker_pool:ThreadPool"
+CELERY_WORKER_POOL = "console.shell.launch.worker_pool:ThreadPool"
 CELERY_TASK_TIME_LIMIT = 15
 #: Nobody asks a worker anything but by tasks.
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
@@ -391,7 +391,7 @@ LOGGING = {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "bare": {"format": "%(message)s"},
     },
-    "filters": {"refusals": {"()": "console.web.refused_requests.RefusalsInOneLine"}},
+    "filters": {"refusals": {"()": "console.shell.web.refused_requests.RefusalsInOneLine"}},
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
         "stdout": {"class": "logging.StreamHandler", "formatter": "bare", "stream": "ext://sys.stdout"},
@@ -404,6 +404,6 @@ LOGGING = {
         "httpx2": {"level": "WARNING"},
         "httpcore2": {"level": "WARNING"},
         # A terminal keeps nothing, so it is no witness.
-        "console.audit.witness": {"handlers": [] if sys.stdout.isatty() else ["stdout"], "propagate": False},
+        "console.kit.audit.witness": {"handlers": [] if sys.stdout.isatty() else ["stdout"], "propagate": False},
     },
 }

@@ -11,7 +11,7 @@ _CROWDED = {
     "clusters": r"interop/test_[a-l]",
     "other clusters": r"interop/",
     "engines": r"broker/(spark|connect/herder)/|broker/probe/test_real_cluster\.py|conformance/"
-    r"|console/(zookeeper/test_real_ensemble|acls/test_secured_cluster)\.py",
+    r"|console/cluster/(zookeeper/test_real_ensemble|acls/test_secured_cluster)\.py",
 }
 #: What has every file of the product read, once for all of them.
 _TOGETHER = "tests/tidy/"
@@ -24,7 +24,7 @@ _LONGEST = (
     "broker/server/test_loop_watch.py",
     "broker/zookeeper/test_quota.py",
     "broker/cli/",
-    "console/access/test_hidden_names.py",
+    "console/kit/access/test_hidden_names.py",
     "console/processes/test_worker.py",
 )
 #: Three workers more than there are cores: who has a cluster, or a page to look at, waits most of the time.

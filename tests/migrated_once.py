@@ -13,7 +13,7 @@ import pytest
 from django.core.management.commands.flush import Command as Flush
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from console.launch.management.commands.migrate import Command as Migrate
+from console.shell.launch.management.commands.migrate import Command as Migrate
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from console.launch.redis_server import SERVER_PROGRAMS, bundled_programs, find_server_program, wait_for_redis
 from console.processes import os_process
+from console.shell.launch.redis_server import SERVER_PROGRAMS, bundled_programs, find_server_program, wait_for_redis
 
 #: For `params` of a fixture: the gate runs against the bundled server, `make test-all` against the machine's as well.
 SERVERS = ("bundled", pytest.param("of the machine", marks=pytest.mark.long))

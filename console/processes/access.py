@@ -7,9 +7,9 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
 
-from console.access.filters import within
-from console.access.reach import Reach, Resource
-from console.access.rights import NOT_EVERYTHING, Right, has_right, reach_of, require_on, require_somewhere
+from console.kit.access.filters import within
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.rights import NOT_EVERYTHING, Right, has_right, reach_of, require_on, require_somewhere
 from console.processes.dependents import wiring_of
 from console.processes.models import ManagedProcess, WithdrawnProcess
 

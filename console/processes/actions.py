@@ -6,11 +6,11 @@ A task that is lost does no harm: the wish is in the row, and the reconcile of e
 from celery import Task
 from django.contrib.auth.models import User
 
-from console.audit.record import record_event
-from console.common.databases import cluster_atomic, on_cluster_commit
-from console.plans.apply import ask_rules, carry_out
-from console.plans.inverse import keep_inverse
-from console.plans.plan import Confirmation, Line, Plan
+from console.kit.audit.record import record_event
+from console.kit.common.databases import cluster_atomic, on_cluster_commit
+from console.kit.plans.apply import ask_rules, carry_out
+from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.plan import Confirmation, Line, Plan
 from console.processes import tasks
 from console.processes.announce import push_process
 from console.processes.ending import KILL, RESTART, STOP

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from console.plans.plan import Line, Plan
+from console.kit.plans.plan import Line, Plan
 from console.processes.kinds.spec import Spec
 from console.processes.secured import secured_properties
 

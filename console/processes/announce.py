@@ -2,9 +2,9 @@
 
 from django.utils import timezone
 
-from console.access.read_only import why_read_only
-from console.live import groups
-from console.live.push import push_partial, push_partials
+from console.kit.access.read_only import why_read_only
+from console.kit.live import groups
+from console.kit.live.push import push_partial, push_partials
 from console.processes.models import ManagedProcess
 from console.processes.presenters import Shown
 

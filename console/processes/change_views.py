@@ -7,12 +7,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.access.reach import Resource
-from console.access.rights import Right, reach_of, require, require_all_topics, require_on
-from console.gateway.errors import GatewayError
-from console.plans.models import KeptInverse
-from console.plans.plan import Confirmation
-from console.plans.views import at_once, is_confirmed, refusable
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, reach_of, require, require_all_topics, require_on
+from console.kit.gateway.errors import GatewayError
+from console.kit.plans.models import KeptInverse
+from console.kit.plans.plan import Confirmation
+from console.kit.plans.views import at_once, is_confirmed, refusable
 from console.processes.access import access_process, may_operate_all
 from console.processes.actions import do_add_broker, do_remove_as_planned, do_set_restart
 from console.processes.addition import addition_plan, name_of

@@ -3,11 +3,11 @@
 And the one thing that is written about processes there: when they were last looked at.
 """
 
-from console.clusters.models import Broker, ClusterState
-from console.clusters.queries import all_brokers, cluster_state
-from console.common.clock import now_ms
-from console.common.names import DEFAULT_CLUSTER
+from console.kit.common.clock import now_ms
+from console.kit.common.names import DEFAULT_CLUSTER
 from console.processes.truths import BrokerSeen, ClusterLook
+from console.state.clusters.models import Broker, ClusterState
+from console.state.clusters.queries import all_brokers, cluster_state
 
 
 def cluster_look() -> ClusterLook:

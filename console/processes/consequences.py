@@ -6,13 +6,10 @@ from dataclasses import dataclass
 
 from django.db.models import Q
 
-from console.access.reach import EVERYTHING, Reach, Resource
-from console.access.rights import Right
-from console.clusters.models import Broker, ClusterState, Partition
-from console.clusters.queries import cluster_state
-from console.common.clock import now_ms
-from console.common.list_length import ListLength
-from console.consumers.models import ConsumerGroup
+from console.kit.access.reach import EVERYTHING, Reach, Resource
+from console.kit.access.rights import Right
+from console.kit.common.clock import now_ms
+from console.kit.common.list_length import ListLength
 from console.processes.dependents import dependents_of, dependents_sentences
 from console.processes.guard import Ensemble, Hosted, World, absence_of, absence_of_server
 from console.processes.guard_words import (
@@ -25,6 +22,9 @@ from console.processes.guard_words import (
 from console.processes.kinds import kind_named
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed, Request
+from console.state.clusters.models import Broker, ClusterState, Partition
+from console.state.clusters.queries import cluster_state
+from console.state.consumers.models import ConsumerGroup
 
 _COLUMNS = ("topic__name", "partition", "replicas", "isr", "leader", "topic__min_insync_replicas")
 _ENDS = (Request.STOP, Request.RESTART, Request.KILL)

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from console.access.reach import EVERYTHING, Reach, Resource
-from console.access.rights import Right
-from console.consumers.access import partitions_within
-from console.gateway.stream_jobs import topic_keys
+from console.kit.access.reach import EVERYTHING, Reach, Resource
+from console.kit.access.rights import Right
+from console.kit.gateway.stream_jobs import topic_keys
 from console.processes.models import ManagedProcess
+from console.state.consumers.access import partitions_within
 
 #: Names in a sentence; the rest are counted.
 NAMED_MAX = 3

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from console.plans.plan import Line, Plan
+from console.kit.plans.plan import Line, Plan
 
 if TYPE_CHECKING:
     from console.processes.consequences import Consequence

@@ -5,8 +5,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
-from console.access.rights import Right, reach_of
-from console.plans.plan import Plan
+from console.kit.access.rights import Right, reach_of
+from console.kit.plans.plan import Plan
 from console.processes.access import access_process
 from console.processes.actions import do_end_as_planned
 from console.processes.consequences import consequence_of

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from console.access.last_line import sentence_within
-from console.access.reach import Reach
+from console.kit.access.last_line import sentence_within
+from console.kit.access.reach import Reach
 from console.processes.models import ManagedProcess
 
 TITLES = (

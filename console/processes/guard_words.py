@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from console.common.figures import duration
+from console.kit.common.figures import duration
 from console.processes.guard import GROUPS_TOPIC, TRANSACTIONS_TOPIC, Absence, Hosted, ServerAbsence
 
 #: Partitions and groups named one by one; the rest are counted.

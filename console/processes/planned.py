@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from console.plans.plan import Confirmation, Plan
-from console.plans.views import refusable
+from console.kit.plans.plan import Confirmation, Plan
+from console.kit.plans.views import refusable
 from console.processes.models import ManagedProcess
 
 

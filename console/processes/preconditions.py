@@ -4,14 +4,14 @@ from pathlib import Path
 
 from django.conf import settings
 
-from console.clusters.models import Broker
-from console.gateway.connect import cluster_gateway
+from console.kit.gateway.connect import cluster_gateway
 from console.processes.addition import METRICS_PORT_DISTANCE, Preconditions, next_broker_id, next_port
 from console.processes.embedded import broker_directory, first_broker_properties, managed_zookeepers
 from console.processes.kinds.spec import Spec
 from console.processes.models import ManagedProcess
 from console.processes.readiness import port_answers
 from console.processes.secured import FIRST_PROPERTIES
+from console.state.clusters.models import Broker
 
 _META = "meta.properties"
 

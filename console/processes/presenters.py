@@ -5,9 +5,9 @@ from datetime import datetime
 
 from django.utils import timezone
 
-from console.access.last_line import sentence_within
-from console.access.reach import EVERYTHING, Reach
-from console.access.rights import REFUSALS, Right
+from console.kit.access.last_line import sentence_within
+from console.kit.access.reach import EVERYTHING, Reach
+from console.kit.access.rights import REFUSALS, Right
 from console.processes.models import ManagedProcess
 from console.processes.removal import restart_words
 from console.processes.restarts import clock_time, deaths_within

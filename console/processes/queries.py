@@ -2,7 +2,7 @@
 
 from django.db.models import QuerySet
 
-from console.common.kept_statements import kept_rows
+from console.kit.common.kept_statements import kept_rows
 from console.processes.models import ManagedProcess, WithdrawnProcess
 
 

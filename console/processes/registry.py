@@ -10,14 +10,14 @@ How to have a process managed, whatever its kind:
 The fields of a spec stand in `console/processes/kinds/<kind>.py`, which checks them and raises SpecError with one
 sentence for a person. From then on it is a row like all others: started, watched, started again after a death with a
 back-off, shown with its four truths, its log bounded. Callers that change something for a person audit it themselves
-(`console/plans`).
+(`console/kit/plans`).
 """
 
 from django.conf import settings
 from django.db import IntegrityError
 from django.db.models import Q
 
-from console.common.databases import cluster_atomic
+from console.kit.common.databases import cluster_atomic
 from console.processes.embedded import CONNECT, COUNTER, MIRROR, REGISTRY, SECOND, embedded_processes
 from console.processes.job_users import DEMO_JOB, PROBE
 from console.processes.kinds import kind_named

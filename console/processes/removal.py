@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from console.plans.plan import Line, Plan
+from console.kit.plans.plan import Line, Plan
 from console.processes.restarts import Policy
 
 if TYPE_CHECKING:

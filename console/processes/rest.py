@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from django.conf import settings
 from django.db.models import F, Q, QuerySet
 
-from console.common.kept_statements import kept_rows
-from console.live.attention import is_any_page_open
+from console.kit.common.kept_statements import kept_rows
+from console.kit.live.attention import is_any_page_open
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity, runs
 from console.processes.states import Desired, Observed, Request

@@ -1,6 +1,6 @@
 """The topics in which Connect workers, registries and probes of this console keep what they know."""
 
-from console.access.internal_topics import Naming
+from console.kit.access.internal_topics import Naming
 from console.processes.models import ManagedProcess
 
 #: By kind, the keys of its properties that name such topics.

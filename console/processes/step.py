@@ -15,12 +15,10 @@ from datetime import datetime
 from django.conf import settings
 from django.utils import timezone
 
-from console.common.databases import cluster_atomic, on_cluster_commit
-from console.common.file_lock import exclusive
-from console.gateway.installation import module_command
-from console.history.differences import Event
-from console.history.store import write_events
-from console.live import attention
+from console.kit.common.databases import cluster_atomic, on_cluster_commit
+from console.kit.common.file_lock import exclusive
+from console.kit.gateway.installation import module_command
+from console.kit.live import attention
 from console.processes import os_process
 from console.processes.announce import push_process
 from console.processes.cluster_look import cluster_look
@@ -45,6 +43,8 @@ from console.processes.states import (
     request_is_done,
 )
 from console.processes.truths import ClusterLook, State, Truths, honest_state
+from console.state.history.differences import Event
+from console.state.history.store import write_events
 
 logger = logging.getLogger(__name__)
 

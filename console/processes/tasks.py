@@ -9,8 +9,8 @@ from contextlib import suppress
 from celery import Task, shared_task
 from django.conf import settings
 
-from console.common.file_lock import exclusive
-from console.common.host_queue import host_queue
+from console.kit.common.file_lock import exclusive
+from console.kit.common.host_queue import host_queue
 from console.processes import os_process
 from console.processes.announce import push_removed
 from console.processes.cluster_look import cluster_look, note_look

@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from console.access.reach import Reach, Resource
-from console.access.rights import Right
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.rights import Right
 from console.processes.dependents import wirings
 from console.processes.models import ManagedProcess
 

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.rights import Right, reach_of, require
-from console.common.csv_table import csv_response, wants_csv
-from console.plans.views import at_once
+from console.kit.access.rights import Right, reach_of, require
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.plans.views import at_once
 from console.processes.access import access_process, access_processes, why_no_log
 from console.processes.actions import do_start_as_asked
 from console.processes.export import TITLES, process_rows

@@ -33,14 +33,14 @@ NAMES = (
     ("broker server ", "brokers"),
     ("broker connect-worker ", "Connect worker"),
     ("broker registry ", "schema registry"),
-    ("console.launch.fork_server", "fork server"),
-    ("console.launch.web", "web"),
-    ("console.launch.worker", "worker with beat"),
+    ("console.shell.launch.fork_server", "fork server"),
+    ("console.shell.launch.web", "web"),
+    ("console.shell.launch.worker", "worker with beat"),
     ("console collect", "collector"),
     ("broker probe ", "probe"),
     ("redis-server", "Redis"),
     ("valkey-server", "Redis"),
-    ("console.launch.staying", "up"),
+    ("console.shell.launch.staying", "up"),
 )
 SPARK = "Spark"
 #: Other work on the machine may take it nearly all.

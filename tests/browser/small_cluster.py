@@ -2,10 +2,10 @@
 
 import os
 
-from console.gateway.acl_views import AclRule, Denials
-from console.gateway.fake import FakeGateway, wall_ms
-from console.gateway.fake_zookeeper import FakeZooKeeper
-from console.gateway.producer_views import ProducerView, TransactionView
+from console.kit.gateway.acl_views import AclRule, Denials
+from console.kit.gateway.fake import FakeGateway, wall_ms
+from console.kit.gateway.fake_zookeeper import FakeZooKeeper
+from console.kit.gateway.producer_views import ProducerView, TransactionView
 
 TOPICS = ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5)
 GROUPS = ("readers", "a.group.with.a.name.that.is.quite.long." * 5)

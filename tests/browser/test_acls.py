@@ -10,7 +10,7 @@ from tests.browser.web_process import web_process
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 WORLD = """
-from console.clusters.models import Topic
+from console.state.clusters.models import Topic
 for name in ("orders", "orders-eu"):
     Topic.objects.create(name=name, partition_count=1)
 """

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
 PREFIX = "/tools/kafka"
 PAGES = ("", "topics/", "brokers/", "consumers/", "placement/", "history/", "users/", "audit/", "processes/")
 WORLD = """
-from console.clusters.models import Partition, Topic
+from console.state.clusters.models import Partition, Topic
 topic = Topic.objects.create(name="orders", partition_count=1, replication_factor=1)
 Partition.objects.create(topic=topic, partition=0, leader=1, replicas=[1], isr=[1], first_offset=0, next_offset=5)
 """

@@ -7,7 +7,7 @@ from tests.barnabas_cluster import await_true
 from tests.browser.conftest import DEADLINE_MS, WIDER, every_look, screenshot, session_of
 from tests.browser.small_cluster import ID_VARIABLE
 from tests.browser.web_process import collecting, web_process
-from tests.console.connectors.one_worker import running_worker
+from tests.console.ecosystem.connectors.one_worker import running_worker
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(600)]
 SOURCE = "FileStreamSourceConnector"

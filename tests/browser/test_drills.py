@@ -125,7 +125,10 @@ def test_a_broker_that_is_killed_or_slow_is_as_before_when_it_is_over(fault, win
 def test_worker_and_holder_are_killed_and_the_broker_goes_on(window, playground, chromium):
     broker = begin(window, playground, 60)
     take_pictures(chromium, playground, "drill", {"live": window.url.removeprefix(playground.console)})
-    for each in [*processes_of(playground, "console.launch.worker"), *processes_of(playground, "console.drill.holder")]:
+    for each in [
+        *processes_of(playground, "console.shell.launch.worker"),
+        *processes_of(playground, "console.automation.drill.holder"),
+    ]:
         os.kill(each.pid, signal.SIGKILL)
     await_true(lambda: broker.status() != psutil.STATUS_STOPPED, "the broker goes on")
     expect(window.locator("[data-cell=state]")).to_have_text("done", timeout=OVER_MS)

@@ -8,35 +8,35 @@ from playwright.sync_api import expect
 from tests.barnabas_cluster import await_true
 from tests.browser.conftest import DEADLINE_MS, screenshot, session_of
 from tests.browser.web_process import web_process
-from tests.console.access.test_every_address import CHANGES, CLOSED, FOR_OPERATORS, address_of
-from tests.console.connectors.lying_server import LyingServer, connector
+from tests.console.ecosystem.connectors.lying_server import LyingServer, connector
+from tests.console.kit.access.test_every_address import CHANGES, CLOSED, FOR_OPERATORS, address_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 WORLD = """
 import json
-from console.consumers.models import ConsumerGroup, GroupPartition
-from console.connectors.models import Connector
-from console.credentials.models import ScramUser
-from console.drill.models import Drill
-from console.healing.models import HealingRule, HealingState, Proposal
-from console.history.models import Change
-from console.clusters.models import Broker
+from console.state.consumers.models import ConsumerGroup, GroupPartition
+from console.ecosystem.connectors.models import Connector
+from console.cluster.credentials.models import ScramUser
+from console.automation.drill.models import Drill
+from console.automation.healing.models import HealingRule, HealingState, Proposal
+from console.state.history.models import Change
+from console.state.clusters.models import Broker
 from console.processes.models import ManagedProcess
-from console.quotas.models import QuotaRow
-from console.rolling_restart.models import RollingRestart
-from console.staged_moves.models import StagedMove
-from console.clusters.models import Partition, Topic
-from console.completeness.models import AuditedTopic, DeliveryRow, DeliverySeries
-from console.common.clock import now_ms
-from console.contents.batches import told_of
-from console.contents.counting import Contents
-from console.contents.store import keep
-from console.gateway.record_views import BatchView, RecordView
-from console.completeness.points import TIERS, Point, by_row, pack
-from console.gateway.message_audit import Latency
-from console.tables.models import SavedView
+from console.cluster.quotas.models import QuotaRow
+from console.automation.rolling_restart.models import RollingRestart
+from console.automation.staged_moves.models import StagedMove
+from console.state.clusters.models import Partition, Topic
+from console.ecosystem.completeness.models import AuditedTopic, DeliveryRow, DeliverySeries
+from console.kit.common.clock import now_ms
+from console.cluster.contents.batches import told_of
+from console.cluster.contents.counting import Contents
+from console.cluster.contents.store import keep
+from console.kit.gateway.record_views import BatchView, RecordView
+from console.ecosystem.completeness.points import TIERS, Point, by_row, pack
+from console.kit.gateway.message_audit import Latency
+from console.kit.tables.models import SavedView
 from django.conf import settings
-from console.topics.models import PlannedDeletion
+from console.cluster.topics.models import PlannedDeletion
 from django.utils import timezone
 Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
 for name in ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5):

@@ -13,17 +13,17 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 WORLD = """
 from django.conf import settings
 from django.utils import timezone
-from console.clusters.models import Broker
-from console.clusters.models import ClusterState, QuietReason
-from console.consumers.models import ConsumerGroup
-from console.decommission.models import Decommission
-from console.common.clock import now_ms
-from console.decommission.models import Decommission
-from console.history.models import Change
-from console.common.clock import now_ms
+from console.state.clusters.models import Broker
+from console.state.clusters.models import ClusterState, QuietReason
+from console.state.consumers.models import ConsumerGroup
+from console.automation.decommission.models import Decommission
+from console.kit.common.clock import now_ms
+from console.automation.decommission.models import Decommission
+from console.state.history.models import Change
+from console.kit.common.clock import now_ms
 from console.processes.models import ManagedProcess
-from console.rolling_restart.models import RollingRestart
-from console.clusters.models import Partition, Topic
+from console.automation.rolling_restart.models import RollingRestart
+from console.state.clusters.models import Partition, Topic
 far = now_ms() + 600_000
 ClusterState.objects.create(name="default", controller_id=1, topics_at_ms=far, brokers_at_ms=far, heartbeat_at_ms=far)
 running = {"observed": "running", "state": "healthy", "desired": "running", "started_at": timezone.now()}

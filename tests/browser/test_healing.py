@@ -13,7 +13,7 @@ from tests.browser.conftest import signed_in, take_pictures
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(600)]
 #: What a person sets on the page takes five minutes at least.
 AT_ONCE = """
-from console.healing.models import HealingRule
+from console.automation.healing.models import HealingRule
 HealingRule.objects.create(kind="broker-gone", mode="propose", minutes=0, rate=20_000_000, actor_name="test")
 from console.processes.models import ManagedProcess
 row = ManagedProcess.objects.get(name="broker-4")

@@ -11,8 +11,8 @@ from tests.browser.web_process import web_process
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 WORLD = """
-from console.clusters.models import Broker
-from console.clusters.models import Partition, Topic
+from console.state.clusters.models import Broker
+from console.state.clusters.models import Partition, Topic
 Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
 topic = Topic.objects.create(name="orders", partition_count=1, replication_factor=1)
 Partition.objects.create(topic=topic, partition=0, leader=1, replicas=[1], isr=[1], next_offset=5)

@@ -12,7 +12,7 @@ from tests.registry_process import running_registries
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(400)]
 WORLD = """
-from console.clusters.models import Topic
+from console.state.clusters.models import Topic
 Topic.objects.create(name="orders", partition_count=1, replication_factor=2)
 """
 FIRST = '{"type":"record","name":"Order","namespace":"shop","fields":[{"name":"id","type":"int"}]}'

@@ -11,7 +11,7 @@ from tests.oidc_provider import CLIENT_ID, SECRET, OidcProvider
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
 WORLD = """
-from console.clusters.models import Partition, Topic
+from console.state.clusters.models import Partition, Topic
 for name in ("orders", "payments.in", "payments.cards"):
     topic = Topic.objects.create(name=name, partition_count=1, replication_factor=1)
     Partition.objects.create(topic=topic, partition=0, leader=1, replicas=[1], isr=[1], first_offset=0, next_offset=5)

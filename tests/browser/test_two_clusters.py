@@ -17,7 +17,7 @@ TOPIC = "only.there"
 THERE = "/c/backup"
 LOOKER = f"""
 from django.contrib.auth.models import User
-from console.access.models import ClusterRole
+from console.kit.access.models import ClusterRole
 looker = User.objects.create_user("looker", password="{PASSWORD}")
 ClusterRole.objects.create(user=looker, cluster="backup", role="viewer")
 """

@@ -1,7 +1,7 @@
 """What a browser would send back to confirm the plan it was shown."""
 
-from console.plans.digest import digest_of
-from console.plans.plan import Confirmation
+from console.kit.plans.digest import digest_of
+from console.kit.plans.plan import Confirmation
 
 
 def digest_in(response) -> str:

@@ -8,19 +8,19 @@ from django.test import Client
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from broker.common.clock import ManualClock
-from console.access import internal_topics
-from console.access.models import NameRule
 from console.celery import app
-from console.collector.collector import Collector
-from console.connectors import client as connect_client_module
-from console.connectors import declarations
-from console.connectors.configuration import ConnectSettings
-from console.gateway.fake import FakeGateway
-from console.gateway.fake_zookeeper import FakeZooKeeper
-from console.gateway.zookeeper import ZooKeeperView
-from console.live import audience
-from console.records.read_ledger import LEDGER
-from tests.console.connectors.lying_server import LyingServer
+from console.cluster.records.read_ledger import LEDGER
+from console.ecosystem.connectors import client as connect_client_module
+from console.ecosystem.connectors import declarations
+from console.ecosystem.connectors.configuration import ConnectSettings
+from console.kit.access import internal_topics
+from console.kit.access.models import NameRule
+from console.kit.gateway.fake import FakeGateway
+from console.kit.gateway.fake_zookeeper import FakeZooKeeper
+from console.kit.gateway.zookeeper import ZooKeeperView
+from console.kit.live import audience
+from console.shell.collector.collector import Collector
+from tests.console.ecosystem.connectors.lying_server import LyingServer
 
 PASSWORD = "correct-horse-battery"
 # As a worker does first: a test that imports one `schedule` alone would leave beat without those behind it.

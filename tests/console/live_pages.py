@@ -5,11 +5,11 @@ import json
 
 from channels.layers import get_channel_layer
 
-from console.clusters.models import Partition, Topic
-from console.live import groups
-from console.web import feed
-from console.web.page_socket import PageConsumer
-from console.web.watched import LivePage, Shown
+from console.kit.live import groups
+from console.shell.web import feed
+from console.shell.web.page_socket import PageConsumer
+from console.shell.web.watched import LivePage, Shown
+from console.state.clusters.models import Partition, Topic
 from tests.console.websocket import Websocket
 
 DEADLINE_S = 20

@@ -1,7 +1,7 @@
 from django.conf import settings
 
 from console.celery import app
-from console.common.host_queue import host_queue
+from console.kit.common.host_queue import host_queue
 
 
 def test_beat_runs_what_the_features_ask_for():

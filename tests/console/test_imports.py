@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from console.gateway.installation import CODE_DIR
+from console.kit.gateway.installation import CODE_DIR
 
 WORKER = """
-from console.launch.worker import make_worker
+from console.shell.launch.worker import make_worker
 make_worker(with_beat=True).app.loader.import_default_modules()
 """
 SENDER = """
@@ -18,12 +18,12 @@ django.setup()
 from console.celery import app
 app.finalize()
 app.loader.import_default_modules()
-import console.launch.management.commands.up
+import console.shell.launch.management.commands.up
 """
 COLLECTOR = """
 import django
 django.setup()
-from console.collector.management.commands import collect
+from console.shell.collector.management.commands import collect
 collect.Command.handle = lambda *_arguments, **_options: None
 collect.Command().run_from_argv(["manage.py", "collect"])
 """
@@ -37,7 +37,7 @@ def test_no_page_is_imported_by(program, tmp_path):
         [
             sys.executable,
             "-c",
-            f"{program}\nimport sys; print({{'console.urls', 'console.topics.views'}} & sys.modules.keys())",
+            f"{program}\nimport sys; print({{'console.urls', 'console.cluster.topics.views'}} & sys.modules.keys())",
         ],
         cwd=CODE_DIR,
         env=environment,

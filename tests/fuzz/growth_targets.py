@@ -64,31 +64,31 @@ from broker.zookeeper.admin_znodes import decode_election_request, decode_reassi
 from broker.zookeeper.ensemble_config import parse_config
 from broker.zookeeper.server_file import read_server_file
 from broker.zookeeper.znodes import decode_broker, decode_topic
-from console.access.last_line import sentence_within
-from console.access.reach import EVERYTHING
-from console.alerts.rules import RulesError as AlertRulesError
-from console.alerts.rules import parse_rules as parse_alert_rules
-from console.brokers.doors import parse_protocols
-from console.common.csv_table import csv_chunks
-from console.common.partition_numbers import parse_partitions
-from console.connectors.typed import TypedError, from_json, from_lines
-from console.declared.declaration import DeclarationError
-from console.declared.parsing import parse as parse_declaration
-from console.gateway.record_views import RecordView
-from console.gateway.unread import unread_in
-from console.notes.said import parse_labels, parse_links
-from console.placement.move import parse_targets
-from console.records import cbor, json_layout, message_pack
-from console.records.columns import parse_columns
-from console.records.expression_child import _BOUND
-from console.records.masking import MaskingError, parse_masking
-from console.records.protobuf_wire import wire_text
-from console.records.query import SEARCH_LENGTH_MAX, read_cursor
-from console.records.reading import TextMatcher
-from console.records.xml_layout import laid_out_xml
-from console.sso.group_rules import RulesError, TooManyRulesError
-from console.sso.group_rules import parse_rules as parse_group_rules
-from console.topics.own_settings import parse_settings
+from console.automation.declared.declaration import DeclarationError
+from console.automation.declared.parsing import parse as parse_declaration
+from console.cluster.brokers.doors import parse_protocols
+from console.cluster.notes.said import parse_labels, parse_links
+from console.cluster.placement.move import parse_targets
+from console.cluster.records import cbor, json_layout, message_pack
+from console.cluster.records.columns import parse_columns
+from console.cluster.records.expression_child import _BOUND
+from console.cluster.records.masking import MaskingError, parse_masking
+from console.cluster.records.protobuf_wire import wire_text
+from console.cluster.records.query import SEARCH_LENGTH_MAX, read_cursor
+from console.cluster.records.reading import TextMatcher
+from console.cluster.records.xml_layout import laid_out_xml
+from console.cluster.topics.own_settings import parse_settings
+from console.ecosystem.connectors.typed import TypedError, from_json, from_lines
+from console.kit.access.last_line import sentence_within
+from console.kit.access.reach import EVERYTHING
+from console.kit.common.csv_table import csv_chunks
+from console.kit.common.partition_numbers import parse_partitions
+from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.unread import unread_in
+from console.people.sso.group_rules import RulesError, TooManyRulesError
+from console.people.sso.group_rules import parse_rules as parse_group_rules
+from console.signals.alerts.rules import RulesError as AlertRulesError
+from console.signals.alerts.rules import parse_rules as parse_alert_rules
 from tests.fuzz.growth import Target
 from tests.fuzz.growth_inputs import PACKED_PARTS, Pump, bytes_pump, document_pump, packed_pump, text_pump
 

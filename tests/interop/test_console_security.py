@@ -11,16 +11,16 @@ from django.test import Client
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.errors import LoginRefused
 from broker.client.security.file import read_own_security
-from console.audit.models import AuditEvent
-from console.collector.collector import Collector
-from console.credentials.models import ScramUser
-from console.gateway.client import ClusterClient
-from console.gateway.client_file import Login, properties_of, security_of
-from console.gateway.cluster import KafkaGateway
-from console.gateway.membership import ConsoleMembership
-from console.gateway.trial import Trial, try_cluster
-from console.gateway.znodes import KazooGateway
-from console.quotas.models import QuotaRow
+from console.cluster.credentials.models import ScramUser
+from console.cluster.quotas.models import QuotaRow
+from console.kit.audit.models import AuditEvent
+from console.kit.gateway.client import ClusterClient
+from console.kit.gateway.client_file import Login, properties_of, security_of
+from console.kit.gateway.cluster import KafkaGateway
+from console.kit.gateway.membership import ConsoleMembership
+from console.kit.gateway.trial import Trial, try_cluster
+from console.kit.gateway.znodes import KazooGateway
+from console.shell.collector.collector import Collector
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.console.confirming import digest_in
 from tests.secure_broker import written

@@ -8,14 +8,14 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from console.access.reach import EVERYTHING
-from console.api.metrics import NamedMetrics
-from console.clusters import store
-from console.clusters.models import Topic
-from console.common.clock import now_ms
-from console.consumers.models import ConsumerGroup
-from console.overview.exposition import ClusterMetrics
+from console.kit.access.reach import EVERYTHING
+from console.kit.common.clock import now_ms
 from console.processes.models import ManagedProcess
+from console.shell.api.metrics import NamedMetrics
+from console.signals.overview.exposition import ClusterMetrics
+from console.state.clusters import store
+from console.state.clusters.models import Topic
+from console.state.consumers.models import ConsumerGroup
 from tests.barnabas_cluster import await_true
 
 CONFIG = Path(__file__).parents[2] / "config"

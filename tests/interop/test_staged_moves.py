@@ -7,10 +7,10 @@ from confluent_kafka import Producer
 from django.contrib.auth.models import User
 from django.test import Client
 
-from console.collector.collector import Collector
-from console.gateway.move_views import RATE_KEYS
-from console.staged_moves.advance import advance
-from console.staged_moves.models import StagedMove
+from console.automation.staged_moves.advance import advance
+from console.automation.staged_moves.models import StagedMove
+from console.kit.gateway.move_views import RATE_KEYS
+from console.shell.collector.collector import Collector
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.conformance.gateway.real import kafka_gateway
 from tests.console.confirming import digest_in

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from console.common.secret_files import load_or_create_secret
+from console.kit.common.secret_files import load_or_create_secret
 from console.processes.job_users import REGISTRY
 from console.processes.kinds.client_config import client_lines
 from console.processes.kinds.process import StartedProcess

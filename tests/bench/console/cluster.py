@@ -3,9 +3,9 @@
 import time
 from dataclasses import replace
 
-from console.gateway.broker_views import ReplicaSizes
-from console.gateway.fake import FakeGateway
-from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
+from console.kit.gateway.broker_views import ReplicaSizes
+from console.kit.gateway.fake import FakeGateway
+from console.kit.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
 from tests.bench.console.groups import LargeGroups
 
 BROKERS = 12

@@ -79,8 +79,8 @@ def _service_of(argv: list[str]) -> str:
     line = " ".join(argv)
     names = {
         "fork_server": "fork server",
-        "console.launch.web": "web",
-        "console.launch.worker": "worker",
+        "console.shell.launch.web": "web",
+        "console.shell.launch.worker": "worker",
         "console collect": "collector",
     }
     return next((name for word, name in names.items() if word in line), "redis")

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from console.gateway.fake import FakeGateway
+from console.kit.gateway.fake import FakeGateway
 from tests.conformance.gateway.real import kafka_gateway
 
 

@@ -2,11 +2,11 @@
 
 import contextlib
 
-from console.gateway.client import ClusterClient
-from console.gateway.cluster import KafkaGateway
-from console.gateway.membership import ConsoleMembership
-from console.gateway.znodes import KazooGateway
-from console.gateway.zookeeper_views import ZnodeView
+from console.kit.gateway.client import ClusterClient
+from console.kit.gateway.cluster import KafkaGateway
+from console.kit.gateway.membership import ConsoleMembership
+from console.kit.gateway.znodes import KazooGateway
+from console.kit.gateway.zookeeper_views import ZnodeView
 from tests.barnabas_cluster import Cluster
 
 

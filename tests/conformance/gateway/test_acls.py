@@ -5,10 +5,10 @@ from itertools import product
 
 import pytest
 
-from console.gateway.acl_decisions import Decisions
-from console.gateway.acl_views import NO_AUTHORIZER, OPERATIONS, AclRule, in_words
-from console.gateway.errors import RefusedError
-from console.gateway.fake import FakeGateway
+from console.kit.gateway.acl_decisions import Decisions
+from console.kit.gateway.acl_views import NO_AUTHORIZER, OPERATIONS, AclRule, in_words
+from console.kit.gateway.errors import RefusedError
+from console.kit.gateway.fake import FakeGateway
 from tests.barnabas_cluster import running_cluster
 from tests.conformance.gateway.real import kafka_gateway
 from tests.conformance.gateway.test_gateway import eventually

@@ -4,8 +4,8 @@ import uuid
 
 import pytest
 
-from console.gateway.broker_views import replica_sizes
-from console.gateway.errors import GatewayError, RefusedError
+from console.kit.gateway.broker_views import replica_sizes
+from console.kit.gateway.errors import GatewayError, RefusedError
 from tests.conformance.gateway.real import kafka_gateway
 from tests.conformance.gateway.test_gateway import eventually
 

@@ -4,8 +4,8 @@ import uuid
 
 import pytest
 
-from console.gateway.errors import RefusedError
-from console.gateway.quota_views import QuotaEntity, entity_of
+from console.kit.gateway.errors import RefusedError
+from console.kit.gateway.quota_views import QuotaEntity, entity_of
 
 
 @pytest.fixture

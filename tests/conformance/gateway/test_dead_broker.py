@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from console.gateway.errors import GatewayError
-from console.gateway.fake import FakeGateway
+from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.fake import FakeGateway
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.conformance.gateway.real import kafka_gateway
 

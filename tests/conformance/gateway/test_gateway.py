@@ -5,8 +5,8 @@ import time
 import pytest
 
 from broker.spark.ledger_names import DECISIONS_TOPIC
-from console.gateway.errors import RefusedError
-from console.gateway.record_views import OffsetSpan
+from console.kit.gateway.errors import RefusedError
+from console.kit.gateway.record_views import OffsetSpan
 
 
 def eventually(ask, is_true, deadline_seconds: float = 15):

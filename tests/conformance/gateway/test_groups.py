@@ -7,9 +7,9 @@ from confluent_kafka import Consumer
 
 from broker.audit.increment import POSITIONS_GROUP
 from broker.spark.ledger_names import LEDGER_PREFIX
-from console.gateway.errors import RefusedError
-from console.gateway.fake import FakeGateway
-from console.gateway.group_views import Bounds
+from console.kit.gateway.errors import RefusedError
+from console.kit.gateway.fake import FakeGateway
+from console.kit.gateway.group_views import Bounds
 from tests.conformance.gateway.test_gateway import eventually, find_topic
 
 

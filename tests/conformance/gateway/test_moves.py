@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import pytest
 from confluent_kafka import Producer
 
-from console.gateway.cluster import KafkaGateway
-from console.gateway.errors import RefusedError
-from console.gateway.fake import FakeGateway
-from console.gateway.move_views import RATE_KEYS, REPLICA_KEYS, Throttles
+from console.kit.gateway.cluster import KafkaGateway
+from console.kit.gateway.errors import RefusedError
+from console.kit.gateway.fake import FakeGateway
+from console.kit.gateway.move_views import RATE_KEYS, REPLICA_KEYS, Throttles
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.conformance.gateway.real import kafka_gateway
 

@@ -10,9 +10,9 @@ from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from console.gateway.errors import RefusedError
-from console.gateway.fake import FakeGateway
-from console.gateway.producer_views import ProducerView, TransactionView
+from console.kit.gateway.errors import RefusedError
+from console.kit.gateway.fake import FakeGateway
+from console.kit.gateway.producer_views import ProducerView, TransactionView
 from tests.barnabas_cluster import await_true
 
 HOUR_MS = 3_600_000

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from console.gateway.errors import RefusedError
+from console.kit.gateway.errors import RefusedError
 from tests.conformance.gateway.test_gateway import eventually, find_topic
 
 DEADLINE_S = 15

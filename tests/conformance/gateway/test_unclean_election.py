@@ -3,11 +3,11 @@
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from console.clusters.topic_looks import TopicLooks
-from console.clusters.topic_rows import compare
-from console.gateway.leader_recovery import LeaderRecovery
-from console.gateway.znodes import KazooGateway
-from console.history.unclean import Sign, UncleanWatch
+from console.kit.gateway.leader_recovery import LeaderRecovery
+from console.kit.gateway.znodes import KazooGateway
+from console.state.clusters.topic_looks import TopicLooks
+from console.state.clusters.topic_rows import compare
+from console.state.history.unclean import Sign, UncleanWatch
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.conformance.gateway.real import kafka_gateway
 from tests.interop.replicas import isr_of, leader_of, log_bytes

@@ -5,9 +5,9 @@ import time
 import pytest
 
 from broker.records.batch import Compression
-from console.records.query import RecordQuery
-from console.records.reading import read_page
-from console.records.search_and_tail import search_for_file
+from console.cluster.records.query import RecordQuery
+from console.cluster.records.reading import read_page
+from console.cluster.records.search_and_tail import search_for_file
 from tests.conformance.gateway.real import kafka_gateway
 from tests.produced_batches import append_batch
 

@@ -4,12 +4,12 @@ import socket
 
 import pytest
 
-from console.gateway.client import ClusterClient
-from console.gateway.cluster import KafkaGateway
-from console.gateway.errors import ClusterUnreachableError
-from console.gateway.fake import FakeGateway
-from console.gateway.fake_zookeeper import FakeZooKeeper
-from console.gateway.membership import ConsoleMembership
+from console.kit.gateway.client import ClusterClient
+from console.kit.gateway.cluster import KafkaGateway
+from console.kit.gateway.errors import ClusterUnreachableError
+from console.kit.gateway.fake import FakeGateway
+from console.kit.gateway.fake_zookeeper import FakeZooKeeper
+from console.kit.gateway.membership import ConsoleMembership
 
 
 @pytest.fixture(params=["fake", "real"])

@@ -32,7 +32,7 @@ def test_no_script_writes_a_time_into_a_page():
 
 
 def test_every_time_of_day_that_is_drawn_says_its_zone():
-    figures = (ROOT / "console" / "common" / "figures.py").read_text()
+    figures = (ROOT / "console" / "kit" / "common" / "figures.py").read_text()
     formats = re.findall(r"%H:%M[^\"}]*", figures)
     assert formats
     assert [each for each in formats if not each.endswith("UTC")] == []

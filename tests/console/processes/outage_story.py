@@ -20,14 +20,14 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from console.history.models import Change  # noqa: E402
-from console.launch.redis_server import redis_service  # noqa: E402
-from console.launch.services import console_services  # noqa: E402
-from console.launch.supervisor import Supervisor  # noqa: E402
 from console.processes import os_process  # noqa: E402
 from console.processes.actions import do_start  # noqa: E402
 from console.processes.kinds import kind_named  # noqa: E402
 from console.processes.models import ManagedProcess  # noqa: E402
+from console.shell.launch.redis_server import redis_service  # noqa: E402
+from console.shell.launch.services import console_services  # noqa: E402
+from console.shell.launch.supervisor import Supervisor  # noqa: E402
+from console.state.history.models import Change  # noqa: E402
 from tests.zookeeper_server import free_ports  # noqa: E402
 
 DEADLINE_S = 60

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from console.audit.models import AuditEvent
+from console.kit.audit.models import AuditEvent
 from console.processes import actions, tasks
 from console.processes.models import ManagedProcess
 from console.processes.states import Desired, Request

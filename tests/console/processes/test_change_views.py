@@ -6,10 +6,10 @@ import stat
 import pytest
 from django.urls import reverse
 
-from console.access.models import NameRule
-from console.audit.models import AuditEvent
-from console.common.file_lock import exclusive
-from console.plans.models import KeptInverse
+from console.kit.access.models import NameRule
+from console.kit.audit.models import AuditEvent
+from console.kit.common.file_lock import exclusive
+from console.kit.plans.models import KeptInverse
 from console.processes import tasks
 from console.processes.actions import do_start
 from console.processes.models import ManagedProcess, WithdrawnProcess

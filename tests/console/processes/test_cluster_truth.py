@@ -2,15 +2,15 @@
 
 import pytest
 
-from console.clusters.models import Broker, ClusterState
-from console.common.clock import now_ms
-from console.common.names import DEFAULT_CLUSTER
+from console.kit.common.clock import now_ms
+from console.kit.common.names import DEFAULT_CLUSTER
 from console.processes import step
 from console.processes.cluster_look import cluster_look
 from console.processes.kinds import broker, connect, zookeeper
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
 from console.processes.truths import FRESH_MS, BrokerSeen, ClusterLook, Standing, State
+from console.state.clusters.models import Broker, ClusterState
 
 NOW = 1_000_000
 SERVES = {"address": "127.0.0.1:2181", "mode": "leader", "error": ""}

@@ -3,12 +3,12 @@
 import pytest
 from django.urls import reverse
 
-from console.clusters.models import ClusterState
-from console.common.clock import now_ms
-from console.common.names import DEFAULT_CLUSTER
+from console.kit.common.clock import now_ms
+from console.kit.common.names import DEFAULT_CLUSTER
 from console.processes.guard import FRESH_MS, Ensemble, ServerAbsence, absence_of_server
 from console.processes.guard_words import server_course_sentence, server_harm_sentences
 from console.processes.models import ManagedProcess
+from console.state.clusters.models import ClusterState
 from tests.console.confirming import digest_in
 
 

@@ -6,16 +6,16 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from console.access.models import NameRule
-from console.audit.models import AuditEvent
-from console.clusters.models import Broker, ClusterState, Partition, Topic
-from console.common.clock import now_ms
-from console.common.names import DEFAULT_CLUSTER
-from console.connectors.models import Connector
-from console.consumers.models import ConsumerGroup, GroupPartition
+from console.ecosystem.connectors.models import Connector
+from console.kit.access.models import NameRule
+from console.kit.audit.models import AuditEvent
+from console.kit.common.clock import now_ms
+from console.kit.common.names import DEFAULT_CLUSTER
 from console.processes import tasks
 from console.processes.models import ManagedProcess
 from console.processes.states import Desired, Observed, Request
+from console.state.clusters.models import Broker, ClusterState, Partition, Topic
+from console.state.consumers.models import ConsumerGroup, GroupPartition
 from tests.console.confirming import digest_in
 
 HTMX = {"hx-request": "true"}

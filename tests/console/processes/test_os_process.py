@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from console.gateway.installation import __version__, module_command
+from console.kit.gateway.installation import __version__, module_command
 from console.processes import os_process
 from tests.console.processes.conftest import SLEEPER, STUBBORN
 

@@ -10,10 +10,8 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from console.clusters.models import ClusterState
-from console.common.clock import now_ms
-from console.common.names import DEFAULT_CLUSTER
-from console.history.models import Change
+from console.kit.common.clock import now_ms
+from console.kit.common.names import DEFAULT_CLUSTER
 from console.processes import os_process, step
 from console.processes.facts import run_files_of_processes
 from console.processes.models import ManagedProcess
@@ -23,6 +21,8 @@ from console.processes.states import Desired, Observed, Request
 from console.processes.step import settle
 from console.processes.tasks import reconcile_host
 from console.processes.truths import ClusterLook, State
+from console.state.clusters.models import ClusterState
+from console.state.history.models import Change
 from tests.barnabas_cluster import await_true
 from tests.console.processes.conftest import STUBBORN
 

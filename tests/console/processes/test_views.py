@@ -6,10 +6,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from console.clusters.models import ClusterState, Partition, Topic
-from console.common.clock import now_ms
-from console.common.names import DEFAULT_CLUSTER
+from console.kit.common.clock import now_ms
+from console.kit.common.names import DEFAULT_CLUSTER
 from console.processes.states import Observed
+from console.state.clusters.models import ClusterState, Partition, Topic
 
 PAGES = [("processes", []), ("process", ["demo"]), ("process-log", ["demo"])]
 

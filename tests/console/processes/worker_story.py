@@ -12,11 +12,11 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 
-from console.launch.services import console_services  # noqa: E402
 from console.processes import os_process, tasks  # noqa: E402
 from console.processes.actions import do_start, do_stop  # noqa: E402
 from console.processes.kinds import kind_named  # noqa: E402
 from console.processes.models import ManagedProcess  # noqa: E402
+from console.shell.launch.services import console_services  # noqa: E402
 from tests.zookeeper_server import free_ports  # noqa: E402
 
 DEADLINE_S = 20

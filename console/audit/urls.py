@@ -1,7 +1,0 @@
-"""/audit/"""
-
-from django.urls import path
-
-from console.audit import views
-
-urlpatterns = [path("", views.audit_list, name="audit"), path("+verify/", views.audit_verify, name="audit-verify")]

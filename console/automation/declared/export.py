@@ -1,0 +1,146 @@
+"""Today's cluster as a file that declares it: applied again it changes nothing."""
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+import yaml
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from console.automation.declared.declaration import name_in_scope
+from console.automation.declared.group_parts import may_see
+from console.automation.declared.now import Now, is_kafkas_own
+from console.ecosystem.connectors.declarations import declared_secrets
+from console.ecosystem.connectors.masking import masked
+from console.kit.access.reach import Resource, matches
+from console.kit.access.rights import NOT_ALL_NAMES, Right, has_right, reach_of, sees_all_names
+from console.kit.gateway.acl_views import ANY_HOST, AclRule, in_words
+from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.move_views import REPLICA_KEYS
+from console.kit.gateway.quota_views import value_text
+
+#: With what belongs to no file that is written by hand.
+_HEAD = """\
+# What the cluster was like on {at} UTC, as far as {who} may see it.
+# `barnabas diff` compares it, `barnabas apply` makes it so again.
+"""
+_FIELDS = {"user": "user", "client-id": "client_id", "ip": "ip"}
+
+
+def export_text(person: User, kinds: Collection[str], names: str) -> str:
+    """YAML. `names`: a pattern of topics, groups, connectors, principals and users.
+
+    Kinds that this person may not see, and those of which nobody tells now, are left out, and a comment says why.
+    """
+    now, found, left_out = Now(), dict[str, object](), list[str]()
+    for kind in KINDS:
+        if kind not in kinds:
+            continue
+        try:
+            found[kind] = KINDS[kind](person, now, names)
+        except (GatewayError, _NotShownError) as error:
+            left_out.append(f"# {kind} are left out: {' '.join(str(error).split())}\n")
+    at: datetime = timezone.now().astimezone(UTC)
+    head = _HEAD.format(at=f"{at:%Y-%m-%d %H:%M}", who=" ".join(person.get_username().split()))
+    said = {kind: each for kind, each in found.items() if each}
+    body = yaml.safe_dump(said, sort_keys=False, allow_unicode=True, width=1_000) if said else ""
+    return head + "".join(left_out) + body
+
+
+class _NotShownError(Exception):
+    """One sentence."""
+
+
+def _topics(person: User, now: Now, names: str) -> Mapping[str, Any]:
+    reach = reach_of(person)
+    chosen = {
+        name: view
+        for name, view in now.topics.items()
+        if not is_kafkas_own(name, view)
+        and matches(names, name)
+        and Right.VIEW in reach.rights_on(Resource.TOPIC, name)
+    }
+    now.ask_settings(list(chosen))
+    found = {}
+    for name, view in chosen.items():
+        settings = now.settings(name)
+        own = {each.name: each.value or "" for each in settings if each.source == "topic"}
+        said: dict[str, object] = {"partitions": len(view.partitions)}
+        factors = {len(each.replicas) for each in view.partitions}
+        if len(factors) == 1:
+            said["replication_factor"] = factors.pop()
+        kept = {key: value for key, value in own.items() if key not in REPLICA_KEYS}
+        found[name] = said | ({"settings": kept} if kept else {})
+    return found
+
+
+def _acls(person: User, now: Now, names: str) -> list[Mapping[str, Any]]:
+    _require_all_names(person)
+    chosen = [each for each in now.rules.rules if matches(names, each.principal)]
+    return [_rule(list(rules)) for _, rules in groupby(sorted(chosen, key=_apart), key=_apart)]
+
+
+def _apart(rule: AclRule) -> tuple[str, ...]:
+    return rule.principal, rule.resource, rule.name, rule.pattern, rule.permission, rule.host
+
+
+def _rule(rules: list[AclRule]) -> Mapping[str, Any]:
+    first = rules[0]
+    said: dict[str, Any] = {"principal": first.principal}
+    said["allow" if first.allows else "deny"] = [in_words(each.operation) for each in rules]
+    said[first.resource.lower()] = True if first.resource == "CLUSTER" else first.name
+    if first.is_prefixed:
+        said["prefixed"] = True
+    return said if first.host == ANY_HOST else said | {"host": first.host}
+
+
+def _quotas(person: User, now: Now, names: str) -> list[Mapping[str, Any]]:
+    _require_all_names(person)
+    return [
+        {_FIELDS[kind]: name for kind, name in entity.parts}
+        | {str(key): value_text(key, value) for key, value in values.items()}
+        for entity, values in sorted(now.quotas.items(), key=lambda each: each[0].path)
+        if matches(names, name_in_scope(entity))
+    ]
+
+
+def _groups(person: User, now: Now, names: str) -> Mapping[str, Any]:
+    """That they are there: where they are is theirs."""
+    reach = reach_of(person)
+    return {name: {} for name, view in sorted(now.groups.items()) if matches(names, name) and may_see(reach, view)}
+
+
+def _connectors(person: User, now: Now, names: str) -> Mapping[str, Any]:
+    """A configuration names topics."""
+    _require_all_names(person)
+    reach = reach_of(person)
+    chosen = {
+        name: view
+        for name, view in now.connectors.items()
+        if matches(names, name) and Right.VIEW in reach.rights_on(Resource.PROCESS, name)
+    }
+    declared = declared_secrets().of(each.class_name for each in chosen.values())
+    return {
+        name: {"config": {key: value for key, value in _shown(view.config, declared, view.class_name) if key != "name"}}
+        for name, view in chosen.items()
+    }
+
+
+def _shown(config: Mapping[str, str], declared: Mapping[str, Any], class_name: str) -> list[tuple[str, str]]:
+    return sorted(masked(config, declared.get(class_name, frozenset())).items())
+
+
+def _require_all_names(person: User) -> None:
+    if not sees_all_names(person) or not has_right(person, Right.VIEW):
+        raise _NotShownError(NOT_ALL_NAMES)
+
+
+KINDS: Mapping[str, Callable[[User, Now, str], Any]] = {
+    "topics": _topics,
+    "acls": _acls,
+    "quotas": _quotas,
+    "groups": _groups,
+    "connectors": _connectors,
+}

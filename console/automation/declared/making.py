@@ -1,0 +1,90 @@
+"""What a declaration comes to now, for one person: every plan there is to be made, in the order of carrying out."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from django.contrib.auth.models import User
+
+from console.automation.declared.access_parts import quota_parts, rule_parts
+from console.automation.declared.connector_parts import connector_parts, pruned_connectors
+from console.automation.declared.declaration import Declaration
+from console.automation.declared.group_parts import group_parts, pruned_groups
+from console.automation.declared.now import Now
+from console.automation.declared.parts import Made, Part, Prune, Unplanned
+from console.automation.declared.topic_parts import pruned_topics, topic_parts
+from console.kit.gateway.errors import GatewayError
+
+Step = Iterator[Part | Unplanned | str]
+NO_SCOPE = (
+    "Nothing says what may be deleted: the files need a scope, as `scope: {topics: shop.*}`, before what is not "
+    "declared is taken away."
+)
+
+
+def make(person: User, declaration: Declaration, prune: Prune) -> Made:
+    """What would have to be asked of somebody who does not answer is not compared, and said. Never raises GatewayError.
+
+    What is used goes last: a topic outlives the connectors and groups that read it, and is there before them.
+    """
+    if prune and not declaration.scope:
+        return Made((), (Unplanned("declaration", NO_SCOPE),))
+    now = Now()
+    return _collected(_steps(person, declaration, now, prune))
+
+
+def _steps(person: User, said: Declaration, now: Now, prune: Prune) -> Iterable[tuple[str, Callable[[], Step]]]:
+    prunes = prune is not Prune.NO
+
+    def pruned(kind: str, parts: Callable[[User, Declaration, Now], Step]) -> Step:
+        if prunes and kind in said.scope:
+            yield from parts(person, said, now)
+
+    def topics(is_absent: bool) -> Step:
+        chosen = [each for each in said.topics if each.is_absent is is_absent]
+        there = now.topics if chosen else {}
+        now.ask_settings([each.name for each in chosen if each.settings and each.name in there])
+        for each in chosen:
+            yield from topic_parts(person, each, now, prunes=prunes and said.within("topics", each.name))
+
+    def groups(is_absent: bool) -> Step:
+        coming = {each.name: each.partitions for each in said.topics if each.partitions and not each.is_absent}
+        for each in said.groups:
+            if each.is_absent is is_absent:
+                yield from group_parts(person, each, now, coming)
+
+    def connectors(is_absent: bool) -> Step:
+        for each in said.connectors:
+            if each.is_absent is is_absent:
+                yield from connector_parts(person, each, now)
+
+    return (
+        ("connectors", lambda: connectors(True)),
+        ("connectors", lambda: pruned("connectors", pruned_connectors)),
+        ("topics", lambda: topics(False)),
+        ("access lists", lambda: rule_parts(person, said, now, prunes=prunes)),
+        ("quotas", lambda: quota_parts(person, said, now, prunes=prunes)),
+        ("groups", lambda: groups(False)),
+        ("connectors", lambda: connectors(False)),
+        ("groups", lambda: groups(True)),
+        ("groups", lambda: pruned("groups", pruned_groups)),
+        ("topics", lambda: topics(True)),
+        ("topics", lambda: pruned("topics", partial(pruned_topics, is_later=prune is Prune.LATER))),
+    )
+
+
+def _collected(steps: Iterable[tuple[str, Callable[[], Step]]]) -> Made:
+    parts: list[Part] = []
+    unplanned: dict[Unplanned, None] = {}
+    notes: list[str] = []
+    for kind, step in steps:
+        try:
+            for each in step():
+                if isinstance(each, Part):
+                    parts.append(each)
+                elif isinstance(each, Unplanned):
+                    unplanned[each] = None
+                else:
+                    notes.append(each)
+        except GatewayError as error:
+            unplanned[Unplanned(kind, str(error))] = None
+    return Made(tuple(parts), tuple(unplanned), tuple(notes))

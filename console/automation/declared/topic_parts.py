@@ -1,0 +1,195 @@
+"""What of a declared topic is not so yet, as the plans of its own pages."""
+
+from collections.abc import Iterator
+
+from django.contrib.auth.models import User
+
+from console.automation.declared.declaration import Declaration, DeclaredTopic
+from console.automation.declared.now import Now, is_kafkas_own
+from console.automation.declared.parts import Part, Unplanned
+from console.cluster.placement.actions import do_move
+from console.cluster.placement.move import FACTOR
+from console.cluster.placement.moving import factor_proposal, planned
+from console.cluster.retention.actions import do_change_retention
+from console.cluster.retention.outlook import retention_facts
+from console.cluster.retention.plan import differences
+from console.cluster.topics.actions import do_add_partitions, do_change_settings, do_create_topic, do_delete_topic
+from console.cluster.topics.creation import Wish, creation_plan
+from console.cluster.topics.deletion import deletion_plan
+from console.cluster.topics.enlargement import enlargement_plan
+from console.cluster.topics.forms import CreateTopicForm
+from console.cluster.topics.grace_actions import do_call_off, do_delete_later
+from console.cluster.topics.grace_plans import calling_off, deletion_later
+from console.cluster.topics.grace_queries import open_of
+from console.cluster.topics.queries import doomed, groups_of
+from console.cluster.topics.settings_plan import RETENTION_KEYS, settings_plan
+from console.kit.access.internal_names import ONLY_ADMINISTRATORS
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.rights import Right, has_right, reach_of
+from console.kit.common.current_cluster import here
+from console.kit.gateway.interface import TopicView
+from console.kit.gateway.move_views import REPLICA_KEYS
+from console.kit.plans.plan import Confirmation, Plan
+from console.kit.plans.setting import DEFAULT
+from console.state.clusters.models import Broker, Topic
+
+NOT_SEEN = "The console has not looked at it yet: try again in a moment."
+_BEYOND = "Your rights do not reach a topic of this name."
+_NOT_YOURS = "You may look at it, and not change it."
+
+Found = Iterator[Part | Unplanned]
+
+
+def topic_parts(person: User, declared: DeclaredTopic, now: Now, *, prunes: bool) -> Found:
+    """`prunes`: settings of its own that are not declared go, too. Raises GatewayError."""
+    rights, view = reach_of(person).rights_on(Resource.TOPIC, declared.name), now.topics.get(declared.name)
+    refusal = _refusal(person, declared.name)
+    words = f"topic {declared.name}"
+    if Right.VIEW not in rights:
+        yield Unplanned(words, _BEYOND)
+    elif is_kafkas_own(declared.name, view):
+        yield Unplanned(words, "It is Kafka's own, and nothing to be declared.")
+    elif declared.is_absent:
+        if view is not None and declared.is_absent_later:
+            yield from _later(person, declared.name, now, refusal)
+        elif view is not None:
+            yield deletion_part(person, declared.name, refusal)
+    elif view is None:
+        yield _creation(person, declared, refusal)
+    else:
+        if declared.name in open_of([declared.name]):
+            yield _staying(declared.name, refusal)
+        yield from _changes(person, declared, view, now, refusal, prunes)
+
+
+def _refusal(person: User, name: str) -> str:
+    """Why `person` may not change the topic; empty: it may be changed."""
+    reach = reach_of(person)
+    if Right.OPERATE not in reach.rights_on(Resource.TOPIC, name):
+        return _NOT_YOURS
+    return "" if reach.may_change_topic(name) else ONLY_ADMINISTRATORS
+
+
+def pruned_topics(person: User, declaration: Declaration, now: Now, *, is_later: bool) -> Found:
+    """Those of the scope that are not declared. One hidden from this person is not there. Raises GatewayError."""
+    names, reach = {each.name for each in declaration.topics}, reach_of(person)
+    for name, view in now.topics.items():
+        rights = reach.rights_on(Resource.TOPIC, name)
+        is_meant = name not in names and declaration.within("topics", name) and not is_kafkas_own(name, view)
+        refusal = _refusal(person, name)
+        if is_meant and Right.VIEW in rights and is_later:
+            yield from _later(person, name, now, refusal)
+        elif is_meant and Right.VIEW in rights:
+            yield deletion_part(person, name, refusal)
+
+
+def deletion_part(person: User, name: str, refusal: str) -> Part | Unplanned:
+    row = Topic.objects.filter(name=name).first()
+    if row is None:
+        return Unplanned(f"topic {name}", NOT_SEEN)
+    plan = deletion_plan(doomed(row, reach_of(person)), here.BOOTSTRAP_SERVERS)
+
+    def again() -> Part:
+        made = deletion_part(person, name, refusal)
+        assert isinstance(made, Part)
+        return made
+
+    return Part(plan, lambda actor, said: do_delete_topic(actor, plan, said), refusal, again)
+
+
+def _later(person: User, name: str, now: Now, refusal: str) -> Found:
+    """Nothing where its deletion is planned already; where it was kept it is planned anew. Raises GatewayError."""
+    row, planned = Topic.objects.filter(name=name).first(), open_of([name]).get(name)
+    if row is None:
+        yield Unplanned(f"topic {name}", NOT_SEEN)
+    elif planned is None or planned.is_kept:
+        later = deletion_later([row], reach_of(person), now.all_groups)
+
+        def do(actor: User, said: Confirmation) -> None:
+            do_delete_later(actor, later.plan, later.topics, later.traces, said)
+
+        yield Part(later.plan, do, refusal)
+
+
+def _staying(name: str, refusal: str) -> Part:
+    """What is declared to be there does not go."""
+    plan = calling_off([name])
+    return Part(plan, lambda actor, said: do_call_off(actor, plan, said), refusal)
+
+
+def _creation(person: User, declared: DeclaredTopic, refusal: str) -> Part | Unplanned:
+    words = f"topic {declared.name}"
+    counts = {"partition_count": declared.partitions, "replication_factor": declared.replication_factor}
+    if None in counts.values():
+        return Unplanned(words, "It is not there: declare its partitions and replication_factor, and it is created.")
+    form = CreateTopicForm(person, {"name": declared.name, **counts})
+    if not refusal and not form.is_valid():
+        return Unplanned(words, " ".join(each for errors in form.errors.values() for each in errors))
+    own = {name: value for name, value in declared.settings.items() if value is not None}
+    wish = Wish(declared.name, declared.partitions or 0, declared.replication_factor or 0, own)
+    brokers = list(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
+    plan = creation_plan(wish, brokers, here.BOOTSTRAP_SERVERS)
+    return Part(plan, lambda actor, said: _created(actor, plan, said), refusal)
+
+
+def _changes(person: User, declared: DeclaredTopic, view: TopicView, now: Now, refusal: str, prunes: bool) -> Found:
+    reach = reach_of(person)
+    if declared.partitions not in (None, len(view.partitions)):
+        yield _enlargement(declared, view, reach, refusal)
+    factors = {len(each.replicas) for each in view.partitions}
+    if declared.replication_factor is not None and factors != {declared.replication_factor}:
+        yield _replication(person, declared.name, declared.replication_factor, refusal)
+    if declared.settings or prunes:
+        yield from _settings(declared, view, now, reach, refusal, prunes)
+
+
+def _enlargement(declared: DeclaredTopic, view: TopicView, reach: Reach, refusal: str) -> Part | Unplanned:
+    row = Topic.objects.filter(name=declared.name).first()
+    if row is None:
+        return Unplanned(f"topic {declared.name}", NOT_SEEN)
+    row.partition_count = len(view.partitions)
+    group_count = len(groups_of(declared.name, reach))
+    plan = enlargement_plan(row, declared.partitions or 0, group_count, here.BOOTSTRAP_SERVERS)
+    return Part(plan, lambda actor, said: do_add_partitions(actor, plan, said), refusal)
+
+
+def _replication(person: User, name: str, factor: int, refusal: str) -> Part | Unplanned:
+    """By the moves that the page of placement would propose."""
+    proposal = factor_proposal(name, factor)
+    if not proposal.targets:
+        why = "; ".join(sorted(set(proposal.stuck.values()))) or "its replicas are on the move, or were not seen yet"
+        return Unplanned(f"topic {name}", f"Its replication factor cannot become {factor} now: {why}.")
+    move = planned(proposal.targets)
+    plan = move.as_plan(here.BOOTSTRAP_SERVERS, FACTOR)
+    if not has_right(person, Right.OPERATE):
+        refusal = refusal or "To move replicas needs the role operator."
+    return Part(plan, lambda actor, said: do_move(actor, plan, move, said)[0], refusal)
+
+
+def _settings(declared: DeclaredTopic, view: TopicView, now: Now, reach: Reach, refusal: str, prunes: bool) -> Found:
+    found = now.settings(declared.name)
+    wanted = {name: DEFAULT if value is None else value for name, value in declared.settings.items()}
+    if prunes:
+        own = (each.name for each in found if each.source == "topic" and each.name not in REPLICA_KEYS)
+        wanted = dict.fromkeys(own, DEFAULT) | wanted
+    if unknown := sorted(wanted.keys() - {each.name for each in found}):
+        yield Unplanned(f"topic {declared.name}", f"There is no setting {unknown[0]} of a topic.")
+        return
+    pairs = [(name, value) for name, value in sorted(wanted.items()) if name not in RETENTION_KEYS]
+    factor = len(view.partitions[0].replicas) if view.partitions else 0
+    plan = settings_plan(declared.name, factor, found, pairs, here.BOOTSTRAP_SERVERS, view.topic_id)
+    if plan is not None and plan.lines:
+        yield Part(plan, lambda actor, said: do_change_settings(actor, plan, said), refusal)
+    retention = {name: value for name, value in wanted.items() if name in RETENTION_KEYS}
+    if differences(found, retention):
+        yield _retention(view, retention, reach, refusal)
+
+
+def _retention(view: TopicView, wanted: dict[str, str], reach: Reach, refusal: str) -> Part:
+    plan = retention_facts(view.name, view.topic_id, wanted, reach)["plan"]
+    again = (lambda: _retention(view, wanted, reach, refusal)) if plan.losses else None
+    return Part(plan, lambda actor, said: do_change_retention(actor, plan, said), refusal, again)
+
+
+def _created(actor: User, plan: Plan, said: Confirmation) -> None:
+    do_create_topic(actor, plan, said)

@@ -1,0 +1,60 @@
+"""What comes next of a decommission: move replicas away, wait, stop and forget. Pure: the beat asks, this answers.
+
+The broker is not stopped before the cluster itself has said that it holds nothing; what is put on it meanwhile (a new
+topic, a move by hand) is moved away too.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from console.cluster.placement.sentences import count_of
+
+#: What the collector knows of partitions may be as old as that.
+FRESH_MS = 15_000
+
+
+class Do(StrEnum):
+    NOTHING = "nothing"
+    DRAIN = "drain"
+    REMOVE = "remove"
+    FINISH = "finish"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """`left`: partitions with a replica on it, as seen at `seen_at_ms`; `is_moving`: something is under way already."""
+
+    is_paused: bool = False
+    is_stopping: bool = False
+    now_ms: int
+    seen_at_ms: int
+    held: int
+    left: int
+    is_moving: bool
+    is_managed: bool
+    process: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """No sentence: the last one holds."""
+
+    do: Do
+    sentence: str = ""
+
+
+def decide(facts: Facts) -> Decision:
+    if not facts.is_managed:
+        return Decision(Do.FINISH, "It has been stopped and is not managed here any more; its files stay.")
+    if facts.is_stopping:
+        return Decision(Do.NOTHING, f"It holds nothing any more and is being stopped: {facts.process}")
+    if facts.is_paused:
+        return Decision(Do.NOTHING)
+    if facts.now_ms - facts.seen_at_ms > FRESH_MS:
+        return Decision(Do.NOTHING, "Waits: the collector has not read the partitions of late.")
+    if not facts.left:
+        return Decision(Do.REMOVE, "It holds nothing any more.")
+    if facts.is_moving:
+        gone = max(0, facts.held - facts.left)
+        return Decision(Do.NOTHING, f"{gone:,} of {facts.held:,} partitions have left it; the others are on the move.")
+    return Decision(Do.DRAIN, f"Moves away what is still there: {count_of(facts.left, 'partition')}.")

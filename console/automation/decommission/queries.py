@@ -1,0 +1,16 @@
+"""Finding the decommission of a process."""
+
+from console.automation.decommission.models import Decommission
+from console.processes.models import ManagedProcess
+
+
+def open_decommission(name: str) -> Decommission | None:
+    return Decommission.open_ones().filter(name=name).first()
+
+
+def ended_decommission(name: str) -> Decommission | None:
+    """The last one of a process that it took away, until there is a process of that name again."""
+    if ManagedProcess.objects.filter(name=name).exists():
+        return None
+    last = Decommission.objects.filter(name=name).first()
+    return last if last is not None and last.state == Decommission.State.DONE else None

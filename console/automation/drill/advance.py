@@ -1,0 +1,137 @@
+"""One beat of a drill: look, decide, do, write, push.
+
+The row says what is about to be done before it is done, so that a worker that dies in between leaves nothing that the
+next one does not put back.
+"""
+
+from dataclasses import asdict
+from functools import partial
+
+from console.automation.drill import hold
+from console.automation.drill.compare import Probed, compare
+from console.automation.drill.decide import Decision, Do, Facts, Phase, decide
+from console.automation.drill.faults import Fault
+from console.automation.drill.groups import looked_on, read_stories, went_on
+from console.automation.drill.guarding import why_worse
+from console.automation.drill.models import Drill
+from console.automation.drill.probed import probed_of
+from console.automation.drill.queries import group_looks, is_counted, outlook, sample_now
+from console.automation.drill.samples import SAMPLES_MAX, Sample, is_whole, measure
+from console.kit.operations.queries import operation_under_way
+from console.kit.operations.rows import settle
+from console.processes.access import may_still_operate
+from console.processes.models import ManagedProcess
+from console.processes.os_process import Identity
+
+State = Drill.State
+_STATES = {Do.FINISH: State.DONE, Do.CALL_OFF: State.CALLED_OFF}
+
+
+def advance(drill: Drill) -> None:
+    """Take the next step, or wait for what it needs."""
+    process = ManagedProcess.objects.filter(name=drill.name).first()
+    samples = [*drill.seen, sample_now(drill)][-SAMPLES_MAX:]
+    decision = decide(_facts(drill, process, samples))
+    values = _values(drill, process, decision, samples)
+    also = partial(_begin_kill, drill, process) if decision.do is Do.BEGIN and drill.fault == Fault.KILL else None
+    settle(drill, values, also)
+    if decision.do is Do.BEGIN:
+        _begin_hold(drill)
+    if decision.do is Do.PUT_BACK:
+        hold.put_back(drill, process)
+
+
+def _begin_hold(drill: Drill) -> None:
+    """Only if it was written down that it begins: somebody may have stopped it meanwhile."""
+    written = Drill.objects.get(pk=drill.pk)
+    if written.phase == Phase.FAULT and written.fault != Fault.KILL and written.is_open:
+        hold.begin_hold(written)
+
+
+def _begin_kill(drill: Drill, process: ManagedProcess | None) -> bool:
+    if process is not None:
+        hold.begin_kill(drill.actor, process)
+    return True
+
+
+def _facts(drill: Drill, process: ManagedProcess | None, samples: list[Sample]) -> Facts:
+    phase, now = Phase(drill.phase), samples[-1]
+    since_back = drill.back_ms is not None and now.seen_at_ms > drill.back_ms
+    is_back = phase is not Phase.BEFORE and hold.is_back(drill, process)
+    return Facts(
+        phase=phase,
+        name=drill.name,
+        in_phase_ms=now.at_ms - drill.phase_ms,
+        fault_ms=drill.seconds * 1_000,
+        is_called_off=drill.is_called_off,
+        why_not=_why_not(drill, process) if phase is Phase.BEFORE else "",
+        worse=_worse(drill, samples) if phase is Phase.FAULT else "",
+        is_over=phase is Phase.FAULT and hold.is_over(drill, process),
+        is_back=is_back,
+        is_whole=is_back and since_back and is_whole(now, drill.broker_id) and now.zookeeper >= samples[0].zookeeper,
+        is_counted=is_counted(drill),
+    )
+
+
+def _why_not(drill: Drill, process: ManagedProcess | None) -> str:
+    """Asked again until the moment it begins."""
+    if process is None or Identity(process.pid or 0, process.create_time or 0.0, process.run_token) != drill.identity:
+        return f"{drill.name} is not the process any more that it was planned for."
+    if not may_still_operate(drill.actor, [drill.name]):
+        return f"{drill.actor_name} may not do this any more."
+    return outlook(process, Fault(drill.fault), drill.seconds, but=drill).why_not
+
+
+def _worse(drill: Drill, samples: list[Sample]) -> str:
+    fault_ms = drill.fault_ms or 0
+    before = [each for each in samples if each.at_ms <= fault_ms]
+    if other := operation_under_way(but=drill):
+        return f"{other} is under way"
+    since = [each for each in samples if each.at_ms > fault_ms]
+    return why_worse(drill.expectation, since, before[-1] if before else None, drill.broker_id)
+
+
+def _values(
+    drill: Drill, process: ManagedProcess | None, decision: Decision, samples: list[Sample]
+) -> dict[str, object]:
+    """Columns that are others from now on, unless somebody is quicker."""
+    at_ms = samples[-1].at_ms
+    values: dict[str, object] = {
+        "sentence": decision.sentence,
+        "samples": [each.as_json() for each in samples],
+        "phase": decision.phase.value,
+        "state": _STATES.get(decision.do, drill.state),
+    }
+    values |= _groups(drill, samples)
+    if decision.phase != drill.phase:
+        values["phase_ms"] = at_ms
+    if decision.do is Do.BEGIN:
+        values |= {"fault_ms": at_ms, "holder_token": "" if drill.fault == Fault.KILL else hold.new_token()}
+    if decision.early:
+        values["early"] = decision.early[:300]
+    if decision.phase is Phase.RECOVER and drill.phase != Phase.RECOVER:
+        values["back_ms"] = at_ms
+    if decision.do in _STATES and drill.fault_ms is not None:
+        values |= _comparison(drill, samples)
+    return values
+
+
+def _groups(drill: Drill, samples: list[Sample]) -> dict[str, object]:
+    looks, stories, at_ms = group_looks(), read_stories(drill.groups), samples[-1].at_ms
+    if drill.fault_ms is None:
+        after = looked_on(stories, looks, at_ms)
+    else:
+        passed_ms = max(0, at_ms - samples[-2].at_ms) if len(samples) > 1 else 0
+        after = went_on(stories, looks, at_ms, passed_ms)
+    unwatched = sum(each.name not in after for each in looks)
+    return {"groups": {name: each.as_json() for name, each in after.items()}, "unwatched": unwatched}
+
+
+def _comparison(drill: Drill, samples: list[Sample]) -> dict[str, object]:
+    measured = measure(samples, drill.fault_ms or 0, drill.back_ms, drill.broker_id)
+    probed: Probed | None = probed_of(drill)
+    rows = compare(drill.expectation, measured, probed, of_broker=drill.broker_id is not None)
+    worse = sum(each.verdict == "worse" for each in rows)
+    early = f" Ended early: {drill.early}." if drill.early else ""
+    what = "Everything was as expected." if not worse else f"{worse} of {len(rows)} figures were worse than expected."
+    return {"rows": [asdict(each) for each in rows], "sentence": f"{what}{early}"}

@@ -1,0 +1,52 @@
+"""A drill's seconds as lines."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from console.automation.drill.samples import Sample
+from console.cluster.charts.drawing import DrawnPanel, Mark
+from console.cluster.charts.panels import Panel
+from console.cluster.charts.time_chart import WIDTH, Series, TimeChart, time_chart
+from console.kit.common.figures import grouped
+
+_LINES: Sequence[tuple[str, str, dict[str, Callable[[Sample], int]]]] = (
+    (
+        "Partitions in trouble",
+        "as the collector saw them, every second or two",
+        {
+            "without leader": lambda each: each.leaderless,
+            "short of replicas": lambda each: each.under_replicated,
+            "below minimum": lambda each: each.below,
+        },
+    ),
+    ("Partitions it leads", "as the collector saw them", {"led": lambda each: each.led}),
+)
+
+
+def charts_of(
+    seen: Sequence[Sample], fault_ms: int | None, back_ms: int | None, *, of_broker: bool
+) -> list[DrawnPanel]:
+    """None before there are two looks; what a broker leads only where the drill is one of a broker."""
+    if len(seen) < 2:
+        return []
+    span_ms = max(60_000, seen[-1].at_ms - seen[0].at_ms)
+    moments = ((fault_ms, "the fault begins", "warning"), (back_ms, "put back", "ok"))
+    panels = []
+    for title, note, lines in _LINES if of_broker else _LINES[:1]:
+        drawn = [
+            Series(name, [(each.at_ms, float(read(each))) for each in seen], holds=True) for name, read in lines.items()
+        ]
+        chart = time_chart(drawn, span_ms, seen[-1].at_ms, _say)
+        panels.append(DrawnPanel(Panel(title, note, _say, ()), chart, tuple(_marks(chart, moments))))
+    return panels
+
+
+def _marks(chart: TimeChart, moments: Iterable[tuple[int | None, str, str]]) -> list[Mark]:
+    return [
+        Mark(round(WIDTH * (at_ms - chart.from_ms) / (chart.to_ms - chart.from_ms), 1), at_ms, sentence, tone)
+        for at_ms, sentence, tone in moments
+        if at_ms is not None and chart.from_ms <= at_ms <= chart.to_ms
+    ]
+
+
+def _say(value: float | None) -> str:
+    return grouped(None if value is None else round(value))

@@ -1,0 +1,47 @@
+"""What a drill is asked for with."""
+
+from typing import Any
+
+from django import forms
+
+from console.automation.drill.faults import SECONDS_MAX, SECONDS_MIN, Fault, Whom
+from console.automation.drill.queries import KINDS
+from console.processes.models import ManagedProcess
+
+_FAULTS = [
+    (Fault.PAUSE.value, "pause (SIGSTOP, continued)"),
+    (Fault.KILL.value, "kill (SIGKILL, started again)"),
+    (Fault.SLOW.value, "slow (a fifth of the time)"),
+]
+
+
+class DrillForm(forms.Form):
+    fault = forms.ChoiceField(label="What", choices=_FAULTS)
+    whom = forms.ChoiceField(label="To whom")
+    topic = forms.CharField(
+        label="Topic", required=False, max_length=249, help_text="For the leader of its first partition."
+    )
+    seconds = forms.IntegerField(label="For, seconds", min_value=SECONDS_MIN, max_value=SECONDS_MAX, initial=20)
+
+    def __init__(self, *args: Any, **named: Any):
+        super().__init__(*args, **named)
+        processes = ManagedProcess.objects.filter(kind__in=KINDS).values_list("name", flat=True)
+        self.fields["whom"].choices = [
+            (Whom.CONTROLLER.value, "the controller"),
+            (Whom.LEADER.value, "the leader of a topic"),
+            (Whom.ZOOKEEPER_LEADER.value, "ZooKeeper's leader"),
+            *((f"process:{name}", name) for name in processes),
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        said = super().clean() or {}
+        if said.get("whom") == Whom.LEADER and not said.get("topic"):
+            self.add_error("topic", "Which topic?")
+        return said
+
+    @property
+    def wanted(self) -> tuple[Fault, Whom, str, int]:
+        """When it is valid: what, whom by which name, for how long."""
+        said = self.cleaned_data
+        kind, _, name = said["whom"].partition(":")
+        return Fault(said["fault"]), Whom(kind), name or said["topic"], said["seconds"]

@@ -1,0 +1,64 @@
+"""A drill as a plan: whom, what, for how long, and what is expected of it. Pure."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from console.automation.drill.expect import Expected
+from console.automation.drill.faults import WORDS, Fault, course_of
+from console.cluster.placement.sentences import count_of
+from console.kit.plans.plan import Line, Plan
+
+if TYPE_CHECKING:
+    from console.automation.drill.queries import Found, Outlook
+
+ACTION = "begin drill"
+UNDER_WAY = "A drill is under way already."
+
+
+def drill_plan(fault: Fault, found: "Found", seconds: int, outlook: "Outlook") -> Plan:
+    """Whoever confirms it has seen what it may come to; of whom it is about the very process counts."""
+    process = found.process
+    assert process is not None
+    return Plan(
+        action=ACTION,
+        object_type="process",
+        object_name=process.name,
+        lines=(Line(process.name, process.state, f"{fault}, {seconds} s", is_told=True),),
+        read=(
+            f"{fault} {seconds}",
+            found.why,
+            str(process.pid),
+            process.run_token,
+            *outlook.confirmed,
+        ),
+        touches=(f"Chosen: {found.why}.", course_of(fault, seconds), *outlook.course, *_expected(outlook.expected)),
+        losses=outlook.harms,
+        undo=WORDS[fault].undo,
+        typed_name=process.name,
+        obstacle=outlook.why_not,
+    )
+
+
+def _expected(expected: Expected) -> Iterable[str]:
+    if not expected.notices:
+        yield "Expected: the cluster does not miss it; whoever asks it waits."
+    if expected.leaders_moved[1]:
+        moved = count_of(expected.leaders_moved[1], "leadership")
+        yield (
+            f"Expected: up to {moved} moved to other brokers, after at most {expected.unanswered_s[1]:.0f} s without "
+            f"an answer; in sync again within {expected.back_s:.0f} s of its return."
+        )
+    if expected.quorumless_s[1]:
+        most = f"{expected.quorumless_s[1]:.0f} s"
+        yield (
+            f"Expected: ZooKeeper's other servers elect a leader; until then, for at most {most}, none serves. Brokers "
+            "may have to begin another session, and another one may become controller."
+        )
+    elif expected.controller_moves[1]:
+        yield "Expected: another broker becomes controller."
+    if expected.groups:
+        yield f"{count_of(expected.groups, 'consumer group')} coordinated by it wait for another coordinator."
+    yield (
+        "It ends early when it is worse than that, and everything is put back. Afterwards what was expected stands "
+        "beside what was measured."
+    )

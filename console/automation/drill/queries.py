@@ -1,0 +1,186 @@
+"""What a drill is decided on, out of what the collector and the reconcile wrote; and whom it may be about."""
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from django.conf import settings
+from django.db.models import Sum
+
+from console.automation.drill.expect import Expected, of_broker, of_server
+from console.automation.drill.faults import Fault, Whom
+from console.automation.drill.groups import GroupLook
+from console.automation.drill.guarding import Start, why_not
+from console.automation.drill.models import Drill
+from console.automation.drill.samples import Sample
+from console.cluster.placement.models import OPEN, OngoingMove, Reassignment
+from console.ecosystem.probe.collect import probe_process
+from console.ecosystem.probe.store import newest_minute_ms
+from console.ecosystem.probe.store import state as probe_state
+from console.kit.access.read_only import why_read_only
+from console.kit.common.clock import now_ms
+from console.kit.common.current_cluster import is_main
+from console.kit.operations.queries import operation_under_way
+from console.processes.consequences import broker_id_of, brokers_away, consequence_of, ensemble_now, world_now
+from console.processes.guard import Absence, ServerAbsence, absence_of, absence_of_server
+from console.processes.models import ManagedProcess
+from console.processes.truths import State
+from console.state.clusters.models import Broker, Partition, Topic
+from console.state.clusters.queries import cluster_state
+from console.state.consumers.models import ConsumerGroup
+
+#: What a broker does without a word of its own: milliseconds.
+_DEFAULTS = {"zookeeper.session.timeout.ms": 6_000, "replica.lag.time.max.ms": 30_000}
+_WELL = (State.HEALTHY, State.RUNNING)
+KINDS = (ManagedProcess.Kind.BROKER, ManagedProcess.Kind.ZOOKEEPER)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Whom it would be done to, and why it is that one; no process: there is nobody of that kind, `why` says so."""
+
+    process: ManagedProcess | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What is expected; `harms` and `course` as the question of Kill says them; `why_not`: it may not begin."""
+
+    expected: Expected
+    course: tuple[str, ...]
+    harms: tuple[str, ...]
+    confirmed: tuple[str, ...]
+    why_not: str
+
+
+def find_target(whom: Whom, name: str) -> Found:
+    """`name`: of the process, or of the topic whose first partition's leader it is."""
+    match whom:
+        case Whom.PROCESS:
+            process = ManagedProcess.objects.filter(name=name, kind__in=KINDS).first()
+            return Found(
+                process, f"{name}, as chosen" if process else f"No broker and no ZooKeeper server {name} here."
+            )
+        case Whom.CONTROLLER:
+            controller = cluster_state().controller_id
+            return _broker(controller, f"broker {controller} is the controller", "No broker is controller.")
+        case Whom.LEADER:
+            leader = Partition.objects.filter(topic__name=name, partition=0).values_list("leader", flat=True).first()
+            return _broker(leader, f"broker {leader} leads {name}-0", f"Nobody leads {name}-0.")
+        case Whom.ZOOKEEPER_LEADER:
+            return _zookeeper_leader()
+
+
+def outlook(process: ManagedProcess, fault: Fault, seconds: int, but: Drill | None = None) -> Outlook:
+    """`but`: the drill that asks, which is no other operation."""
+    consequence = consequence_of(process)
+    absence: Absence | ServerAbsence
+    if process.kind == ManagedProcess.Kind.BROKER:
+        absence = absence_of(broker_id_of(process), world_now())
+        expected = of_broker(fault, seconds, absence, *_patience(process))
+    else:
+        absence = absence_of_server(process.ports[0], ensemble_now())
+        expected = of_server(fault, seconds, absence)
+    start = _start(process, absence, but)
+    return Outlook(expected, consequence.course, consequence.harms, consequence.confirmed, why_not(start))
+
+
+def sample_now(drill: Drill) -> Sample:
+    state = cluster_state()
+    totals = Topic.objects.aggregate(
+        leaderless=Sum("leaderless_count"),
+        under_replicated=Sum("under_replicated_count"),
+        below=Sum("under_min_isr_count"),
+    )
+    brokers: Mapping[int, Broker] = {each.broker_id: each for each in Broker.objects.all()}
+    target = brokers.get(drill.broker_id) if drill.broker_id is not None else None
+    sample = Sample(
+        at_ms=now_ms(),
+        seen_at_ms=min(state.topics_at_ms, state.brokers_at_ms),
+        leaderless=totals["leaderless"] or 0,
+        under_replicated=totals["under_replicated"] or 0,
+        below=totals["below"] or 0,
+        led=target.leader_count if target else 0,
+        controller_id=state.controller_id,
+        registered=tuple(sorted(each for each, row in brokers.items() if row.is_registered)),
+        zookeeper=sum(not each["error"] for each in state.zookeeper),
+    )
+    return _with_probe(sample)
+
+
+def group_looks() -> list[GroupLook]:
+    """Those that somebody reads with first: of more groups than are watched they are the ones that notice anything."""
+    columns = ("name", "lag", "behind_since_ms", "state", "coordinator", "members", "is_silent")
+    rows = ConsumerGroup.objects.order_by("-member_count", "name").values_list(*columns)
+    return [
+        GroupLook(name, lag or 0, since_ms if lag else None, state, coordinator, _who(members), is_silent)
+        for name, lag, since_ms, state, coordinator, members, is_silent in rows
+    ]
+
+
+def _who(members: list[list[object]]) -> int:
+    """The same for the same members with as many partitions, in whichever process this is."""
+    return zlib.crc32(json.dumps(sorted([each[0], each[-1]] for each in members)).encode())
+
+
+def is_counted(drill: Drill) -> bool:
+    """The probe has told the minute in which everything was put back, or there is none."""
+    return (
+        probe_process() is None or drill.back_ms is None or newest_minute_ms() >= drill.back_ms - drill.back_ms % 60_000
+    )
+
+
+def _broker(broker_id: int | None, why: str, nobody: str) -> Found:
+    if broker_id is None:
+        return Found(None, nobody)
+    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER)
+    process = next((each for each in rows if broker_id_of(each) == broker_id), None)
+    return Found(process, why if process else f"{why[:1].upper()}{why[1:]}, and is not run by this console.")
+
+
+def _zookeeper_leader() -> Found:
+    ports = [
+        int(str(each["address"]).rpartition(":")[2])
+        for each in cluster_state().zookeeper
+        if each["mode"] in ("leader", "standalone")
+    ]
+    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.ZOOKEEPER)
+    process = next((each for each in rows if each.ports and each.ports[0] in ports), None)
+    return Found(process, "it leads the ensemble" if process else "No ZooKeeper server that this console runs leads.")
+
+
+def _start(process: ManagedProcess, absence: Absence | ServerAbsence, but: Drill | None) -> Start:
+    totals = Topic.objects.aggregate(short=Sum("under_replicated_count"), led_by_none=Sum("leaderless_count"))
+    start = Start(
+        allowed=settings.DRILLS and is_main(),
+        read_only=why_read_only(),
+        is_doubtful=absence.is_doubtful or absence_of(-1, world_now(partitions=())).is_doubtful,
+        operation=operation_under_way(but),
+        is_moving=OngoingMove.objects.exists() or Reassignment.objects.filter(state__in=OPEN).exists(),
+        away=sorted(brokers_away()),
+        lacking=sum(each or 0 for each in totals.values()),
+        zookeeper_silent=sum(bool(each["error"]) for each in cluster_state().zookeeper),
+        is_elsewhere=process.host != settings.HOST_NAME,
+        is_running=process.state in _WELL and not process.request and process.pid is not None,
+        name=process.name,
+    )
+    if isinstance(absence, Absence):
+        return replace(start, offline=len(absence.offline))
+    return replace(start, costs_quorum=absence.costs_quorum)
+
+
+def _patience(process: ManagedProcess) -> tuple[float, float]:
+    """Seconds after which it is missed, and is out of sync, as its file says when it is first made."""
+    said = process.spec.get("first_properties", {})
+    session, lag = (int(said.get(name, default)) / 1_000 for name, default in _DEFAULTS.items())
+    return session, lag
+
+
+def _with_probe(sample: Sample) -> Sample:
+    """A probe that does not answer tells nothing."""
+    kept = probe_state()
+    if probe_process() is None or kept.error or not kept.at_ms:
+        return sample
+    return replace(sample, failing=len(kept.troubled), lost=kept.lost)

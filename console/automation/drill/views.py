@@ -1,0 +1,92 @@
+"""The drills there were, the plan of one, and its report, which is live while it goes on."""
+
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from console.automation.drill.access import access_drill, access_drills
+from console.automation.drill.actions import do_begin, do_stop
+from console.automation.drill.forms import DrillForm
+from console.automation.drill.guarding import NOT_ALLOWED
+from console.automation.drill.models import Drill
+from console.automation.drill.plan import UNDER_WAY, drill_plan
+from console.automation.drill.queries import find_target, outlook
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, require_on
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.plans.plan import Confirmation, ObstacleError
+from console.kit.plans.views import is_confirmed, refusable
+
+TITLES = ("began_ms", "what", "seconds", "state", "sentence", "by")
+ROW_TITLES = ("figure", "expected", "measured", "verdict")
+
+
+@require_safe
+def drills(request: HttpRequest) -> HttpResponse:
+    access_drills(request.user)
+    if wants_csv(request):
+        return csv_response(request, "drills", TITLES, map(_cells, Drill.objects.all()))
+    context = {"drills": Drill.objects.all(), "not_allowed": "" if settings.DRILLS else NOT_ALLOWED}
+    return render(request, "drill/page.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def begin(request: HttpRequest) -> HttpResponse:
+    access_drills(request.user, Right.OPERATE)
+    asked = request.POST if request.method == "POST" else request.GET if "fault" in request.GET else None
+    form = DrillForm(asked)
+    context: dict[str, object] = {"form": form, "not_allowed": "" if settings.DRILLS else NOT_ALLOWED, "error": ""}
+    if asked is None or not form.is_valid():
+        return render(request, "drill/begin.html", context, status=422 if asked is not None else 200)
+    with refusable() as answer:
+        if _plan(request, form, context):
+            newest = Drill.objects.first()
+            return redirect("drill", newest.pk) if newest else redirect("drills")
+    return render(request, "drill/begin.html", context | {"error": answer.error}, status=answer.status)
+
+
+def _plan(request: HttpRequest, form: DrillForm, context: dict[str, object]) -> bool:
+    """Put the plan into `context`; True if it was confirmed and has begun. Raises NotConfirmedError."""
+    fault, whom, name, seconds = form.wanted
+    found = find_target(whom, name)
+    if found.process is None:
+        raise ObstacleError(found.why)
+    require_on(request.user, Resource.PROCESS, found.process.name, Right.OPERATE)
+    seen = outlook(found.process, fault, seconds)
+    plan = drill_plan(fault, found, seconds, seen)
+    context |= {"plan": plan, "fields": [(each, form.data.get(each, "")) for each in form.fields]}
+    if not is_confirmed(request):
+        return False
+    if Drill.open_ones().exists():
+        raise ObstacleError(UNDER_WAY)
+    do_begin(request.user, plan, found, fault, seconds, seen, Confirmation.parse(request.POST))
+    return True
+
+
+@require_safe
+def report(request: HttpRequest, number: int) -> HttpResponse:
+    drill = access_drill(request.user, number)
+    if wants_csv(request):
+        return csv_response(request, f"drill-{number}", ROW_TITLES, _rows(drill))
+    return render(request, "drill/report.html", {"operation": drill, **drill.shown})
+
+
+@require_POST
+def stop(request: HttpRequest, number: int) -> HttpResponse:
+    """The brake: for everybody who operates the cluster, also in read-only mode."""
+    do_stop(request.user, access_drill(request.user, number, Right.OPERATE))
+    return HttpResponse("") if request.htmx else redirect("drill", number)
+
+
+def _rows(drill: Drill) -> Iterator[tuple[object, ...]]:
+    for each in drill.table:
+        yield (each.what, each.expected, each.measured, each.verdict)
+    for line in drill.group_lines:
+        yield (f"Consumer group {line.name}", "", line.sentence, "measured")
+
+
+def _cells(drill: Drill) -> tuple[object, ...]:
+    return (drill.began_ms, drill.title, drill.seconds, drill.word, drill.sentence, drill.actor_name)

@@ -1,0 +1,76 @@
+"""Whether a proposal may be carried out without a person, and which moves never are. Pure.
+
+One thing at a time, with a rest behind it; and each cause once a day, for what comes back after it was healed wants
+somebody who thinks.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from console.automation.healing.kinds import Kind, Mode, Rule
+from console.automation.healing.symptoms import Facts
+from console.kit.gateway.group_views import TopicPartition
+
+COOL_DOWN_MS = 30 * 60_000
+AGAIN_MS = 24 * 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What was tried without a person, and when."""
+
+    cause: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class InSync:
+    """A partition's in-sync replicas, and how many acks=all needs."""
+
+    isr: tuple[int, ...]
+    needed: int
+
+
+def why_not_act(rule: Rule, cause: str, facts: Facts, tried: Iterable[Tried]) -> str:
+    """Empty: it may be carried out now."""
+    if rule.mode is not Mode.ACT:
+        return "A person decides."
+    tried = list(tried)
+    if any(each.cause == cause and facts.now_ms - each.at_ms < AGAIN_MS for each in tried):
+        return "It was healed without a person within a day and is back, or could not be: now a person decides."
+    if facts.is_blind:
+        return "Waits: the cluster cannot be seen."
+    if facts.operation:
+        return f"Waits: {facts.operation} is under way."
+    if facts.moving:
+        return "Waits: partitions are on the move."
+    if any(facts.now_ms - each.at_ms < COOL_DOWN_MS for each in tried):
+        return f"Waits: something else was healed within {COOL_DOWN_MS // 60_000} minutes."
+    if any(each.is_flapping for each in facts.brokers):
+        return "Waits: a broker comes and goes."
+    missing = len(facts.missing)
+    if missing > (1 if rule.kind is Kind.BROKER_GONE else 0):
+        return f"{missing} brokers are away at once: a person decides." if missing > 1 else "Waits: a broker is away."
+    return ""
+
+
+def why_unsafe(
+    targets: Mapping[TopicPartition, tuple[int, ...]],
+    in_sync: Mapping[TopicPartition, InSync],
+    alive: frozenset[int],
+) -> dict[TopicPartition, str]:
+    """Those that are left alone, with why: nothing goes below its minimum, and no last copy is given up.
+
+    A partition whose records are on a broker that is away, and nowhere else, waits for that broker.
+    """
+    found = {}
+    for place, target in targets.items():
+        state = in_sync.get(place)
+        there = set(state.isr) & alive if state else set()
+        if not state or not there:
+            found[place] = "Its records are on brokers that are away, and nowhere else."
+        elif len(target) < state.needed or not set(target) <= alive:
+            found[place] = "It would have fewer replicas than acks=all needs."
+        elif len(there) < state.needed and not there <= set(target):
+            found[place] = "It is below its minimum, so none of its replicas in sync is moved."
+    return found

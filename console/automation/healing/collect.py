@@ -1,0 +1,152 @@
+"""The collector's part: troubles that have lasted become proposals, one for each cause; some are carried out.
+
+What is proposed is withdrawn when its cause is over, and expires when nobody decides. What is carried out without a
+person is done in the name of who allowed it, by the plan a person would confirm: rights, read-only mode, rules of
+changes and the audit count as ever.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError
+
+from console.automation.healing import queue
+from console.automation.healing.acting import AGAIN_MS, Tried, why_not_act
+from console.automation.healing.gather import facts_now
+from console.automation.healing.kinds import Kind, Mode, Rule
+from console.automation.healing.models import Proposal, kept_rules, rules_now
+from console.automation.healing.remedy import NoRemedy, Remedy, carry_out, remedy_of
+from console.automation.healing.symptoms import Facts, Symptom
+from console.automation.healing.watch import Found, Watch
+from console.kit.access.reach import Resource
+from console.kit.access.read_only import why_read_only
+from console.kit.access.rights import Right, has_right, reach_of
+from console.kit.common.databases import cluster_atomic
+from console.kit.gateway.errors import GatewayError
+from console.kit.plans.digest import digest_of
+from console.kit.plans.gate import the_gate
+from console.kit.plans.plan import Confirmation, NotConfirmedError
+from console.kit.plans.posted import Posted, posting
+
+INTERVAL_SECONDS = 10.0
+#: What had no remedy, or a cluster that did not answer, is not asked again before.
+ASKED_AGAIN_MS = 300_000
+
+logger = logging.getLogger(__name__)
+
+
+class HealingWatch:
+    """For one thread."""
+
+    def __init__(self, clock_ms: Callable[[], int]):
+        self._now_ms = clock_ms
+        self._watch = Watch()
+        #: Cause → until when nothing is proposed for it, and why.
+        self._without: dict[str, tuple[int, str]] = {}
+
+    def look(self) -> bool:
+        """Whether the queue is another."""
+        rules = rules_now()
+        if all(rule.mode is Mode.OFF for rule in rules.values()) and not queue.open_proposals():
+            return False
+        facts = facts_now(self._now_ms())
+        found = self._watch.look(facts, rules)
+        is_news = found.present is not None and self._go_on(found, rules, facts)
+        if is_news:
+            queue.announce(facts.now_ms)
+        queue.note_watch(found, self._remedyless(found, facts.now_ms), facts.now_ms)
+        return is_news
+
+    def _go_on(self, found: Found, rules: Mapping[Kind, Rule], facts: Facts) -> bool:
+        ended = queue.end_what_is_over(found.present or (), found.held, facts, rules)
+        proposed = [each for each in found.due if self._propose(each, rules[each.kind], facts.now_ms)]
+        return self._act(found, rules, facts) or ended or bool(proposed)
+
+    def _remedyless(self, found: Found, now_ms: int) -> dict[str, str]:
+        causes = {each.cause for each in found.due}
+        self._without = {cause: it for cause, it in self._without.items() if cause in causes and it[0] > now_ms}
+        return {cause: why for cause, (_, why) in self._without.items()}
+
+    def _propose(self, symptom: Symptom, rule: Rule, now_ms: int) -> bool:
+        """True if there is one more."""
+        if queue.is_known(symptom.cause, now_ms) or self._rests(symptom.cause, now_ms):
+            return False
+        remedy = self._asked(symptom.cause, symptom.kind, symptom.subject, rule, now_ms)
+        if remedy is None:
+            return False
+        try:
+            with cluster_atomic():
+                queue.propose(symptom, remedy.outlook, now_ms)
+        except IntegrityError:
+            return False  # another collector was quicker
+        return True
+
+    def _rests(self, cause: str, now_ms: int) -> bool:
+        return self._without.get(cause, (0, ""))[0] > now_ms
+
+    def _asked(self, cause: str, kind: Kind, subject: int | None, rule: Rule, now_ms: int) -> Remedy | None:
+        try:
+            found = remedy_of(kind, subject, rule)
+        except GatewayError as error:
+            found = NoRemedy(f"The cluster did not answer: {error}")
+        if isinstance(found, Remedy):
+            return found
+        self._without[cause] = now_ms + ASKED_AGAIN_MS, found.why
+        return None
+
+    def _act(self, found: Found, rules: Mapping[Kind, Rule], facts: Facts) -> bool:
+        """At most one of what is due; True if it was tried."""
+        due = {each.cause for each in found.due}
+        kept = kept_rules()
+        for proposal in queue.open_proposals():
+            kind = Kind(proposal.kind)
+            why = why_not_act(rules[kind], proposal.cause, facts, _tried(facts.now_ms))
+            if not why and proposal.cause not in due:
+                why = "Waits: whether it is still so is not certain."
+            if not why and self._rests(proposal.cause, facts.now_ms):
+                why = self._without[proposal.cause][1]
+            person = kept[kind].actor if kind in kept else None
+            why = why or why_read_only() or _why_not_in_name_of(person)
+            if why or person is None:
+                queue.say(proposal, why if rules[kind].mode is Mode.ACT else "")
+                continue
+            self._carry_out(proposal, person, rules[kind], facts.now_ms)
+            return True
+        return False
+
+    def _carry_out(self, proposal: Proposal, actor: User, rule: Rule, now_ms: int) -> None:
+        """Once begun it is not tried again by itself, whatever comes of it: that is written down first."""
+        remedy = self._asked(proposal.cause, rule.kind, proposal.subject, rule, now_ms)
+        if remedy is not None and (hold := the_gate().outlook(remedy.plan)):
+            self._without[proposal.cause] = now_ms + ASKED_AGAIN_MS, f"Waits: {hold.sentence}"
+            remedy = None
+        if remedy is None:
+            queue.say(proposal, self._without[proposal.cause][1])
+            return
+        queue.note_tried(proposal, now_ms)
+        note = f"Without a person, by self-healing: {proposal.reason}"
+        try:
+            with posting(Posted("", note=note)):
+                refused = carry_out(actor, remedy, Confirmation(digest_of(remedy.plan, actor), remedy.plan.typed_name))
+        except (NotConfirmedError, GatewayError) as error:
+            logger.warning("self-healing: %s: %s", proposal.cause, error)
+            queue.say(proposal, f"It could not be done without a person: {error}")
+            return
+        queue.end(proposal, Proposal.State.DONE, queue.told(remedy, refused), actor.get_username(), now_ms)
+
+
+def _tried(now_ms: int) -> list[Tried]:
+    rows = Proposal.objects.filter(tried_at_ms__gt=now_ms - AGAIN_MS).values_list("cause", "tried_at_ms")
+    return [Tried(*row) for row in rows]
+
+
+def _why_not_in_name_of(actor: User | None) -> str:
+    """An account may be closed, or lose its rights, after it has allowed it."""
+    if (
+        actor is None
+        or not has_right(actor, Right.OPERATE)
+        or reach_of(actor).is_limited(Resource.TOPIC, Right.OPERATE)
+    ):
+        return "Who allowed it may not do this any more: somebody who may has to allow it anew."
+    return ""

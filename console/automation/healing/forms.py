@@ -1,0 +1,43 @@
+"""What a person may say of a kind of trouble."""
+
+from typing import Any
+
+from django import forms
+
+from console.automation.healing.kinds import MINUTES_MAX, MINUTES_MIN, WORDS, Mode, Rule
+
+_MODES = [
+    (Mode.OFF.value, "off"),
+    (Mode.PROPOSE.value, "propose: a person confirms"),
+    (Mode.ACT.value, "act: done without a person, in your name"),
+]
+_MEGABYTE = 1_000_000
+
+
+class RuleForm(forms.Form):
+    mode = forms.ChoiceField(label="What is done", choices=_MODES)
+    minutes = forms.IntegerField(
+        label="When it has lasted, minutes", min_value=MINUTES_MIN, max_value=MINUTES_MAX,
+        help_text="Time in which the console did not look does not count.",
+    )  # fmt: skip
+
+    def __init__(self, before: Rule, *args: Any, **named: Any):
+        initial = {"mode": before.mode.value, "minutes": before.minutes, "limit": before.limit,
+                   "rate": before.rate // _MEGABYTE}  # fmt: skip
+        super().__init__(*args, initial=initial, **named)
+        self._before, words = before, WORDS[before.kind]
+        if words.limit:
+            self.fields["limit"] = forms.IntegerField(
+                label=words.limit, min_value=words.limit_min, max_value=words.limit_max
+            )
+        if words.copies:
+            self.fields["rate"] = forms.IntegerField(
+                label="Copied at most, MB/s on each broker", min_value=1, max_value=100_000
+            )
+
+    @property
+    def rule(self) -> Rule:
+        """When it is valid."""
+        said, before = self.cleaned_data, self._before
+        rate = said["rate"] * _MEGABYTE if "rate" in said else before.rate
+        return Rule(before.kind, Mode(said["mode"]), said["minutes"], said.get("limit", before.limit), rate)

@@ -1,0 +1,54 @@
+"""What is said of a kind of trouble, as a plan. Pure."""
+
+from collections.abc import Iterable
+
+from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS
+from console.automation.healing.kinds import WORDS, Mode, Rule
+from console.kit.common.figures import size
+from console.kit.plans.plan import Line, Plan
+
+ACTION, OBJECT_TYPE = "set self-healing", "self-healing"
+
+
+def rule_plan(before: Rule, after: Rule, actor_before: str, actor: str) -> Plan:
+    """`actor_before`: in whose name it acts now, empty if nobody's."""
+    return Plan(
+        action=ACTION,
+        object_type=OBJECT_TYPE,
+        object_name=after.kind.value,
+        lines=tuple(_lines(before, after, actor_before, actor)),
+        read=(f"{before} {actor_before}",),
+        touches=tuple(_touches(after)),
+        undo="set it back: the audit keeps what it was.",
+    )
+
+
+def _lines(before: Rule, after: Rule, actor_before: str, actor: str) -> Iterable[Line]:
+    pairs = {
+        "mode": (before.mode.value, after.mode.value),
+        "after, minutes": (before.minutes, after.minutes),
+        "limit, %": (before.limit, after.limit),
+        "copied, per second": (size(before.rate), size(after.rate)),
+        "in the name of": (
+            actor_before if before.mode is Mode.ACT else "",
+            actor if after.mode is Mode.ACT else "",
+        ),
+    }
+    return (Line(name, old, new) for name, (old, new) in pairs.items() if old != new)
+
+
+def _touches(after: Rule) -> Iterable[str]:
+    words = WORDS[after.kind]
+    if after.mode is Mode.OFF:
+        yield "Nothing is proposed any more, and what is proposed is withdrawn."
+        return
+    yield f"{words.trouble}, for {after.minutes} minutes in which the console saw it: {words.remedy}."
+    if after.mode is Mode.PROPOSE:
+        yield "That is proposed, as a plan, and a person confirms it."
+        return
+    yield (
+        "It is done without a person, in your name, as long as you may do it: one at a time, "
+        f"{COOL_DOWN_MS // 60_000} minutes apart, the same cause once in {AGAIN_MS // 3_600_000} hours, and not while "
+        "another long operation or a move is under way. Rules of changes and read-only mode hold it up as they would "
+        "you."
+    )

@@ -1,0 +1,178 @@
+"""Which troubles there are that have a remedy, and why nothing is said of the others. Pure.
+
+What looks like one broker's trouble and is more than that (a rack, a network, a restart by plan) is held back with a
+sentence: to copy replicas about would add to it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from console.automation.healing.kinds import Kind, Rule
+from console.cluster.placement.sentences import count_of, ids
+
+#: What was seen longer ago says nothing about now.
+FRESH_MS = 15_000
+#: Who came back within that has not shown yet that it stays.
+CALM_MS = 300_000
+#: Less than that of traffic makes no broker hot: bytes a second.
+HOT_FROM = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerSeen:
+    """`changed_at_ms`: when it came or went. `preferred_elsewhere`: partitions it should lead and does not."""
+
+    broker_id: int
+    rack: str = ""
+    is_registered: bool = True
+    changed_at_ms: int = 0
+    is_flapping: bool = False
+    #: Somebody has stopped its process here.
+    is_stopped_by_wish: bool = False
+    replicas: int = 0
+    preferred: int = 0
+    preferred_elsewhere: int = 0
+    disk_used_percent: float | None = None
+    bytes_per_second: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """`operation`: what long change of processes is under way; `moving`: partitions are on the move."""
+
+    now_ms: int
+    seen_at_ms: int
+    brokers: tuple[BrokerSeen, ...] = ()
+    #: Partitions that lack a replica in sync, or a leader.
+    lacking: int = 0
+    operation: str = ""
+    moving: bool = False
+    error: str = ""
+
+    @property
+    def is_blind(self) -> bool:
+        return bool(self.error) or not 0 <= self.now_ms - self.seen_at_ms <= FRESH_MS
+
+    @property
+    def missing(self) -> list[BrokerSeen]:
+        return [each for each in self.brokers if not each.is_registered]
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """`cause` names the trouble as long as it lasts; `subject` is the broker it is about, None for all of them."""
+
+    kind: Kind
+    cause: str
+    sentence: str
+    subject: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    symptoms: tuple[Symptom, ...] = ()
+    #: Why nothing of this kind is proposed, where there would be something to say.
+    held: Mapping[Kind, str] = field(default_factory=dict)
+
+
+def look(facts: Facts, rules: Mapping[Kind, Rule]) -> Seen:
+    """What is wrong now, whatever its mode and however long it has been so. Not to be asked while `facts.is_blind`."""
+    if facts.operation:
+        return Seen(held=dict.fromkeys(Kind, f"{facts.operation} is under way: what it does is no trouble."))
+    gone, why_not = _gone(facts)
+    found = list(gone)
+    held = {Kind.BROKER_GONE: why_not} if why_not else {}
+    unsettled = _why_unsettled(facts)
+    for kind, judge in ((Kind.LEADERS, _leaders), (Kind.DISK, _disks), (Kind.HOT, _hot)):
+        symptoms = list(judge(facts, rules[kind]))
+        if symptoms and unsettled:
+            held[kind] = unsettled
+        else:
+            found += symptoms
+    return Seen(tuple(found), held)
+
+
+def _why_unsettled(facts: Facts) -> str:
+    """While something is broken, or moves anyway, nothing is evened out."""
+    if facts.missing:
+        return f"{_brokers(facts.missing)} away: what is uneven may be so by that."
+    if facts.lacking:
+        return f"{count_of(facts.lacking, 'partition')} short of replicas in sync or of a leader: those come first."
+    if facts.moving:
+        return "Partitions are on the move: what will be uneven is seen when they have arrived."
+    return ""
+
+
+def _gone(facts: Facts) -> tuple[list[Symptom], str]:
+    missing = [each for each in facts.missing if each.replicas]
+    if not missing:
+        return [], ""
+    if len(facts.missing) * 2 >= len(facts.brokers):
+        return [], f"{_brokers(missing)} away, half of all or more: so few cannot carry what the others held."
+    rack = _lost_rack(facts)
+    if rack:
+        return [], f"Every broker of rack {rack} is away: that is a rack, not a broker, and comes back as one."
+    wanted = [each for each in missing if each.is_stopped_by_wish]
+    found = [
+        Symptom(
+            Kind.BROKER_GONE,
+            f"broker {each.broker_id} gone",
+            f"Broker {each.broker_id} is away and holds {count_of(each.replicas, 'replica')}.",
+            each.broker_id,
+        )
+        for each in missing
+        if not each.is_stopped_by_wish
+    ]
+    why = f"{_brokers(wanted)} stopped by hand: start it, or drain and remove it." if wanted else ""
+    return found, why
+
+
+def _lost_rack(facts: Facts) -> str:
+    """A rack of several brokers that are all away, if there are others."""
+    racks = Counter(each.rack for each in facts.brokers if each.rack)
+    away = Counter(each.rack for each in facts.missing if each.rack)
+    lost = [rack for rack, count in away.items() if count == racks[rack] and count > 1]
+    return lost[0] if lost and len(racks) > 1 else ""
+
+
+def _leaders(facts: Facts, rule: Rule) -> Iterable[Symptom]:
+    """Of brokers that have been there for a while: to give leaders to one that may leave again helps nobody."""
+    behind = [
+        each
+        for each in facts.brokers
+        if is_calm(each, facts.now_ms)
+        and each.preferred_elsewhere
+        and each.preferred_elsewhere * 100 > rule.limit * each.preferred
+    ]
+    if behind:
+        count = count_of(sum(each.preferred_elsewhere for each in behind), "partition")
+        where = f"broker{'' if len(behind) == 1 else 's'} {ids(each.broker_id for each in behind)}"
+        yield Symptom(Kind.LEADERS, "leaders", f"{count} preferred on {where} led by others.")
+
+
+def _disks(facts: Facts, rule: Rule) -> Iterable[Symptom]:
+    told = [each for each in facts.brokers if each.is_registered and each.disk_used_percent is not None]
+    for each in told:
+        used = each.disk_used_percent or 0.0
+        if used > rule.limit and len(told) > 1 and min(one.disk_used_percent or 0.0 for one in told) < rule.limit:
+            sentence = f"A disk of broker {each.broker_id} is {used:.0f} % used, more than {rule.limit} %."
+            yield Symptom(Kind.DISK, f"disk of broker {each.broker_id}", sentence, each.broker_id)
+
+
+def _hot(facts: Facts, rule: Rule) -> Iterable[Symptom]:
+    rates = {each.broker_id: each.bytes_per_second or 0.0 for each in facts.brokers if each.is_registered}
+    mean = sum(rates.values()) / len(rates) if rates else 0.0
+    for broker_id, rate in rates.items():
+        if rate >= HOT_FROM and rate * 100 > rule.limit * mean:
+            sentence = f"Broker {broker_id} takes {rate / mean:.1f} times what brokers take on the average."
+            yield Symptom(Kind.HOT, f"broker {broker_id} hot", sentence, broker_id)
+
+
+def is_calm(broker: BrokerSeen, now_ms: int) -> bool:
+    return broker.is_registered and not broker.is_flapping and now_ms - broker.changed_at_ms >= CALM_MS
+
+
+def _brokers(brokers: Iterable[BrokerSeen]) -> str:
+    found = [each.broker_id for each in brokers]
+    return f"Broker{'' if len(found) == 1 else 's'} {ids(found)} {'is' if len(found) == 1 else 'are'}"

@@ -1,0 +1,59 @@
+"""How long each trouble has lasted under somebody's eyes. Pure.
+
+Only time counts in which it was looked: a collector that was away does not know whether a broker was, too. A trouble
+that is over for one look begins anew, so one that comes and goes is never old.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from console.automation.healing.kinds import Kind, Mode, Rule
+from console.automation.healing.symptoms import Facts, Symptom, look
+
+#: Looks further apart than that leave a hole in what is known.
+GAP_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A trouble that has not lasted long enough."""
+
+    symptom: Symptom
+    due_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`present`: causes that are so now, None where that could not be seen. `due` have lasted as long as they must."""
+
+    present: frozenset[str] | None = None
+    due: tuple[Symptom, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    held: Mapping[Kind, str] = field(default_factory=dict)
+
+
+class Watch:
+    def __init__(self) -> None:
+        self._since_ms: dict[str, int] = {}
+        self._looked_at_ms = 0
+
+    def look(self, facts: Facts, rules: Mapping[Kind, Rule]) -> Found:
+        if facts.is_blind:
+            return Found(held=dict.fromkeys(Kind, "What is true now is not known: the cluster could not be seen."))
+        if not 0 <= facts.now_ms - self._looked_at_ms <= GAP_MS:
+            self._since_ms.clear()
+        self._looked_at_ms = facts.now_ms
+        seen = look(facts, rules)
+        self._since_ms = {each.cause: self._since_ms.get(each.cause, facts.now_ms) for each in seen.symptoms}
+        due, waiting = [], []
+        for each in seen.symptoms:
+            rule = rules[each.kind]
+            due_at_ms = self._since_ms[each.cause] + rule.minutes * 60_000
+            if rule.mode is Mode.OFF:
+                continue
+            if facts.now_ms >= due_at_ms:
+                due.append(each)
+            else:
+                waiting.append(Waiting(each, due_at_ms))
+        present = frozenset(self._since_ms)
+        return Found(present, tuple(due), tuple(waiting), seen.held)

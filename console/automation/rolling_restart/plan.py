@@ -1,0 +1,125 @@
+"""A rolling restart as a plan: who is restarted, and what the guard says of each broker's absence. Pure.
+
+One broker is away at a time and all are in sync before the next is taken, so each partition is judged as if whole.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from console.cluster.placement.sentences import count_of
+from console.kit.plans.plan import Line, Plan
+
+ACTION = "begin rolling restart"
+OBJECT_TYPE, OBJECT_NAME = "rolling restart", "all brokers"
+UNDER_WAY = "A rolling restart is under way already."
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A partition without a replica to spare, and what it comes to while `broker_id` is away."""
+
+    topic: str
+    partition: int
+    broker_id: int
+    meaning: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+OFFLINE = "offline"
+REFUSES = "below min.insync.replicas: acks=all is refused"
+UNKNOWN = "min.insync.replicas is not known: acks=all may be refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    name: str
+    broker_id: int
+    is_controller: bool
+    leader_count: int
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RestartPlan:
+    """`away` are brokers that are away already: while one is, none is taken. `doubt`: why this may be wrong."""
+
+    brokers: tuple[Planned, ...]
+    away: tuple[int, ...] = ()
+    doubt: str = ""
+
+    @property
+    def broker_names(self) -> list[str]:
+        return [each.name for each in self.brokers]
+
+    @property
+    def gaps(self) -> list[Gap]:
+        return [gap for broker in self.brokers for gap in broker.gaps]
+
+    @property
+    def partitions_without_spare(self) -> int:
+        """Each counted once, though it may pause for more than one broker."""
+        return len({gap.name for gap in self.gaps})
+
+    def as_plan(self, is_under_way: bool = False) -> Plan:
+        """The order may change when the controller does; who is restarted and what it costs may not."""
+        return Plan(
+            action=ACTION,
+            object_type=OBJECT_TYPE,
+            object_name=OBJECT_NAME,
+            lines=tuple(_lines(self)),
+            read=tuple(_read(self)),
+            touches=tuple(_touches(self)),
+            losses=tuple(_losses(self)),
+            undo=_UNDO,
+            typed_name=OBJECT_NAME if self.gaps or self.doubt else "",
+            obstacle=UNDER_WAY if is_under_way else _away_sentence(self.away),
+        )
+
+
+_UNDO = "it can be paused, and called off: brokers that have been restarted stay so, the others are left as they are."
+
+
+def _lines(planned: RestartPlan) -> Iterable[Line]:
+    if planned.brokers:
+        yield Line("brokers", None, sorted(planned.broker_names))
+        yield Line("accepts gaps", None, bool(planned.gaps))
+
+
+def _read(planned: RestartPlan) -> Iterable[str]:
+    yield f"away={list(planned.away)} doubt={bool(planned.doubt)}"
+    yield from sorted(f"{gap.name} without {gap.broker_id}: {gap.meaning}" for gap in planned.gaps)
+
+
+def _touches(planned: RestartPlan) -> Iterable[str]:
+    yield (
+        f"{count_of(len(planned.brokers), 'broker')} will be stopped and started, one at a time: each hands its "
+        "partitions over, comes back, and has to be in sync everywhere before the next one is taken. The controller "
+        "comes last."
+    )
+    if not (planned.gaps or planned.doubt or planned.away):
+        yield "Clients are told the new leaders and go on; no partition goes below its minimum."
+
+
+def _losses(planned: RestartPlan) -> Iterable[str]:
+    if planned.doubt:
+        yield planned.doubt
+    if count := planned.partitions_without_spare:
+        they = "goes offline or refuses" if count == 1 else "go offline or refuse"
+        yield (
+            f"{count_of(count, 'partition')} without a replica to spare {they} acks=all while a broker of theirs is "
+            "away."
+        )
+
+
+def _away_sentence(away: tuple[int, ...]) -> str:
+    if not away:
+        return ""
+    named = " and ".join(f"broker {each}" for each in away)
+    they = "is" if len(away) == 1 else "are"
+    return (
+        f"{named[0].upper()}{named[1:]} {they} away already, and one broker is away at a time: no other is taken "
+        "before all are back and in sync. Start what is missing, or remove it, first."
+    )

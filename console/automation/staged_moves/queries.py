@@ -1,0 +1,42 @@
+"""What is known here of moves in batches: who sees them, and which partitions are on the move or spoken for."""
+
+from django.contrib.auth.models import User
+from django.http import Http404
+
+from console.automation.staged_moves.models import StagedMove, shown_moves
+from console.cluster.placement.models import OPEN, Reassignment
+from console.cluster.placement.move import flat
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, reach_of
+from console.kit.gateway.group_views import TopicPartition
+
+
+def moves_for(person: User) -> list[StagedMove]:
+    """Those that move nothing beyond reach."""
+    reach = reach_of(person)
+    return [
+        each
+        for each in shown_moves()
+        if all(Right.VIEW in reach.rights_on(Resource.TOPIC, topic) for topic in each.topics)
+    ]
+
+
+def find(number: int) -> StagedMove:
+    """Raises Http404."""
+    found = StagedMove.objects.filter(pk=number).first()
+    if found is None:
+        raise Http404("There is no such move.")
+    return found
+
+
+def batch_of(operation: StagedMove) -> Reassignment | None:
+    """The one of its partitions that is under way."""
+    places = flat(operation.wanted).keys()
+    return next(
+        (each for each in Reassignment.objects.filter(state__in=OPEN) if places & flat(each.wanted).keys()), None
+    )
+
+
+def spoken_for() -> set[TopicPartition]:
+    """Partitions of all that are open."""
+    return {place for each in StagedMove.open_ones() for place in flat(each.wanted)}

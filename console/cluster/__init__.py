@@ -1,0 +1,1 @@
+"""The parts of a cluster, each shown and changed: topics, brokers, records, access lists, quotas and more."""

@@ -1,0 +1,202 @@
+"""Who gains and who loses what by a change of rules: every principal that is known, decided before and after. Pure."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from console.kit.gateway.acl_decisions import Decisions, with_changes
+from console.kit.gateway.acl_views import (
+    ANY_HOST,
+    ANYBODY,
+    CLUSTER_NAME,
+    OPERATIONS,
+    WILDCARD,
+    AclRule,
+    AclView,
+    in_words,
+)
+
+#: Of principal, host and names that are alike: about a second. Beyond it the page says that there are more.
+COMPARED_MAX = 20_000
+_CLUSTER, _ALTER = "CLUSTER", "ALTER"
+#: Those that no rule names.
+ANY_OTHER = "any other"
+#: Names told of one effect.
+_NAMED_MAX = 3
+
+#: Type of resource → the names that are known of it.
+Names = Callable[[str], Collection[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Rules that come, and rules that go."""
+
+    added: tuple[AclRule, ...] = ()
+    removed: tuple[AclRule, ...] = ()
+
+    @classmethod
+    def real(cls, view: AclView, added: Collection[AclRule], removed: Collection[AclRule]) -> "Change":
+        """What of it makes a difference now, sorted."""
+        there = set(view.rules)
+        return cls(tuple(sorted(set(added) - there)), tuple(sorted(set(removed) & there - set(added))))
+
+    @property
+    def inverse(self) -> "Change":
+        return Change(self.removed, self.added)
+
+    @property
+    def rules(self) -> tuple[AclRule, ...]:
+        return (*self.added, *self.removed)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Effect:
+    """`host` ANY_HOST: from wherever no rule of its own says otherwise. `names` are sorted, and as they are told: or…
+    is whatever begins so."""
+
+    principal: str
+    gains: bool
+    resource: str
+    operations: tuple[str, ...]
+    names: tuple[str, ...]
+    host: str = ANY_HOST
+
+    def __str__(self) -> str:
+        done = ", ".join(map(in_words, self.operations))
+        where = "" if self.host == ANY_HOST else f" from {self.host}"
+        return f"{who(self.principal)} {'gains' if self.gains else 'loses'} {done} on {self.on_what}{where}"
+
+    @property
+    def on_what(self) -> str:
+        if self.resource == _CLUSTER:
+            return "the cluster"
+        more = f" and {len(self.names) - _NAMED_MAX} more" if len(self.names) > _NAMED_MAX else ""
+        return f"{in_words(self.resource)} {', '.join(self.names[:_NAMED_MAX])}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What was found, and whether that is all."""
+
+    found: tuple[Effect, ...]
+    is_whole: bool = True
+
+    @property
+    def losses(self) -> tuple[Effect, ...]:
+        return tuple(each for each in self.found if not each.gains)
+
+
+def who(principal: str) -> str:
+    return "everybody else" if principal == ANYBODY else principal
+
+
+def concerned(view: AclView, change: Change, known: Collection[str]) -> Collection[str]:
+    """All `known` where a rule is about everybody, or decides what holds without rules; else those that are named."""
+    named = {each.principal for each in change.rules}
+    return {*named, *known, ANYBODY} if view.allows_if_none or ANYBODY in named else named
+
+
+def effects(view: AclView, change: Change, asked: Collection[str], names: Names) -> Effects:
+    """What the change means to the principals `asked`."""
+    before, after = Decisions(view), Decisions(with_changes(view, change.added, change.removed))
+    places, labels = _places(view, change, asked, names), _labels(change, names)
+    differences: dict[tuple[str, bool, str, str, str], list[str]] = {}
+    for principal, host, resource, alike in islice(places, COMPARED_MAX):
+        for operation, gains in _differences(before, after, principal, host, resource, alike[0]).items():
+            told = differences.setdefault((principal, gains, resource, host, operation), [])
+            told.extend(labels.get((resource, each), each) for each in alike)
+    return Effects(_grouped(differences), next(places, None) is None)
+
+
+def _labels(change: Change, names: Names) -> dict[tuple[str, str], str]:
+    """How a rule's own name is told, where it stands for others and no resource is called so."""
+    known = {resource: frozenset(names(resource)) for resource in {each.resource for each in change.rules}}
+    told = {}
+    for each in sorted(change.rules, key=lambda rule: not rule.is_prefixed):
+        if each.is_prefixed and each.name not in known[each.resource]:
+            told[each.resource, each.name] = f"{each.name}…"
+        elif each.name == WILDCARD:
+            told[each.resource, WILDCARD] = ANY_OTHER
+    return told
+
+
+def hosts_of(rules: Collection[AclRule]) -> tuple[str, ...]:
+    """Any other, and each that a rule names."""
+    return ANY_HOST, *sorted({each.host for each in rules} - {ANY_HOST})
+
+
+def who_may_alter(view: AclView) -> frozenset[str]:
+    """Those that may change access lists from somewhere; everybody is one of them."""
+    rules = [each for each in view.rules if each.resource == _CLUSTER]
+    decisions, hosts = Decisions(view), hosts_of(rules)
+    asked = {each.principal for each in rules} | (view.super_users or frozenset()) | {ANYBODY}
+
+    def may(principal: str, host: str) -> bool:
+        return _ALTER in decisions.allowed(principal, host, _CLUSTER, CLUSTER_NAME)
+
+    return frozenset(each for each in asked if any(may(each, host) for host in hosts))
+
+
+def _differences(
+    before: Decisions, after: Decisions, principal: str, host: str, resource: str, name: str
+) -> dict[str, bool]:
+    """Operation → whether it is allowed then; not what happens from any host, too."""
+
+    def at(place: str) -> Mapping[str, bool]:
+        was, then = before.allowed(principal, place, resource, name), after.allowed(principal, place, resource, name)
+        return {each: each in then for each in OPERATIONS[resource] if (each in was) is not (each in then)}
+
+    found = at(host)
+    if not found or host == ANY_HOST:
+        return dict(found)
+    anywhere = at(ANY_HOST)
+    return {each: gains for each, gains in found.items() if anywhere.get(each) is not gains}
+
+
+def _places(
+    view: AclView, change: Change, asked: Collection[str], names: Names
+) -> Iterator[tuple[str, str, str, Sequence[str]]]:
+    """Names that the same rules are about come together: what holds for one of them holds for all."""
+    rules, hosts = change.rules, hosts_of(change.rules)
+    for resource in sorted({each.resource for each in rules}):
+        about = [each for each in rules if each.resource == resource]
+        kinds = _alike([*view.rules, *rules], resource, _met(about, names(resource)))
+        for principal in sorted(asked):
+            for alike in kinds:
+                for host in hosts:
+                    yield principal, host, resource, alike
+
+
+def _alike(rules: Collection[AclRule], resource: str, names: Collection[str]) -> list[list[str]]:
+    about = [each for each in rules if each.resource == resource]
+    literals = {each.name for each in about if not each.is_prefixed}
+    prefixes = {each.name for each in about if each.is_prefixed}
+    lengths = sorted({len(each) for each in prefixes})
+    found: dict[tuple[object, ...], list[str]] = {}
+    for name in sorted(names):
+        met = [length for length in lengths if length <= len(name) and name[:length] in prefixes]
+        own = name if name in literals else None
+        found.setdefault((own, *(name[:length] for length in met)), []).append(name)
+    return list(found.values())
+
+
+def _met(rules: Collection[AclRule], names: Collection[str]) -> set[str]:
+    """The names that rules are about, and those they are called by."""
+    own = {each.name for each in rules}
+    if any(each.name == WILDCARD and not each.is_prefixed for each in rules):
+        return own | set(names)
+    prefixes = tuple({each.name for each in rules if each.is_prefixed})
+    return own | {each for each in names if each.startswith(prefixes)}
+
+
+def _grouped(differences: Mapping[tuple[str, bool, str, str, str], list[str]]) -> tuple[Effect, ...]:
+    """Operations that change on the same names are told together; losses first."""
+    together: dict[tuple[str, bool, str, str, tuple[str, ...]], list[str]] = {}
+    for (principal, gains, resource, host, operation), found in differences.items():
+        together.setdefault((principal, gains, resource, host, tuple(sorted(found))), []).append(operation)
+    told = [
+        Effect(principal, gains, resource, tuple(operations), found, host)
+        for (principal, gains, resource, host, found), operations in together.items()
+    ]
+    return tuple(sorted(told, key=lambda each: (each.gains, each)))

@@ -1,0 +1,42 @@
+"""Rules as JSON: what takes a change back, and what a form sends to make a plan anew. Pure."""
+
+import hashlib
+import json
+from dataclasses import astuple, fields
+
+from console.cluster.acls.effects import Change
+from console.kit.gateway.acl_views import AclRule, binding_of
+
+_FIELDS = len(fields(AclRule))
+
+
+def rule_id(rule: AclRule) -> str:
+    """Short enough for an address that names a hundred; which rule it is, is asked of those there are."""
+    return hashlib.sha256("\0".join(astuple(rule)).encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def as_values(change: Change) -> dict[str, list[tuple[str, ...]]]:
+    return {"added": [astuple(each) for each in change.added], "removed": [astuple(each) for each in change.removed]}
+
+
+def as_text(change: Change) -> str:
+    return json.dumps(as_values(change))
+
+
+def change_of(values: object) -> Change:
+    """Raises ValueError for what is no change of rules. Whether there can be such rules the cluster says."""
+    rules = [values.get(which, []) if isinstance(values, dict) else None for which in ("added", "removed")]
+    if not all(isinstance(each, list) for each in rules):
+        raise ValueError("no change of rules")
+    return Change(*(tuple(map(_rule, each or ())) for each in rules))
+
+
+def _rule(values: object) -> AclRule:
+    if not isinstance(values, list | tuple) or len(values) != _FIELDS or not all(isinstance(e, str) for e in values):
+        raise ValueError("no rule")
+    rule = AclRule(*values)
+    try:
+        binding_of(rule)
+    except KeyError as error:
+        raise ValueError(f"no rule has {error}") from error
+    return rule

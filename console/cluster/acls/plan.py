@@ -1,0 +1,125 @@
+"""A change of access lists as a plan: the rules, who gains or loses what by name, and who would be locked out. Pure."""
+
+from collections.abc import Collection, Iterator
+from itertools import groupby, islice
+
+from console.cluster.acls.effects import Change, Effect, Effects, effects, who, who_may_alter
+from console.kit.gateway.acl_decisions import with_changes
+from console.kit.gateway.acl_views import ANY_HOST, AclRule, AclView, in_words
+from console.kit.gateway.commands import shell_command
+from console.kit.plans.plan import Line, Plan
+
+OBJECT_TYPE, OBJECT_NAME = "access lists", "cluster"
+CREATE, DELETE, CHANGE = "create access rules", "delete access rules", "change access rules"
+#: Rules in one plan: what a person can still be shown, and a few seconds of a cluster's work.
+RULES_MAX = 1_000
+#: What is typed to confirm that the way back may be cut off.
+LOCK_OUT = "lock out"
+_CLUSTER = "CLUSTER"
+_COMMANDS_MAX = 5
+_NAMED_MAX = 5
+_OPTIONS = {
+    "TOPIC": "topic",
+    "GROUP": "group",
+    "TRANSACTIONAL_ID": "transactional-id",
+    "DELEGATION_TOKEN": "delegation-token",
+    "USER": "user-principal",
+}
+
+
+def change_plan(view: AclView, change: Change, found: Effects, bootstrap_servers: str) -> Plan:
+    """`found`: what `effects` says of it."""
+    losses = lock_outs(view, change) if len(change.rules) <= RULES_MAX else ()
+    return Plan(
+        action=_action(change),
+        object_type=OBJECT_TYPE,
+        object_name=OBJECT_NAME,
+        lines=(
+            *(Line(str(each), None, "a rule") for each in change.added),
+            *(Line(str(each), "a rule", None) for each in change.removed),
+        ),
+        # Which names there are changes by itself; who may do what else than before does not.
+        read=tuple(_in_short(each) for each in found.found),
+        touches=_touches(view, found),
+        losses=losses,
+        undo="" if not change.rules else "the rules as they were are kept, and can be put back from the page of rules.",
+        command="\n".join(commands(change, bootstrap_servers)),
+        about=tuple(sorted({_about(each) for each in change.rules})),
+        typed_name=LOCK_OUT if losses else "",
+        obstacle=f"A plan has at most {RULES_MAX:,} rules: choose fewer." if len(change.rules) > RULES_MAX else "",
+    )
+
+
+def lock_outs(view: AclView, change: Change) -> tuple[str, ...]:
+    """What cannot be mended from here afterwards."""
+    found = []
+    if view.own_principal:
+        own = effects(view, change, [view.own_principal], lambda _: ())
+        found += [f"The console itself: {each}." for each in own.losses if each.resource == _CLUSTER]
+    before = who_may_alter(view)
+    if before and not who_may_alter(with_changes(view, change.added, change.removed)):
+        names = ", ".join(who(each) for each in sorted(before)[:_NAMED_MAX])
+        but = "" if view.super_users is not None else " but super users, whom this cluster does not tell"
+        found.append(f"Nobody could change access lists any more{but}: now {names} may.")
+    return tuple(found)
+
+
+def _touches(view: AclView, found: Effects) -> tuple[str, ...]:
+    sentences = []
+    if not found.found:
+        sentences.append("Nobody who is known gains or loses anything by it: other rules decide the same.")
+    if not found.is_whole:
+        sentences.append("There are more principals and names than could be looked at: others may be concerned, too.")
+    if view.super_users is None:
+        sentences.append("Who is a super user, and so not bound by rules, this cluster does not tell.")
+    if not view.own_principal:
+        sentences.append("Who the console itself is to this cluster is not known: look whether it is concerned.")
+    sentences.append("Brokers hear of it within moments; connections that are open are decided anew.")
+    return tuple(sentences)
+
+
+def _in_short(effect: Effect) -> str:
+    done = ",".join(effect.operations)
+    return f"{effect.principal} {'+' if effect.gains else '-'} {effect.resource} {done} {effect.host}"
+
+
+def _about(rule: AclRule) -> str:
+    return f"{rule.name}*" if rule.is_prefixed else rule.name
+
+
+def _action(change: Change) -> str:
+    return CHANGE if change.added and change.removed else DELETE if change.removed else CREATE
+
+
+def commands(change: Change, bootstrap_servers: str) -> Iterator[str]:
+    """As many as a page has room for; operations of one rule in one line."""
+    lines = [
+        _command(verb, list(rules), bootstrap_servers)
+        for verb, chosen in (("add", change.added), ("remove", change.removed))
+        for _, rules in groupby(sorted(chosen, key=_apart), key=_apart)
+    ]
+    yield from islice(lines, _COMMANDS_MAX)
+    if len(lines) > _COMMANDS_MAX:
+        yield f"# and {len(lines) - _COMMANDS_MAX} more like these"
+
+
+def _apart(rule: AclRule) -> tuple[str, ...]:
+    return rule.resource, rule.name, rule.pattern, rule.principal, rule.permission, rule.host
+
+
+def _command(verb: str, rules: Collection[AclRule], bootstrap_servers: str) -> str:
+    (rule, *_) = rules
+    side = "allow" if rule.allows else "deny"
+    about: dict[str, object] = {"cluster": True}
+    if rule.resource in _OPTIONS:
+        about = {_OPTIONS[rule.resource]: [rule.name]}
+    options = {
+        verb: True,
+        "force": verb == "remove",
+        f"{side}-principal": [rule.principal],
+        f"{side}-host": None if rule.host == ANY_HOST else [rule.host],
+        "operation": [in_words(each.operation) for each in rules],
+        **about,
+        "resource-pattern-type": "prefixed" if rule.is_prefixed else None,
+    }
+    return shell_command("kafka-acls", bootstrap_servers, options)

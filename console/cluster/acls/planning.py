@@ -1,0 +1,51 @@
+"""A change of access lists with all that comes of it, as it is shown and confirmed."""
+
+from dataclasses import dataclass
+
+from console.cluster.acls.effects import Change, Effects, concerned, effects
+from console.cluster.acls.kept import as_text
+from console.cluster.acls.plan import RULES_MAX, change_plan
+from console.cluster.acls.queries import known_names, seen_principals
+from console.kit.common.current_cluster import here
+from console.kit.gateway.acl_views import AclView
+from console.kit.plans.plan import Plan
+
+#: Rules, and effects, shown one by one on a plan.
+SHOWN_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A change with what comes of it."""
+
+    change: Change
+    effects: Effects
+    plan: Plan
+
+    @property
+    def shown(self) -> dict[str, object]:
+        found, lines = self.effects.found, self.plan.lines
+        return {
+            "plan": self.plan,
+            "effects": found[:SHOWN_MAX],
+            "hidden_effects": max(0, len(found) - SHOWN_MAX),
+            "lines": lines[:SHOWN_MAX],
+            "hidden_lines": max(0, len(lines) - SHOWN_MAX),
+            "fields": [("change", as_text(self.change))],
+            "verb": _verb(self.change),
+        }
+
+
+def planned(view: AclView, wanted: Change) -> Planned:
+    """What of `wanted` makes a difference now."""
+    change = Change.real(view, wanted.added, wanted.removed)
+    is_too_much = len(change.rules) > RULES_MAX
+    asked = concerned(view, change, seen_principals(view)) if change.rules and not is_too_much else ()
+    found = effects(view, change, asked, lambda resource: known_names(view, resource))
+    return Planned(change, found, change_plan(view, change, found, here.BOOTSTRAP_SERVERS))
+
+
+def _verb(change: Change) -> str:
+    count = len(change.rules)
+    does = "Change" if change.added and change.removed else "Delete" if change.removed else "Create"
+    return f"{does} {count:,} rule{'' if count == 1 else 's'}"

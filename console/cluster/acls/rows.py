@@ -1,0 +1,150 @@
+"""The matrix: each principal with each resource that rules connect it with, and what is decided for every operation.
+
+Thousands of rules make millions of pairs. Which there are is known by counting: resources are sorted, so a prefix is a
+range of them. Only those on screen are decided. Pure.
+"""
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from console.cluster.acls.words import told_by
+from console.kit.gateway.acl_decisions import Decision, Decisions
+from console.kit.gateway.acl_views import ANYBODY, OPERATIONS, WILDCARD, AclRule, AclView
+
+#: Every name that begins with p comes before p + this.
+_BEYOND = "\U0010ffff"
+_ALL = "ALL"
+#: Names stand for more than themselves.
+PREFIX, ANY_NAME = "prefix", "any"
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the page was asked for. `operation` empty: every one; `everything`: pairs of which no rule speaks, too."""
+
+    resource: str = "TOPIC"
+    principal: str = ""
+    name: str = ""
+    operation: str = ""
+    host: str = "*"
+    everything: bool = False
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        return (self.operation,) if self.operation else OPERATIONS[self.resource]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`stands_for`: PREFIX or ANY_NAME where no such resource is there but a rule is about names like it."""
+
+    principal: str
+    name: str
+    stands_for: str
+    is_there: bool
+    decisions: tuple[Decision, ...]
+
+    @property
+    def rules(self) -> tuple[AclRule, ...]:
+        """Those that decide something, each once."""
+        return tuple(dict.fromkeys(each.rule for each in self.decisions if each.rule))
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """What decides where no rule does, in words."""
+        return tuple(dict.fromkeys(told_by(each) for each in self.decisions if not each.rule and each.is_allowed))
+
+
+class Matrix:
+    """The rows that `choice` asks for: their number, and any slice of them."""
+
+    def __init__(self, view: AclView, choice: Choice, principals: Collection[str], known: Collection[str]):
+        """`principals` and `known` names of that type of resource, besides those that rules name."""
+        self._view, self._choice, self._decisions = view, choice, Decisions(view)
+        rules = [each for each in view.rules if each.resource == choice.resource]
+        self._known = frozenset(known)
+        self._prefixes = {each.name for each in rules if each.is_prefixed}
+        self._names = sorted(_matching(choice.name, self._known | {each.name for each in rules}))
+        named = {*principals, *(each.principal for each in view.rules), ANYBODY}
+        self._principals = sorted(_matching(choice.principal, named))
+        self._ranges = self._connected(rules)
+        self._count = sum(end - start for ranges in self._ranges.values() for start, end in ranges)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, wanted: slice) -> list[Row]:
+        start, end, _ = wanted.indices(self._count)
+        return [self._row(*pair) for pair in self._pairs(start, end)]
+
+    def __iter__(self) -> Iterator[Row]:
+        return (self._row(*pair) for pair in self._pairs(0, self._count))
+
+    def _pairs(self, start: int, end: int) -> Iterator[tuple[str, str]]:
+        at = 0
+        for principal in self._principals:
+            for first, last in self._ranges[principal]:
+                size = last - first
+                for number in range(max(0, start - at), min(size, end - at)):
+                    yield principal, self._names[first + number]
+                at += size
+                if at >= end:
+                    return
+
+    def _row(self, principal: str, name: str) -> Row:
+        choice = self._choice
+        told = self._decisions.of(principal, choice.host, choice.resource, name)
+        is_there = name in self._known
+        stands_for = "" if is_there else ANY_NAME if name == WILDCARD else PREFIX if name in self._prefixes else ""
+        return Row(principal, name, stands_for, is_there, tuple(told[each] for each in choice.operations))
+
+    def _connected(self, rules: Sequence[AclRule]) -> Mapping[str, list[Range]]:
+        """Principal → the ranges of names with which rules, or its standing, connect it."""
+        everything = [(0, len(self._names))] if self._names else []
+        if self._choice.everything or self._view.allows_if_none:
+            return dict.fromkeys(self._principals, everything)
+        speaking: dict[str, list[AclRule]] = {}
+        for each in rules:
+            if self._choice.operation in ("", each.operation) or self._is_decided_by(each):
+                speaking.setdefault(each.principal, []).append(each)
+        of_all = [self._range(each) for each in speaking.get(ANYBODY, ())]
+        found = {}
+        for principal in self._principals:
+            own = [] if principal == ANYBODY else [self._range(each) for each in speaking.get(principal, ())]
+            is_super = principal in (self._view.super_users or ())
+            found[principal] = everything if is_super else _merged(own + of_all)
+        return found
+
+    def _is_decided_by(self, rule: AclRule) -> bool:
+        """Whether the operation that was asked for can hang on a rule about another: ALL, and what implies it."""
+        if rule.operation == _ALL:
+            return True
+        return rule.allows and self._choice.operation.startswith("DESCRIBE")
+
+    def _range(self, rule: AclRule) -> Range:
+        if rule.name == WILDCARD and not rule.is_prefixed:
+            return 0, len(self._names)
+        start = bisect_left(self._names, rule.name)
+        if rule.is_prefixed:
+            return start, bisect_left(self._names, rule.name + _BEYOND)
+        return start, start + (self._names[start : start + 1] == [rule.name])
+
+
+def _matching(text: str, names: Collection[str]) -> Collection[str]:
+    return [each for each in names if text.casefold() in each.casefold()] if text else names
+
+
+def _merged(ranges: list[Range]) -> list[Range]:
+    """The same names, each once and in order."""
+    found: list[Range] = []
+    for start, end in sorted(ranges):
+        if start == end:
+            continue
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found

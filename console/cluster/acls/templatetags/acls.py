@@ -1,0 +1,60 @@
+"""Decisions and denials as cells and addresses."""
+
+from urllib.parse import urlencode
+
+from django import template
+
+from console.cluster.acls.effects import Effect
+from console.cluster.acls.rows import Row
+from console.cluster.acls.words import sentence
+from console.kit.gateway.acl_decisions import Cause, Decision
+from console.kit.gateway.acl_views import Denials, in_words
+
+register = template.Library()
+register.filter("words", in_words)
+register.filter("in_a_sentence", sentence)
+
+
+@register.filter
+def mark(decision: Decision) -> str:
+    """yes, no, or denied: by a rule that says so. What is not certain is said with a question mark."""
+    if decision.is_allowed:
+        return "yes"
+    is_denied = decision.cause is Cause.RULE
+    return "denied" if is_denied else "no" if decision.is_certain else "no?"
+
+
+@register.filter
+def asked(row: Row, decision: Decision) -> str:
+    return urlencode({"principal": row.principal, "name": row.name, "operation": decision.operation})
+
+
+@register.filter
+def asked_again(denials: Denials) -> str:
+    return urlencode(
+        {
+            "principal": denials.last_principal,
+            "operation": denials.last_operation,
+            "resource": denials.last_resource,
+            "name": denials.last_name,
+            "host": denials.last_host,
+        }
+    )
+
+
+@register.filter
+def allowing(denials: Denials) -> str:
+    """The form of a rule that would have allowed it, from wherever."""
+    return urlencode(
+        {
+            "principal": denials.last_principal,
+            "resource": denials.last_resource,
+            "name": denials.last_name,
+            "operations": denials.last_operation,
+        }
+    )
+
+
+@register.filter
+def on_what(effect: Effect) -> str:
+    return effect.on_what

@@ -1,0 +1,159 @@
+"""The matrix of who may what, the rules, the try-out, and what was denied. Each asks the cluster while it is drawn."""
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.cluster.acls.access import require_acls
+from console.cluster.acls.export import DENIAL_TITLES, MATRIX_TITLES, RULE_TITLES, denial_rows, matrix_rows, rule_rows
+from console.cluster.acls.kept import rule_id
+from console.cluster.acls.plan import OBJECT_NAME, OBJECT_TYPE
+from console.cluster.acls.queries import (
+    ALL_OPERATIONS,
+    OFFERED_MAX,
+    ROWS_PER_PAGE,
+    RULES_PER_PAGE,
+    RuleFilter,
+    known_names,
+    known_principals,
+    look,
+    parse_choice,
+    text_of,
+)
+from console.cluster.acls.rows import Matrix
+from console.cluster.acls.words import sentence
+from console.kit.common.clock import now_ms
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.gateway.acl_decisions import Decisions
+from console.kit.gateway.acl_views import (
+    ANY_HOST,
+    CLUSTER_NAME,
+    NO_AUTHORIZER,
+    OPERATIONS,
+    AclView,
+    in_words,
+    java_host,
+)
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.gateway.errors import GatewayError, RefusedError
+from console.kit.plans.inverse import inverses_of
+
+#: Former rules shown: the newest.
+KEPT_SHOWN = 5
+
+Page = Callable[[HttpRequest], HttpResponseBase]
+
+
+def answered(tab: str) -> Callable[[Page], Page]:
+    """What the cluster refuses is told on the page `tab`; where there is no authorizer, what to set."""
+
+    def wrap(view: Page) -> Page:
+        @wraps(view)
+        def look_first(request: HttpRequest) -> HttpResponseBase:
+            require_acls(request.user)
+            try:
+                return view(request)
+            except GatewayError as error:
+                is_off = isinstance(error, RefusedError) and error.code == NO_AUTHORIZER
+                context = {"tab": tab, "error": "" if is_off else str(error)}
+                return render(request, "acls/unanswered.html", context, status=200 if is_off else 503)
+
+        return look_first
+
+    return wrap
+
+
+@require_safe
+@answered("matrix")
+def matrix(request: HttpRequest) -> HttpResponseBase:
+    view, choice = look(), parse_choice(request.GET)
+    found = Matrix(view, choice, known_principals(view), known_names(view, choice.resource))
+    if wants_csv(request):
+        return csv_response(request, "access", MATRIX_TITLES, matrix_rows(found, choice))
+    page = Paginator(found, ROWS_PER_PAGE).get_page(request.GET.get("page", "1")[:8])
+    context = {
+        **_common(view, "matrix"),
+        "choice": choice,
+        "page": page,
+        "is_cluster": choice.resource == "CLUSTER",
+        "columns": [each.replace("_", " ").title() for each in choice.operations],
+        "operations": [(each, in_words(each)) for each in OPERATIONS[choice.resource]],
+    }
+    return render(request, "acls/matrix.html", context)
+
+
+@require_safe
+@answered("rules")
+def rules(request: HttpRequest) -> HttpResponseBase:
+    view, chosen = look(), RuleFilter.parse(request.GET)
+    found = chosen.chosen(view.rules)
+    if wants_csv(request):
+        return csv_response(request, "access-rules", RULE_TITLES, rule_rows(found))
+    page = Paginator(found, RULES_PER_PAGE).get_page(request.GET.get("page", "1")[:8])
+    context = {
+        **_common(view, "rules"),
+        "chosen": chosen,
+        "page": page,
+        "rows": [(rule_id(each), each) for each in page],
+        "operations": [(each, in_words(each)) for each in ALL_OPERATIONS],
+        "kept": inverses_of(OBJECT_TYPE, OBJECT_NAME)[:KEPT_SHOWN],
+    }
+    return render(request, "acls/rules.html", context)
+
+
+@require_safe
+@answered("try-out")
+def try_out(request: HttpRequest) -> HttpResponseBase:
+    """May P do O on R from H? Nothing is asked of P; what is said is what the rules that count now come to."""
+    view, asked = look(), _asked(request.GET)
+    context = {
+        **_common(view, "try-out"),
+        "asked": asked,
+        "offered": sorted(known_principals(view))[:OFFERED_MAX],
+        "operations": [(each, in_words(each)) for each in ALL_OPERATIONS if each != "ALL"],
+    }
+    if asked["principal"] and asked["name"]:
+        told = Decisions(view).of(asked["principal"], java_host(asked["host"]), asked["resource"], asked["name"])
+        context |= {
+            "answer": told.get(asked["operation"]),
+            "told": [(each, sentence(each)) for each in told.values()],
+            "is_no_operation": bool(asked["operation"]) and asked["operation"] not in told,
+        }
+    return render(request, "acls/try-out.html", context)
+
+
+@require_safe
+@answered("denials")
+def denials(request: HttpRequest) -> HttpResponseBase:
+    view, found = look(), cluster_gateway().acls.denials()
+    if wants_csv(request):
+        return csv_response(request, "denials", DENIAL_TITLES, denial_rows(found or ()))
+    return render(request, "acls/denials.html", {**_common(view, "denials"), "denials": found})
+
+
+def _asked(parameters: QueryDict) -> Mapping[str, str]:
+    resource = parameters.get("resource", "TOPIC")
+    resource = resource if resource in OPERATIONS else "TOPIC"
+    operation = parameters.get("operation", "")
+    return {
+        "principal": text_of(parameters, "principal"),
+        "host": text_of(parameters, "host") or ANY_HOST,
+        "resource": resource,
+        "name": CLUSTER_NAME if resource == "CLUSTER" else text_of(parameters, "name"),
+        "operation": operation if operation in ALL_OPERATIONS else "",
+    }
+
+
+def _common(view: AclView, tab: str) -> dict[str, object]:
+    return {
+        "tab": tab,
+        "view": view,
+        "rule_count": len(view.rules),
+        "types": [(each, in_words(each)) for each in OPERATIONS],
+        "super_users": sorted(view.super_users or ()),
+        "asked_at_ms": now_ms(),
+    }

@@ -1,0 +1,44 @@
+"""Decisions in sentences. Pure."""
+
+from console.kit.gateway.acl_decisions import Cause, Decision
+from console.kit.gateway.acl_views import in_words
+
+_CAUSES = {
+    Cause.SUPER_USER: "super user",
+    Cause.NO_RULE: "allow.everyone.if.no.acl.found",
+    Cause.NOT_ALLOWED: "no rule allows it",
+}
+
+
+def told_by(decision: Decision) -> str:
+    """What decides, in a few words."""
+    return str(decision.rule) if decision.rule else _CAUSES[decision.cause]
+
+
+def sentence(decision: Decision) -> str:
+    """The whole of it, for one operation."""
+    done = in_words(decision.operation)
+    if decision.cause is Cause.SUPER_USER:
+        return f"{done} is allowed: a super user may do everything, and no rule is looked at."
+    if decision.cause is Cause.NO_RULE:
+        verdict = "allowed" if decision.is_allowed else "denied"
+        known = f"allow.everyone.if.no.acl.found is {str(decision.is_allowed).lower()}"
+        return f"{done} is {verdict}: no rule at all is about this, and {known}.{_doubt(decision)}"
+    if decision.rule is None:
+        return f"{done} is denied: there are rules about this, and none of them allows it.{_doubt(decision)}"
+    if not decision.is_allowed:
+        first = "What denies counts before all that allows."
+        return f"{done} is denied by the rule: {decision.rule}. {first}{_doubt(decision)}"
+    implied = f" To be allowed to {decision.rule.does} is to be allowed to {done}." if decision.is_implied else ""
+    return f"{done} is allowed by the rule: {decision.rule}.{implied}"
+
+
+def _doubt(decision: Decision) -> str:
+    if decision.is_certain:
+        return ""
+    if decision.cause is Cause.NO_RULE:
+        return (
+            " What is set there this cluster does not tell (false is Kafka's default), nor who its super users are, "
+            "who may do everything."
+        )
+    return " Who is a super user may do it all the same: this cluster does not tell who is one."

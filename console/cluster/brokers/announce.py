@@ -1,0 +1,59 @@
+"""Pushing what is known of each broker to the pages that show it; a partial goes out only if it reads differently."""
+
+import threading
+from collections.abc import Callable, Collection
+
+from django.template.loader import render_to_string
+
+from console.cluster.brokers.queries import broker_facts
+from console.kit.common.clock import now_ms
+from console.kit.live import groups
+from console.kit.live.audience import listened
+from console.kit.live.push import send_now
+from console.state.clusters.models import Broker
+from console.state.clusters.queries import all_brokers
+
+PARTIALS = ("summary", "process", "log-dirs", "biggest", "requests")
+
+
+class BrokerAnnouncer:
+    """Thread-safe. `listened` says which of some groups have listeners: nothing is rendered for the others."""
+
+    def __init__(self, listened: Callable[[Collection[str]], Collection[str]] = listened):
+        self._listened = listened
+        self._lock = threading.Lock()
+        self._sent: dict[tuple[int, str], str] = {}
+        #: What a broker held when it was last looked at.
+        self._held: dict[int, tuple[int, int, int]] = {}
+
+    def looked_at(self) -> None:
+        with self._lock:
+            brokers = all_brokers()
+            heard = self._listened([groups.broker(each.broker_id) for each in brokers])
+            shown = {each.broker_id: each for each in brokers if groups.broker(each.broker_id) in heard}
+            self._forget_all_but(shown.keys())
+            messages = [message for broker in shown.values() for message in self._of(broker)]
+        send_now(messages)
+
+    def _forget_all_but(self, shown: Collection[int]) -> None:
+        """A page that is opened later has not seen what was sent last."""
+        self._sent = {key: html for key, html in self._sent.items() if key[0] in shown}
+        self._held = {broker_id: held for broker_id, held in self._held.items() if broker_id in shown}
+
+    def _of(self, broker: Broker) -> list[tuple[str, str]]:
+        facts, messages = broker_facts(broker), []
+        for name in PARTIALS:
+            html = render_to_string(f"brokers/partials/{name}.html", facts)
+            if self._sent.get((broker.broker_id, name)) != html:
+                self._sent[broker.broker_id, name] = html
+                messages.append((groups.broker(broker.broker_id), html))
+        return [*messages, *self._partitions_of(broker)]
+
+    def _partitions_of(self, broker: Broker) -> list[tuple[str, str]]:
+        """Pages that list its partitions fetch themselves when it holds or leads others than before."""
+        held = (broker.leader_count, broker.replica_count, broker.out_of_sync_count + broker.copying_count)
+        known = self._held.get(broker.broker_id)
+        self._held[broker.broker_id] = held
+        if known in (None, held):
+            return []
+        return [(groups.broker(broker.broker_id), render_to_string("live/resync.html", {"version": now_ms()}))]

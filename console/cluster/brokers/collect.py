@@ -1,0 +1,69 @@
+"""The collector's look at each broker itself: its log directories, how fast they fill, and how it answers."""
+
+from collections.abc import Callable, Mapping
+
+from console.cluster.brokers import store
+from console.cluster.brokers.announce import BrokerAnnouncer
+from console.cluster.brokers.certificates import certificates_here
+from console.cluster.brokers.growth import appended_bytes
+from console.cluster.brokers.latency import LatencyWindow
+from console.cluster.brokers.open_files import open_files_here
+from console.kit.common.databases import cluster_atomic
+from console.kit.gateway.broker_views import BrokerGateway, ReplicaSizes, replica_sizes
+from console.state.clusters.topic_rows import TopicRow
+
+
+class BrokerCollector:
+    """`look_at_dirs` and `look_at_requests` are called from one thread each."""
+
+    def __init__(self, gateway: BrokerGateway, clock_ms: Callable[[], int]):
+        self._gateway = gateway
+        self._now_ms = clock_ms
+        self._sizes: ReplicaSizes = {}
+        self._sizes_at_ms = 0
+        self._pages = BrokerAnnouncer()
+        self._windows: dict[int, LatencyWindow] = {}
+        #: Bytes appended per second, all brokers together; None until two looks could be compared.
+        self.bytes_per_second: float | None = None
+
+    def look_at_dirs(self, topics: Mapping[str, TopicRow]) -> ReplicaSizes:
+        """The size of every replica whose broker answers."""
+        found = self._gateway.log_dirs()
+        at_ms = self._now_ms()
+        sizes, files, certificates = replica_sizes(found), open_files_here(), certificates_here()
+        with cluster_atomic():
+            store.forget_unknown()
+            store.keep_log_dirs(found, at_ms)
+            store.keep_open_files(files)
+            store.keep_certificates(certificates)
+            store.keep_software(self._gateway.software())
+            self._keep_rates(sizes, topics, frozenset(found), at_ms)
+        self._sizes, self._sizes_at_ms = sizes, at_ms
+        self._pages.looked_at()
+        return sizes
+
+    def look_at_requests(self) -> None:
+        found = self._gateway.request_times()
+        at_ms = self._now_ms()
+        for gone in self._windows.keys() - found.keys():
+            del self._windows[gone]
+        with cluster_atomic():
+            for broker_id, times in found.items():
+                window = self._windows.setdefault(broker_id, LatencyWindow())
+                store.keep_latencies(broker_id, None if times is None else window.observe(times, at_ms), at_ms)
+            store.keep_not_loaded(self._gateway.not_loaded())
+            store.keep_foreign_brokers(self._gateway.foreign_brokers())
+            store.keep_budget_uses(self._gateway.budget_uses(), at_ms)
+        self._pages.looked_at()
+
+    def _keep_rates(
+        self, sizes: ReplicaSizes, topics: Mapping[str, TopicRow], broker_ids: frozenset[int], at_ms: int
+    ) -> None:
+        span_ms = at_ms - self._sizes_at_ms
+        if not self._sizes_at_ms or span_ms <= 0:
+            return
+        leaders = {(topic.name, each.partition): each.leader for topic in topics.values() for each in topic.partitions}
+        grown = appended_bytes(self._sizes, sizes, leaders)
+        rates = {each: round(grown.get(each, 0) * 1_000 / span_ms, 1) for each in broker_ids}
+        self.bytes_per_second = round(sum(rates.values()), 1)
+        store.keep_byte_rates(rates)

@@ -1,0 +1,122 @@
+"""Replicas of a broker into another of its directories, as a plan. Pure."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from console.kit.common.figures import size
+from console.kit.gateway.broker_views import LogDirView
+from console.kit.gateway.commands import shell_command
+from console.kit.plans.plan import Line, Plan
+
+MOVE = "move replicas between directories"
+#: Of one plan.
+REPLICAS_MAX = 500
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldReplica:
+    """`going_to`: where a copy of it is on its way to, empty if none is."""
+
+    place: Place
+    size_bytes: int
+    path: str
+    going_to: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.place[0]}-{self.place[1]}"
+
+    @property
+    def token(self) -> str:
+        """A topic's name has no colon."""
+        return f"{self.place[0]}:{self.place[1]}"
+
+
+def held_in(directories: Iterable[LogDirView]) -> dict[Place, HeldReplica]:
+    directories = tuple(directories)
+    going = {(topic, number): each.path for each in directories for topic, number, _ in each.arriving}
+    return {
+        (topic, number): HeldReplica((topic, number), bytes_, each.path, going.get((topic, number), ""))
+        for each in directories
+        for topic, number, bytes_ in each.replicas
+    }
+
+
+def parse_places(texts: Iterable[str]) -> list[Place]:
+    """`topic:partition` each; what is none is passed by, and no more are read than a plan has."""
+    parts = (text.rpartition(":") for text in texts)
+    found = [(topic, int(number)) for topic, _, number in parts if topic and number.isdecimal() and len(number) < 7]
+    return list(dict.fromkeys(found))[:REPLICAS_MAX]
+
+
+def directory_plan(
+    broker_id: int,
+    directories: Sequence[LogDirView],
+    wanted: Mapping[Place, str],
+    assigned: Mapping[Place, Sequence[int]],
+    bootstrap_servers: str,
+) -> Plan:
+    """`wanted`: where each replica shall lie; what lies there already is left out. `assigned`: its brokers, told."""
+    held = held_in(directories)
+    moves = [
+        (held[place], path) for place, path in sorted(wanted.items()) if place in held and held[place].path != path
+    ]
+    return Plan(
+        action=MOVE,
+        object_type="broker",
+        object_name=str(broker_id),
+        lines=tuple(Line(each.name, each.path, path) for each, path in moves),
+        read=tuple(f"{each.name} goes to {each.going_to}" for each, _ in moves if each.going_to),
+        touches=tuple(_touches(moves)),
+        undo="they can be moved back; where each was is kept.",
+        command=_command(broker_id, moves, assigned, bootstrap_servers),
+        about=tuple(sorted({each.place[0] for each, _ in moves})),
+        obstacle=_obstacle(directories, moves, wanted, held),
+    )
+
+
+def _touches(moves: Sequence[tuple[HeldReplica, str]]) -> Iterable[str]:
+    copied = sum(each.size_bytes for each, _ in moves)
+    yield f"{size(copied)} are copied on the broker's own disks; nothing goes over the network."
+    yield "Each replica serves from where it is until its copy has caught up; then the copy takes its place."
+
+
+def _obstacle(
+    directories: Sequence[LogDirView],
+    moves: Sequence[tuple[HeldReplica, str]],
+    wanted: Mapping[Place, str],
+    held: Mapping[Place, HeldReplica],
+) -> str:
+    by_path = {each.path: each for each in directories}
+    if gone := [place for place in wanted if place not in held]:
+        return f"The broker has no replica of {gone[0][0]}-{gone[0][1]}, or its directory is offline."
+    for path in sorted({path for _, path in moves}):
+        directory = by_path.get(path)
+        if directory is None:
+            return f"The broker has no directory {path}."
+        if directory.error:
+            return f"{path} is offline: {directory.error}."
+        coming = sum(each.size_bytes for each, to in moves if to == path)
+        if directory.usable_bytes is not None and coming > directory.usable_bytes:
+            return f"{path} has {size(directory.usable_bytes)} free, and {size(coming)} would come."
+    return ""
+
+
+def _command(
+    broker_id: int,
+    moves: Sequence[tuple[HeldReplica, str]],
+    assigned: Mapping[Place, Sequence[int]],
+    bootstrap_servers: str,
+) -> str:
+    """`any` leaves a replica where it is."""
+    partitions = []
+    for each, path in moves:
+        brokers = list(assigned.get(each.place, ())) or [broker_id]
+        dirs = [path if broker == broker_id else "any" for broker in brokers]
+        partitions.append({"topic": each.place[0], "partition": each.place[1], "replicas": brokers, "log_dirs": dirs})
+    said = json.dumps({"version": 1, "partitions": partitions})
+    options = {"reassignment-json-file": "directories.json", "execute": True}
+    command = shell_command("kafka-reassign-partitions", bootstrap_servers, options)
+    return f"cat > directories.json <<'END'\n{said}\nEND\n{command}"

@@ -1,0 +1,99 @@
+"""What brokers said of themselves, in the database."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from console.cluster.brokers.budgets import crowded_budgets
+from console.cluster.brokers.latency import ApiLatency
+from console.cluster.brokers.models import BrokerReport, Directory
+from console.cluster.brokers.open_files import OpenFiles
+from console.kit.common.kept_statements import kept_values, update_row
+from console.kit.gateway.broker_views import BudgetUse, LogDirView, NotLoaded, Software
+from console.state.clusters.models import Broker
+
+
+def keep_log_dirs(found: Mapping[int, tuple[LogDirView, ...]], at_ms: int) -> None:
+    for broker_id, directories in found.items():
+        rows = [asdict(_directory(each)) for each in directories]
+        _keep(broker_id, log_dirs=rows, log_dirs_at_ms=at_ms)
+        update_row(Broker, "broker_id", broker_id, size_bytes=sum(each.size_bytes for each in directories))
+
+
+def keep_software(found: Mapping[int, Software]) -> None:
+    for broker_id, each in found.items():
+        update_row(Broker, "broker_id", broker_id, software=each.name, speaks=each.speaks, api_count=each.api_count)
+
+
+def keep_open_files(found: Mapping[int, OpenFiles]) -> None:
+    """Of a broker that is not among them nobody knows."""
+    for broker_id in _numbers(BrokerReport) - found.keys():
+        update_row(BrokerReport, "broker_id", broker_id, open_files=None, open_files_limit=None)
+    for broker_id, files in found.items():
+        update_row(BrokerReport, "broker_id", broker_id, open_files=files.count, open_files_limit=files.limit)
+
+
+def keep_certificates(found: Mapping[int, Mapping[str, int]]) -> None:
+    """Of a broker that is not among them what it last said counts: it may be one that nobody can connect to."""
+    for broker_id, ends in found.items():
+        update_row(BrokerReport, "broker_id", broker_id, certificates=dict(ends))
+
+
+def keep_byte_rates(rates: Mapping[int, float]) -> None:
+    """Of a broker that is not among them nobody knows."""
+    for broker_id in _numbers(Broker) - rates.keys():
+        update_row(Broker, "broker_id", broker_id, bytes_per_second=None)
+    for broker_id, rate in rates.items():
+        update_row(Broker, "broker_id", broker_id, bytes_per_second=rate)
+
+
+def keep_latencies(broker_id: int, latencies: list[ApiLatency] | None, at_ms: int) -> None:
+    """None: the broker does not tell."""
+    rows = [asdict(each) for each in latencies or ()]
+    _keep(broker_id, requests=rows, is_untold=latencies is None, requests_at_ms=at_ms)
+
+
+def keep_not_loaded(found: Mapping[int, NotLoaded]) -> None:
+    """Of a broker that is not among them nobody knows."""
+    for broker_id in _numbers(BrokerReport) - found.keys():
+        update_row(BrokerReport, "broker_id", broker_id, groups_not_loaded=0, transactions_not_loaded=0)
+    for broker_id, each in found.items():
+        _keep(broker_id, groups_not_loaded=each.groups, transactions_not_loaded=each.transactions)
+
+
+def keep_foreign_brokers(found: Mapping[int, tuple[int, ...]]) -> None:
+    """Of a broker that is not among them nothing is known."""
+    for broker_id in _numbers(BrokerReport) - found.keys():
+        update_row(BrokerReport, "broker_id", broker_id, foreign_brokers=[])
+    for broker_id, foreign in found.items():
+        _keep(broker_id, foreign_brokers=sorted(foreign))
+
+
+def keep_budget_uses(found: Mapping[int, tuple[BudgetUse, ...]], at_ms: int) -> None:
+    """Keep the bounds of each broker that its clients crowd; none of a broker that is not among them."""
+    for broker_id in _numbers(BrokerReport) - found.keys():
+        update_row(BrokerReport, "broker_id", broker_id, crowded_budgets=[])
+    for broker_id, uses in found.items():
+        _keep(broker_id, crowded_budgets=[asdict(each) for each in crowded_budgets(uses, at_ms)])
+
+
+def forget_unknown() -> None:
+    """Reports of brokers that the collector has forgotten."""
+    gone = _numbers(BrokerReport) - _numbers(Broker)
+    if gone:
+        BrokerReport.objects.filter(broker_id__in=gone).delete()
+
+
+def _numbers(model: type[Broker] | type[BrokerReport]) -> set[int]:
+    return {broker_id for (broker_id,) in kept_values(model.objects.values_list, "broker_id")}
+
+
+def _keep(broker_id: int, **fields: object) -> None:
+    """One statement for a broker that has a report already, as nearly every time."""
+    if not update_row(BrokerReport, "broker_id", broker_id, **fields):
+        BrokerReport.objects.update_or_create(broker_id=broker_id, defaults=fields)
+
+
+def _directory(view: LogDirView) -> Directory:
+    volume = (view.total_bytes, view.usable_bytes)
+    strays = (view.stray_count, view.stray_bytes)
+    return Directory(view.path, view.error, *volume, view.size_bytes, len(view.replicas), view.is_full, *strays)

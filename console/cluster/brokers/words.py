@@ -1,0 +1,47 @@
+"""The one word for the state of a broker, the same on every page: that of its process, or what the cluster tells."""
+
+from collections.abc import Iterable
+
+from django.db.models import QuerySet
+
+from console.kit.access.filters import within
+from console.kit.access.reach import EVERYTHING, Reach, Resource
+from console.kit.common.kept_statements import kept_rows
+from console.processes.models import ManagedProcess
+from console.processes.presenters import TONES
+from console.processes.truths import State
+from console.state.clusters.models import Broker
+
+#: Of a broker that is not registered and that this console does not run.
+MISSING = "missing"
+#: States of a process that say the cluster counts on it: of a broker that has just gone they are out of date.
+_PRESENT = (State.HEALTHY, State.REGISTERED, State.CATCHING_UP, State.RUNNING)
+
+
+def with_words(brokers: Iterable[Broker], reach: Reach = EVERYTHING) -> list[Broker]:
+    """The brokers, each with `word` and the `tone` beside it; of processes out of reach nothing is told."""
+    states = {each.name: each.state for each in kept_rows(_processes_of_brokers, reach)}
+    found = list(brokers)
+    for each in found:
+        each.word, each.tone = _word_and_tone(each, states.get(f"broker-{each.broker_id}", ""))
+    return found
+
+
+def _processes_of_brokers(reach: Reach) -> QuerySet[ManagedProcess]:
+    seen = ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"), kind=ManagedProcess.Kind.BROKER)
+    return seen.only("name", "state")
+
+
+def _word_and_tone(broker: Broker, process_state: str) -> tuple[str, str]:
+    if not broker.is_registered:
+        word = process_state if process_state and process_state not in _PRESENT else MISSING
+        return word, "busy" if word in (State.STARTING, State.STOPPING) else "critical"
+    word = process_state or _as_truths_would(broker)
+    return word, TONES[State(word)]
+
+
+def _as_truths_would(broker: Broker) -> State:
+    """By the rules of `truths.honest_state`, of a broker whose process is somebody else's."""
+    if not broker.replica_count:
+        return State.REGISTERED
+    return State.CATCHING_UP if broker.out_of_sync_count + broker.copying_count else State.HEALTHY

@@ -1,0 +1,43 @@
+"""The collector's part: what the tables say, every 15 s, into rows."""
+
+from collections.abc import Callable, Sequence
+
+from console.cluster.charts.readings import Source, readings
+from console.cluster.charts.recorder import Recorder
+from console.cluster.charts.store import RowStore
+from console.cluster.charts.tiers import FINEST
+from console.kit.live import groups
+from console.kit.live.push import push_partial
+
+INTERVAL_SECONDS = FINEST.step_ms / 1000
+#: With more rows than this to write they are written a few steps at a time: what a chart shows is that much older.
+ROWS_AT_ONCE = 1_000
+SELDOM_MS = 60_000
+_FORGET_EVERY_MS = 600_000
+
+
+class ChartCollector:
+    """For one thread."""
+
+    def __init__(self, clock_ms: Callable[[], int], sources: Sequence[Source] = ()):
+        self._now_ms = clock_ms
+        self._sources = sources
+        self._store = RowStore()
+        self._recorder = Recorder(self._store.load)
+        self._written_at_ms = self._forgotten_at_ms = 0
+
+    def look(self) -> None:
+        at_ms = self._now_ms()
+        self._recorder.observe(readings(at_ms, self._sources), at_ms)
+        if len(self._recorder.dirty) <= ROWS_AT_ONCE or at_ms - self._written_at_ms >= SELDOM_MS:
+            self.write(at_ms)
+        if at_ms - self._forgotten_at_ms >= _FORGET_EVERY_MS:
+            self._forgotten_at_ms = at_ms
+            self._store.forget_old(at_ms)
+            self._store.forget_gone(self._recorder.known, at_ms)
+
+    def write(self, at_ms: int) -> None:
+        self._store.write(self._recorder.dirty)
+        self._recorder.dirty.clear()
+        self._written_at_ms = at_ms
+        push_partial(groups.CHARTS, "charts/partials/version.html", {"version": at_ms})

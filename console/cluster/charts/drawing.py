@@ -1,0 +1,77 @@
+"""Panels and their past, drawn."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from console.cluster.charts.measures import told_by
+from console.cluster.charts.panels import Curve, Panel
+from console.cluster.charts.queries import Past
+from console.cluster.charts.spans import ChartQuery, column_count
+from console.cluster.charts.tiers import tier_for
+from console.cluster.charts.time_chart import WIDTH, Series, TimeChart, time_chart
+from console.state.history.models import Change
+
+#: A collector that nobody watches looks a quarter as often.
+_LOOKS_APART_MS = 60_000
+MARKS_MAX = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened, on the axis."""
+
+    x: float
+    at_ms: int
+    sentence: str
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPanel:
+    panel: Panel
+    chart: TimeChart
+    marks: tuple[Mark, ...]
+
+    @property
+    def summary(self) -> str:
+        """For who cannot see the lines."""
+        now = ", ".join(f"{line.name} {line.now}" for line in self.chart.lines)
+        return f"{self.panel.title}: highest {self.chart.highest}; now {now}."
+
+
+def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, now_ms: int) -> list[DrawnPanel]:
+    """None before the first look. `changes` are those of the span, newest first."""
+    from_ms, to_ms = query.range_ms(now_ms)
+    keys = {(curve.kind, curve.name) for panel in panels for curve in panel.curves}
+    past = Past(keys, from_ms, to_ms, back_ms=now_ms - to_ms)
+    if past.is_empty:
+        return []
+    shift_ms = query.former_ms(to_ms - from_ms)
+    former = (
+        Past(keys, from_ms - shift_ms, to_ms - shift_ms, back_ms=now_ms - to_ms + shift_ms) if query.compares else None
+    )
+    bridge_ms = 2 * max(_LOOKS_APART_MS, tier_for(to_ms - from_ms, back_ms=now_ms - to_ms).step_ms)
+
+    def series(curve: Curve) -> Iterable[Series]:
+        told = told_by(curve.measure)
+        now = past.values(curve.kind, curve.name, curve.measure)
+        yield Series(curve.words, now, bridge_ms=bridge_ms, told_by=told)
+        if former is not None:
+            points = [
+                (at_ms + shift_ms, value) for at_ms, value in former.values(curve.kind, curve.name, curve.measure)
+            ]
+            yield Series(query.former_words, points, bridge_ms=2 * bridge_ms, is_former=True, told_by=told)
+
+    happened = list(changes)[:MARKS_MAX]
+    columns = column_count(to_ms - from_ms, now_ms - to_ms)
+    drawn = []
+    for panel in panels:
+        lines = [each for curve in panel.curves for each in series(curve)]
+        chart = time_chart(lines, to_ms - from_ms, to_ms, panel.say, columns)
+        drawn.append(DrawnPanel(panel, chart, tuple(_mark(each, chart) for each in happened)))
+    return drawn
+
+
+def _mark(change: Change, chart: TimeChart) -> Mark:
+    share = (change.at_ms - chart.from_ms) / max(1, chart.to_ms - chart.from_ms)
+    return Mark(round(WIDTH * min(max(share, 0.0), 1.0), 1), change.at_ms, change.sentence, change.tone)

@@ -1,0 +1,93 @@
+"""What the tables say now of everything that is charted. Features above this one tell of theirs by a `Source`."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from django.db.models import Sum
+
+from console.cluster.brokers.latency import WAITING
+from console.cluster.brokers.models import BrokerReport
+from console.cluster.charts.measures import API, BROKER, CLUSTER, GROUP, PROCESS, SERVER, TOPIC, Reading
+from console.processes.models import ManagedProcess
+from console.processes.states import Observed
+from console.state.clusters.models import Broker, ClusterState, Topic
+from console.state.clusters.queries import cluster_state
+from console.state.consumers.models import ConsumerGroup
+
+#: What was seen longer ago than this says nothing of now: a collector at rest looks four times in a minute.
+FRESH_MS = 60_000
+
+
+#: When what it tells was seen, ms since the epoch, and what that is.
+Source = Callable[[ClusterState], tuple[int, Iterable[Reading]]]
+
+
+def readings(now_ms: int, sources: Sequence[Source] = ()) -> Iterator[Reading]:
+    """The cluster's first: whenever it was looked at, everything else was. What is not fresh is not known."""
+    state = cluster_state()
+    for seen_ms, found in (
+        (state.topics_at_ms, (_cluster(state), *_topics())),
+        (state.brokers_at_ms, _brokers()),
+        (state.groups_at_ms, _groups(now_ms)),
+        (state.zookeeper_at_ms, _servers(state)),
+        (state.processes_at_ms, _processes()),
+        *(source(state) for source in sources),
+    ):
+        is_fresh = now_ms - seen_ms <= FRESH_MS
+        for each in found:
+            yield each if is_fresh else Reading(each.kind, each.name, (None,) * len(each.values))
+
+
+def _cluster(state: ClusterState) -> Reading:
+    brokers = Broker.objects.filter(is_registered=True)
+    sums = Topic.objects.aggregate(out_of_sync=Sum("under_replicated_count"), leaderless=Sum("leaderless_count"))
+    return Reading(
+        CLUSTER,
+        "",
+        (
+            state.records_per_second,
+            brokers.aggregate(bytes=Sum("bytes_per_second"))["bytes"],
+            ConsumerGroup.objects.aggregate(lag=Sum("lag"))["lag"],
+            sums["out_of_sync"],
+            sums["leaderless"],
+            brokers.count(),
+        ),
+    )
+
+
+def _topics() -> Iterator[Reading]:
+    columns = ("name", "records_per_second", "read_per_second", "size_bytes", "under_replicated_count")
+    for name, *values in Topic.objects.order_by().values_list(*columns).iterator():
+        yield Reading(TOPIC, name, tuple(values))
+
+
+def _brokers() -> Iterator[Reading]:
+    columns = ("broker_id", "records_per_second", "bytes_per_second", "size_bytes", "leader_count", "out_of_sync_count")
+    there = {}
+    for broker_id, is_registered, *values in Broker.objects.values_list(columns[0], "is_registered", *columns[1:]):
+        there[broker_id] = is_registered
+        yield Reading(BROKER, str(broker_id), tuple(values) if is_registered else (None,) * len(values))
+    for report in BrokerReport.objects.only("broker_id", "requests"):
+        for each in report.requests if there.get(report.broker_id) else ():
+            if each["api"] not in WAITING and each.get("per_second"):
+                values = (each["per_second"], each.get("p50_ms"), each.get("p95_ms"), each.get("p99_ms"))
+                yield Reading(API, f"{report.broker_id}/{each['api']}", values)
+
+
+def _groups(now_ms: int) -> Iterator[Reading]:
+    columns = ("name", "lag", "behind_since_ms", "arriving_per_second", "member_count")
+    for name, lag, since_ms, *values in ConsumerGroup.objects.order_by().values_list(*columns).iterator():
+        behind_ms = None if since_ms is None else max(0, now_ms - since_ms)
+        yield Reading(GROUP, name, (lag, behind_ms, *values))
+
+
+def _servers(state: ClusterState) -> Iterator[Reading]:
+    for each in state.zookeeper:
+        values = (each.get("latency_ms"), each.get("connection_count"), each.get("znode_count"))
+        yield Reading(SERVER, each["address"], (None,) * len(values) if each.get("error") else values)
+
+
+def _processes() -> Iterator[Reading]:
+    for each in ManagedProcess.objects.only("name", "observed", "cpu_percent", "memory_bytes", "restart_count"):
+        runs = each.observed == Observed.RUNNING
+        cost = (each.cpu_percent, each.memory_bytes) if runs else (None, None)
+        yield Reading(PROCESS, each.name, (*cost, each.restart_count))

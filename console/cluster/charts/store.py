@@ -1,0 +1,69 @@
+"""Series and their rows in the database: written by the collector alone, and forgotten when their time is over."""
+
+from collections.abc import Collection, Mapping
+
+from django.db.models import Exists, Max, OuterRef
+
+from console.cluster.charts.measures import KINDS
+from console.cluster.charts.models import Series, SeriesRow
+from console.cluster.charts.recorder import Key, RowKey
+from console.cluster.charts.tiers import TIERS, Row
+from console.kit.common.databases import cluster_atomic
+from console.kit.common.many_rows import put_rows
+
+#: Rows of one statement: SQLite takes no more than 32,766 values.
+_ROWS_PER_STATEMENT = 2_000
+
+
+class RowStore:
+    """For one thread: knows the numbers of the series it has seen."""
+
+    def __init__(self) -> None:
+        self._ids: dict[Key, int] = {
+            (kind, name): pk for pk, kind, name in Series.objects.values_list("pk", "kind", "name")
+        }
+        #: By tier, when its newest row begins: a later one need not be looked for, of thousands of series.
+        self._newest_ms: dict[int, int] = dict(
+            SeriesRow.objects.order_by().values_list("tier").annotate(newest=Max("begins_ms"))
+        )
+
+    def load(self, of_row: RowKey) -> Row | None:
+        """As it was written before; None: it was not."""
+        key, tier, begins_ms = of_row
+        if key not in self._ids or begins_ms > self._newest_ms.get(tier, 0):
+            return None
+        found = SeriesRow.objects.filter(series=self._ids[key], tier=tier, begins_ms=begins_ms)
+        packed = found.values_list("values", flat=True).first()
+        return None if packed is None else Row.unpack(bytes(packed), len(KINDS[key[0]]), TIERS[tier].length)
+
+    def write(self, rows: Mapping[RowKey, Row]) -> None:
+        """In place of what was written of them before."""
+        self._number({key for key, _, _ in rows})
+        for _, tier, begins_ms in rows:
+            self._newest_ms[tier] = max(begins_ms, self._newest_ms.get(tier, 0))
+        written = ((self._ids[key], tier, begins_ms, row.pack()) for (key, tier, begins_ms), row in rows.items())
+        with cluster_atomic():
+            put_rows(SeriesRow, ["series", "tier", "begins_ms"], ["values"], written)
+
+    def forget_old(self, at_ms: int) -> None:
+        """What is older than its tier keeps, but the last before that: what stood still since is known by it."""
+        for tier in TIERS:
+            old = SeriesRow.objects.filter(tier=tier.number, begins_ms__lt=at_ms - tier.kept_ms - tier.row_ms)
+            newer = old.filter(series=OuterRef("series"), begins_ms__gt=OuterRef("begins_ms"))
+            old.filter(Exists(newer)).delete()
+
+    def forget_gone(self, known: Collection[Key], at_ms: int) -> None:
+        """Series that are not `known` any more, when all that can be looked at is from after they were."""
+        gone = [pk for key, pk in self._ids.items() if key not in known]
+        forgotten: set[int] = set()
+        for at in range(0, len(gone), _ROWS_PER_STATEMENT):
+            last = Series.objects.filter(pk__in=gone[at : at + _ROWS_PER_STATEMENT]).annotate(ms=Max("rows__begins_ms"))
+            old = [each.pk for each in last if (each.ms or 0) < at_ms - TIERS[-1].kept_ms - TIERS[-1].row_ms]
+            Series.objects.filter(pk__in=old).delete()
+            forgotten.update(old)
+        self._ids = {key: pk for key, pk in self._ids.items() if pk not in forgotten}
+
+    def _number(self, keys: set[Key]) -> None:
+        new = [Series(kind=kind, name=name) for kind, name in keys - self._ids.keys()]
+        for each in Series.objects.bulk_create(new, batch_size=_ROWS_PER_STATEMENT):
+            self._ids[each.kind, each.name] = each.pk

@@ -1,0 +1,166 @@
+"""Values over time as lines of an SVG, cut into equal columns that stand still while time moves on. Pure.
+
+Columns are aligned to the clock, so that a chart drawn again a moment later differs in its last column only.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from console.cluster.charts.measures import mean
+
+WIDTH, HEIGHT = 1_000, 120
+COLUMNS = 60
+COLUMNS_MAX = 120
+#: Above the highest value and below zero, for the stroke.
+_MARGIN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """(ms, value) in the order of time. One that `holds` keeps its value until the next; others are means, and what
+    is known of a column is shown in the next ones for `bridge_ms`.
+    """
+
+    name: str
+    points: Sequence[tuple[int, float]]
+    holds: bool = False
+    bridge_ms: int = 0
+    #: What it was before, moved to now: it has the colour of the line before it.
+    is_former: bool = False
+    #: What a column shows of several points.
+    told_by: Callable[[Sequence[float]], float] = mean
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A series as SVG points, in pieces where nothing was known in between. `number` counts from 1: its colour."""
+
+    name: str
+    number: int
+    pieces: tuple[str, ...]
+    now: str
+    is_former: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    x: float
+    at_ms: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimeChart:
+    """`top` and `middle` are what the axis says; `columns` are what the pointer finds."""
+
+    lines: tuple[Line, ...]
+    columns: tuple[Column, ...]
+    top: str
+    middle: str
+    highest: str
+    from_ms: int
+    to_ms: int
+    column_width: float = WIDTH / COLUMNS
+
+
+def time_chart(
+    series: Sequence[Series],
+    span_ms: int,
+    now_ms: int,
+    say: Callable[[float | None], str],
+    column_count: int = COLUMNS,
+) -> TimeChart:
+    """The last `span_ms`. `say` writes a value with its unit, None where nothing is known."""
+    width_ms = span_ms // column_count
+    to_ms = -(-now_ms // width_ms) * width_ms
+    from_ms = to_ms - column_count * width_ms
+    values = [_columns(each, from_ms, width_ms, column_count, now_ms) for each in series]
+    highest = max((value for row in values for value in row if value is not None), default=0.0)
+    top = nice_top(highest)
+    lines = tuple(
+        Line(each.name, number, _pieces(row, top), say(_last(each)), each.is_former)
+        for number, each, row in zip(_numbers(series), series, values, strict=True)
+    )
+    columns = tuple(
+        Column(round(index * WIDTH / column_count, 1), from_ms + index * width_ms, text)
+        for index in range(column_count)
+        if (text := _told([(each.name, row[index]) for each, row in zip(series, values, strict=True)], say))
+    )
+    middle = say(top / 2) if say(top / 2) not in (say(top), say(0.0)) else ""
+    return TimeChart(lines, columns, say(top), middle, say(highest), from_ms, to_ms, WIDTH / column_count)
+
+
+def _numbers(series: Sequence[Series]) -> list[int]:
+    numbers: list[int] = []
+    for each in series:
+        numbers.append(max(1, numbers[-1] + (not each.is_former)) if numbers else 1)
+    return numbers
+
+
+def nice_top(highest: float) -> float:
+    """The next round number whose half is round too; 1 for nothing at all."""
+    if highest <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(highest))
+    return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= highest * 0.999)
+
+
+def _columns(series: Series, from_ms: int, width_ms: int, count: int, now_ms: int) -> list[float | None]:
+    found: list[list[float]] = [[] for _ in range(count)]
+    before: float | None = None
+    for at_ms, value in series.points:
+        index = (at_ms - from_ms) // width_ms
+        if index < 0:
+            before = value
+        elif index < count:
+            found[index].append(value)
+    if not series.holds:
+        return _bridged([series.told_by(each) if each else None for each in found], series.bridge_ms // width_ms)
+    held: list[float | None] = []
+    for index, each in enumerate(found):
+        before = each[-1] if each else before
+        held.append(before if from_ms + index * width_ms <= now_ms else None)
+    return held
+
+
+def _bridged(row: list[float | None], columns: int) -> list[float | None]:
+    """Gaps of no more than so many columns are as the column before."""
+    known = None
+    for index, value in enumerate(row):
+        if value is not None:
+            if known is not None and index - known - 1 <= columns:
+                row[known + 1 : index] = [row[known]] * (index - known - 1)
+            known = index
+    return row
+
+
+def _pieces(row: Sequence[float | None], top: float) -> tuple[str, ...]:
+    pieces: list[list[str]] = [[]]
+    for index, value in enumerate(row):
+        if value is None:
+            pieces.append([])
+            continue
+        x = (index + 0.5) * WIDTH / len(row)
+        pieces[-1].append(f"{x:.1f},{_y(value, top):.1f}")
+    return tuple(" ".join(piece if len(piece) > 1 else piece * 2) for piece in pieces if piece)
+
+
+def _y(value: float, top: float) -> float:
+    return _MARGIN + (HEIGHT - 2 * _MARGIN) * (1 - min(value, top) / top)
+
+
+def _last(series: Series) -> float | None:
+    return series.points[-1][1] if series.points else None
+
+
+def _told(values: Sequence[tuple[str, float | None]], say: Callable[[float | None], str]) -> str:
+    known = [(name, value) for name, value in values if value is not None]
+    if len(values) == 1:
+        return say(known[0][1]) if known else ""
+    return " · ".join(f"{_isolated(name)} {say(value)}" for name, value in known)
+
+
+def _isolated(name: str) -> str:
+    """Between the marks of Unicode for it: text without elements has no other way (UAX 9)."""
+    return name if name.isascii() else f"\u2068{name}\u2069"

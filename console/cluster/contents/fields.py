@@ -1,0 +1,92 @@
+"""Which fields documents have: paths, how many have each, of which types, and an example. Pure."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from console.cluster.records.columns import Digits, cell_at
+from console.cluster.records.masking import MASK
+
+PATHS_MAX = 300
+DEPTH_MAX = 6
+NAMES_MAX = 100
+ELEMENTS_MAX = 20
+NAME_LENGTH_MAX = 100
+PATH_LENGTH_MAX = 300
+
+
+@dataclass(slots=True)
+class Field:
+    count: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+    example: str = ""
+
+
+class Fields:
+    """Of one part of the records. `left_out`: documents of which something was too deep or too much."""
+
+    def __init__(self) -> None:
+        self.documents = self.left_out = 0
+        self._found: dict[str, Field] = {}
+
+    def add(self, document: object) -> None:
+        self.documents += 1
+        seen: dict[str, list[object]] = {}
+        is_whole = _walk(document, seen)
+        for path, values in seen.items():
+            known = self._found.get(path)
+            if known is None:
+                if len(self._found) == PATHS_MAX:
+                    is_whole = False
+                    continue
+                known = self._found[path] = Field()
+            known.count += 1
+            known.types.update({type_of(each) for each in values})
+            known.example = known.example or _example(values)
+        self.left_out += not is_whole
+
+    def found(self) -> Iterator[tuple[str, Field]]:
+        """As a tree would stand: what holds before what it holds."""
+        yield from sorted(self._found.items())
+
+
+def type_of(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, Digits):
+        return "number" if set(value) & set(".eE") else "integer"
+    if isinstance(value, dict):
+        return "object"
+    if isinstance(value, list):
+        return "array"
+    return "hidden" if value == MASK else "string"
+
+
+def _walk(document: object, seen: dict[str, list[object]]) -> bool:
+    """Every path of `document` with what stands there; whether that is all of it."""
+    is_whole, left = True, [("", document, 0)]
+    while left:
+        path, found, depth = left.pop()
+        inner: list[tuple[str, object]] = []
+        if isinstance(found, dict):
+            is_whole &= len(found) <= NAMES_MAX and all(len(name) <= NAME_LENGTH_MAX for name in found)
+            names = [name for name in found if len(name) <= NAME_LENGTH_MAX][:NAMES_MAX]
+            inner = [(f"{path}.{name}" if path else name, found[name]) for name in names]
+        elif isinstance(found, list):
+            is_whole &= len(found) <= ELEMENTS_MAX
+            inner = [(f"{path}[]", each) for each in found[:ELEMENTS_MAX]]
+        if inner and (depth == DEPTH_MAX or len(inner[0][0]) > PATH_LENGTH_MAX or len(seen) > PATHS_MAX):
+            is_whole = False
+            continue
+        for place, each in inner:
+            seen.setdefault(place, []).append(each)
+            left.append((place, each, depth + 1))
+    return is_whole
+
+
+def _example(values: list[object]) -> str:
+    """What is no container and no null; a container has its fields to tell of it."""
+    plain = (each for each in values if each is not None and not isinstance(each, dict | list))
+    return next((cell_at(each, ()) for each in plain), "")

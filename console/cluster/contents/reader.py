@@ -1,0 +1,69 @@
+"""A reading that counts: one step of a scan at a time, as the websocket asks for it. Blocking."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from console.cluster.contents.batches import told_of
+from console.cluster.contents.counting import Contents
+from console.cluster.contents.window import Window, newest_starts
+from console.cluster.records.query import RecordQuery
+from console.cluster.records.reading import OffsetRange, RecordSource, find_range, open_scan, reading_of
+from console.cluster.records.scan import Budget
+from console.cluster.records.search_and_tail import Turn
+from console.kit.gateway.errors import GatewayError
+
+BYTES_MAX = 256 * 1024 * 1024
+MILLISECONDS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class CountedTurn(Turn):
+    """With the last comes what was counted, as JSON keeps it."""
+
+    found: dict[str, Any] | None = None
+
+
+class ContentsReader:
+    """A Reader of `console/cluster/records/search_and_tail.py` that keeps no record."""
+
+    cursor = ""
+
+    def __init__(
+        self, gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery, window: Window
+    ):  # fmt: skip
+        offsets = find_range(gateway, topic, partition_count, _query_of(query, window))
+        if window.since is None:
+            offsets = replace(offsets, starts=newest_starts(offsets.spans, window.count))
+        self._silent = list(offsets.silent)
+        budget = Budget(window.count, BYTES_MAX, MILLISECONDS)
+        self._batches = _batches(gateway, topic, offsets)
+        self._scan, self.close = open_scan(gateway, topic, _query_of(query, window), offsets, budget)
+        expected = min(window.count, self._scan.progress.left)
+        self._contents = Contents(topic, expected)
+        self.outlook = (
+            f"Reading {expected:,} records at most; it ends at {BYTES_MAX // 1024**2} MB or {MILLISECONDS // 1000} s."
+        )
+
+    def turn(self) -> CountedTurn:
+        if not self._scan.stopped:
+            self._contents.add(self._scan.step())
+        if self._scan.stopped is None:
+            return CountedTurn((), self._scan.progress, waits=self._scan.waits)
+        found = {**self._contents.told(), "batches": self._batches, "silent": self._silent}
+        return CountedTurn((), self._scan.progress, ended=str(self._scan.stopped), found=found)
+
+
+def _query_of(query: RecordQuery, window: Window) -> RecordQuery:
+    """Of what the address says only these count: a search would count what matches it."""
+    asked = RecordQuery(partition=query.partition, committed_only=query.committed_only)
+    if window.since is None:
+        return replace(asked, place="oldest")
+    return replace(asked, place="time", moment=window.since)
+
+
+def _batches(gateway: RecordSource, topic: str, offsets: OffsetRange) -> dict[str, Any]:
+    starts = {each: offsets.starts[each] for each in reading_of(offsets.starts, offsets.ends)}
+    try:
+        return told_of(gateway.batches_at(topic, starts))
+    except GatewayError as error:
+        return told_of(()) | {"error": str(error)}

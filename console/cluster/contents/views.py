@@ -1,0 +1,30 @@
+"""The contents tab of a topic: what was counted when somebody last had it read, and having it read again."""
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.cluster.contents.export import TITLES, rows_of
+from console.cluster.contents.presenters import Shown
+from console.cluster.contents.store import kept
+from console.cluster.contents.window import COUNTS, Window
+from console.cluster.records.masked_source import hidden_from
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.gateway.errors import GatewayError
+from console.state.clusters.access import access_records
+
+
+@require_safe
+def contents(request: HttpRequest, name: str) -> HttpResponseBase:
+    topic = access_records(request.user, name)
+    context: dict[str, object] = {"topic": topic, "counts": COUNTS, "window": Window.parse(request.GET)}
+    try:
+        hidden = hidden_from(request.user, topic.name)
+    except GatewayError as refusal:
+        return render(request, "contents/page.html", context | {"error": str(refusal)}, status=503)
+    counted = kept(topic, hidden)
+    if wants_csv(request):
+        rows = rows_of(counted.found) if counted else ()
+        return csv_response(request, f"contents-{topic.name}", TITLES, rows)
+    context |= {"hidden_parts": hidden, "counted": counted, "shown": Shown(counted.found) if counted else None}
+    return render(request, "contents/page.html", context)

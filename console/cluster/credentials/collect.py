@@ -1,0 +1,42 @@
+"""The collector's look at Kafka's users."""
+
+from collections.abc import Callable
+
+from console.cluster.credentials import store
+from console.kit.common.rests import Rests
+from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError
+from console.kit.gateway.interface import ClusterGateway
+from console.kit.live.changes import ChangeSender
+
+
+class CredentialCollector:
+    """For one thread."""
+
+    def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int]):
+        self._gateway = gateway
+        self._now_ms = clock_ms
+        self._rests = Rests(clock_ms)
+        self._changes = ChangeSender("credentials")
+
+    def look(self) -> None:
+        """Raises GatewayError while nobody answers."""
+        if not self._rests.is_over:
+            return
+        try:
+            with self._rests.after():
+                view = self._gateway.credentials.describe()
+        except GatewayError as error:
+            self._refused(error)
+            return
+        was_refused = bool(store.ensure_look().error)
+        changes = store.keep(view, self._now_ms())
+        is_news = changes.is_list_changed or was_refused
+        self._changes.send({"scram-row": changes.keys}, ["credentials"] if is_news else [])
+
+    def _refused(self, error: GatewayError) -> None:
+        """Who was known stays, and grows old."""
+        code = error.code if isinstance(error, RefusedError) else ""
+        if store.keep_refusal(str(error), code):
+            self._changes.send({}, ["credentials"])
+        if isinstance(error, ClusterUnreachableError):
+            raise error

@@ -1,0 +1,43 @@
+"""The console's own requests as rows of a file."""
+
+from collections.abc import Iterable, Iterator
+
+from console.cluster.footprint.rows import BrokerRows
+
+TITLES = (
+    "broker",
+    "api",
+    "client",
+    "requests_per_second",
+    "errors",
+    "sent_bytes_per_second",
+    "received_bytes_per_second",
+    "p50_ms",
+    "p95_ms",
+    "p99_ms",
+    "share",
+    "waited",
+    "waited_ms",
+)
+
+
+def rows(brokers: Iterable[BrokerRows]) -> Iterator[tuple[object, ...]]:
+    """Of each broker first all of it, without an API."""
+    for broker in brokers:
+        for each in (broker.total, *broker.apis):
+            is_total = each is broker.total
+            yield (
+                broker.name,
+                "" if is_total else each.name,
+                each.by,
+                round(each.requests, 2),
+                each.errors,
+                each.sent,
+                each.received,
+                each.p50_ms,
+                each.p95_ms,
+                each.p99_ms,
+                broker.share if is_total else None,
+                broker.slots.waited if is_total else None,
+                round(broker.slots.waited_ms) if is_total else None,
+            )

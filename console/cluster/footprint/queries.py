@@ -1,0 +1,78 @@
+"""What the page of the console's own requests is drawn from."""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+
+from console.cluster.brokers.models import BrokerReport
+from console.cluster.footprint.rows import BrokerRows, broker_rows, process_rows
+from console.cluster.footprint.store import told_by_all
+from console.cluster.records.read_ledger import LEDGER, limits_now
+from console.kit.access.rights import Right, has_right
+from console.state.clusters.models import Broker
+
+#: People whose reading is listed one by one.
+READERS_SHOWN = 20
+#: Bytes per second below which nobody is called a reader.
+_READS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    name: str
+    rate: float
+    share: float | None
+
+
+def brokers_asked() -> list[BrokerRows]:
+    return broker_rows(told_by_all(), _addresses(), _per_second())
+
+
+def footprint_facts(person: User) -> dict[str, object]:
+    told = told_by_all()
+    brokers = broker_rows(told, _addresses(), _per_second())
+    return {"processes": process_rows(told), "brokers": brokers, "reached": reached(brokers), **reading_facts(person)}
+
+
+def reached(brokers: list[BrokerRows]) -> list[BrokerRows]:
+    """Where requests had to wait for their turn of late."""
+    return [each for each in brokers if each.slots.waited or each.slots.refused]
+
+
+def reading_facts(person: User) -> dict[str, object]:
+    """Who reads how much is for administrators; others see themselves, and how many others there are."""
+    total, rates = LEDGER.rates()
+    limits = limits_now()
+    reading = {name: rate for name, rate in rates.items() if rate >= _READS}
+    shown = reading
+    if not has_right(person, Right.ADMINISTER):
+        shown = {name: rate for name, rate in reading.items() if name == str(person.pk)}
+    names = _names(list(shown)[:READERS_SHOWN])
+    limit = limits.per_person
+    return {
+        "read_limits": limits,
+        "read_rate": total if total >= _READS else 0.0,
+        "read_share": min(100.0, 100 * total / limits.total) if limits.total else None,
+        "readers": [
+            Reader(names[name], rate, 100 * rate / limit if limit else None)
+            for name, rate in shown.items()
+            if name in names
+        ],
+        "other_reader_count": len(reading) - len(names),
+    }
+
+
+def _names(keys: list[str]) -> dict[str, str]:
+    """Of those whose accounts are still there."""
+    found = User.objects.filter(pk__in=[int(each) for each in keys if each.isdigit()])
+    return {str(key): name for key, name in found.values_list("pk", "username")}
+
+
+def _addresses() -> dict[str, int]:
+    return {f"{host}:{port}": broker for broker, host, port in Broker.objects.values_list("broker_id", "host", "port")}
+
+
+def _per_second() -> dict[int, float]:
+    """All requests to each broker that tells them."""
+    told = BrokerReport.objects.filter(is_untold=False).values_list("broker_id", "requests")
+    return {broker: sum(each.get("per_second") or 0.0 for each in requests) for broker, requests in told}

@@ -1,0 +1,130 @@
+"""What the processes have counted, as the page shows it: by process, by broker, by API of a broker. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from console.cluster.brokers.latency import percentile_ms
+from console.kit.gateway.own_requests import ALL_APIS, BOUNDS_US, LIBRARY, Figures, Slots
+
+#: A broker that was not told, and one that is none of this cluster's.
+NOT_TOLD, ELSEWHERE = "not told", "elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Rates are of about a minute; percentiles are upper bounds in ms, None where nobody has told them."""
+
+    name: str
+    by: str
+    requests: float
+    errors: int
+    sent: float | None
+    received: float | None
+    p50_ms: float | None
+    p95_ms: float | None
+    p99_ms: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRows:
+    """`share`: of all requests to this broker, 0 to 1; None where it does not tell how many those are."""
+
+    broker: int | None
+    address: str
+    total: Row
+    slots: Slots
+    apis: tuple[Row, ...]
+    share: float | None = None
+
+    @property
+    def name(self) -> str:
+        return f"broker {self.broker}" if self.broker is not None else self.address or NOT_TOLD
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessRow:
+    process: str
+    host: str
+    pid: int
+    total: Row
+    slots: Slots
+    in_flight_max: int
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Of several processes: what they counted, and requests, bytes sent and received per second."""
+
+    figures: Figures = field(default_factory=Figures)
+    per_second: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+
+    def add(self, figures: Figures, seconds: float) -> None:
+        self.figures.add(figures)
+        for at, count in enumerate((figures.count, figures.sent, figures.received)):
+            self.per_second[at] += count / seconds
+
+    def row(self, name: str, by: str = "", *, has_bytes: bool = True) -> Row:
+        buckets = sorted((BOUNDS_US[at], count) for at, count in self.figures.buckets.items())
+        p50, p95, p99 = (percentile_ms(buckets, share, BOUNDS_US[-1]) for share in (0.50, 0.95, 0.99))
+        requests, sent, received = self.per_second
+        shown = (sent, received) if has_bytes else (None, None)
+        return Row(name, by, requests, self.figures.errors, shown[0], shown[1], p50, p95, p99)
+
+
+def process_rows(told: Iterable[Mapping[str, Any]]) -> list[ProcessRow]:
+    found = []
+    for each in told:
+        total, slots = _Sum(), Slots()
+        for _, api, by, figures in _rows(each):
+            if by != LIBRARY or api == ALL_APIS:
+                total.add(figures, each["span_ms"] / 1_000)
+        for _, one in _slots(each):
+            slots.add(one)
+        row = total.row(each["process"])
+        found.append(ProcessRow(each["process"], each["host"], each["pid"], row, slots, each["in_flight_max"]))
+    return found
+
+
+def broker_rows(
+    told: Iterable[Mapping[str, Any]], addresses: Mapping[str, int], per_second: Mapping[int, float]
+) -> list[BrokerRows]:
+    """`addresses`: of this cluster's brokers; `per_second`: all requests to each that tells. Known brokers first."""
+    totals: dict[str, _Sum] = {}
+    apis: dict[str, dict[tuple[str, str], _Sum]] = {}
+    slots: dict[str, Slots] = {}
+    for each in told:
+        seconds = each["span_ms"] / 1_000
+        for address, api, by, figures in _rows(each):
+            if by != LIBRARY or api == ALL_APIS:
+                totals.setdefault(address, _Sum()).add(figures, seconds)
+            if api != ALL_APIS:
+                apis.setdefault(address, {}).setdefault((api, by), _Sum()).add(figures, seconds)
+        for address, one in _slots(each):
+            slots.setdefault(address, Slots()).add(one)
+    found = []
+    for address, total in totals.items():
+        broker = addresses.get(address)
+        of_apis = [one.row(api, by, has_bytes=by != LIBRARY) for (api, by), one in apis.get(address, {}).items()]
+        of_apis = [each for each in of_apis if each.requests or each.errors]
+        share = _share(total.per_second[0], per_second.get(broker)) if broker is not None else None
+        ordered = tuple(sorted(of_apis, key=lambda each: (-each.requests, each.name, each.by)))
+        row = total.row(address)
+        if row.requests or row.errors:
+            found.append(BrokerRows(broker, address, row, slots.get(address, Slots()), ordered, share))
+    return sorted(found, key=lambda each: (each.broker is None, each.broker or 0, not each.address, each.address))
+
+
+def _share(own: float, everybodys: float | None) -> float | None:
+    """Both are of about a minute, and not of the same one."""
+    return min(1.0, own / everybodys) if everybodys else None
+
+
+def _rows(told: Mapping[str, Any]) -> Iterable[tuple[str, str, str, Figures]]:
+    for address, api, by, count, errors, sent, received, buckets in told["rows"]:
+        yield address, api, by, Figures(count, errors, sent, received, {int(at): n for at, n in buckets.items()})
+
+
+def _slots(told: Mapping[str, Any]) -> Iterable[tuple[str, Slots]]:
+    for address, most, waited, waited_ms, refused in told["slots"]:
+        yield address, Slots(most, waited, waited_ms, refused)

@@ -1,0 +1,7 @@
+"""/footprint/"""
+
+from django.urls import path
+
+from console.cluster.footprint import views
+
+urlpatterns = [path("", views.footprint, name="footprint")]

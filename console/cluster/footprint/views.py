@@ -1,0 +1,19 @@
+"""The page of what the console itself asks of the cluster."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.cluster.footprint.export import TITLES, rows
+from console.cluster.footprint.queries import brokers_asked, footprint_facts
+from console.kit.access.rights import Right, require
+from console.kit.common.csv_table import csv_response, wants_csv
+
+
+@require_safe
+def footprint(request: HttpRequest) -> HttpResponse:
+    """Names no topic and no group, so it is for everybody who may look at the cluster."""
+    require(request.user, Right.VIEW)
+    if wants_csv(request):
+        return csv_response(request, "footprint", TITLES, rows(brokers_asked()))
+    return render(request, "footprint/page.html", footprint_facts(request.user))

@@ -1,0 +1,34 @@
+"""Keeping what is said about a topic, as planned."""
+
+from dataclasses import asdict
+
+from django.contrib.auth.models import User
+
+from console.cluster.notes.models import TopicNote
+from console.cluster.notes.said import Said, parse_links
+from console.kit.common.clock import now_ms
+from console.kit.common.databases import cluster_atomic
+from console.kit.live import groups
+from console.kit.live.push import push_partial
+from console.kit.plans.apply import carry_out
+from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.models import KeptInverse
+from console.kit.plans.plan import Confirmation, Plan
+
+
+def do_describe(actor: User, plan: Plan, now: Said, then: Said, confirmation: Confirmation) -> KeptInverse | None:
+    """What takes it back. Raises NotConfirmedError; it is all in the audit."""
+    kept: list[KeptInverse] = []
+
+    @cluster_atomic()
+    def write() -> None:
+        kept.append(keep_inverse(actor, plan, asdict(now)))
+        if then.is_nothing:
+            TopicNote.objects.filter(topic=plan.object_name).delete()
+        else:
+            values = asdict(then) | {"links": parse_links(then.links)}
+            TopicNote.objects.update_or_create(topic=plan.object_name, defaults=values)
+        push_partial(groups.topic(plan.object_name), "live/resync.html", {"version": now_ms()})
+
+    carry_out(actor, plan, confirmation, write)
+    return kept[0] if kept else None

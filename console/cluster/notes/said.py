@@ -1,0 +1,80 @@
+"""What is said of a topic as people write it, and the change of it as a plan. Pure."""
+
+import re
+from dataclasses import asdict, dataclass
+from urllib.parse import urlsplit
+
+from console.kit.plans.plan import Line, Plan
+
+CHANGE = "describe topic"
+LABELS_MAX, LINKS_MAX = 10, 10
+_LABEL = re.compile(r"[a-z0-9][a-z0-9._:/-]{0,39}")
+_LINK_LENGTH_MAX = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """`links`: one on a line, words before the address. All are texts as a form has them."""
+
+    owner: str = ""
+    description: str = ""
+    labels: str = ""
+    links: str = ""
+
+    @property
+    def is_nothing(self) -> bool:
+        return not any(asdict(self).values())
+
+
+def parse_labels(text: str) -> str:
+    """Separated by commas or spaces. Raises ValueError."""
+    found = list(dict.fromkeys(text.lower().replace(",", " ").split()))
+    for each in found:
+        if not _LABEL.fullmatch(each):
+            raise ValueError(f"{each[:60]}: a label has up to 40 letters, digits and . _ : / - in it.")
+    if len(found) > LABELS_MAX:
+        raise ValueError(f"At most {LABELS_MAX} labels.")
+    return " ".join(found)
+
+
+def parse_links(text: str) -> list[list[str]]:
+    """Words and address of each line; of an address alone its host. Raises ValueError."""
+    found = []
+    for line in filter(None, (each.strip() for each in text.splitlines())):
+        words, _, address = line.rpartition(" ")
+        host = _host_of(address)
+        if not host or len(line) > _LINK_LENGTH_MAX:
+            raise ValueError(
+                f"{line[:60]}: a link is an address that begins with https:// or http://, words before it."
+            )
+        found.append([words.strip() or host, address])
+    if len(found) > LINKS_MAX:
+        raise ValueError(f"At most {LINKS_MAX} links.")
+    return found
+
+
+def _host_of(address: str) -> str:
+    """Empty for what a browser should not be led to."""
+    try:
+        parts = urlsplit(address)
+        return (parts.hostname or "") if parts.scheme in ("http", "https") else ""
+    except ValueError:
+        return ""
+
+
+def lines_of(links: list[list[str]]) -> str:
+    return "\n".join(f"{words} {address}" for words, address in links)
+
+
+def change_plan(topic: str, now: Said, then: Said) -> Plan:
+    """Nothing differs: no lines."""
+    before, after = asdict(now), asdict(then)
+    return Plan(
+        action=CHANGE,
+        object_type="topic",
+        object_name=topic,
+        lines=tuple(Line(each, before[each], after[each]) for each in before if before[each] != after[each]),
+        read=tuple(f"{name}={value}" for name, value in before.items()),
+        touches=("It is kept by the console, for whoever may see the topic; the cluster knows nothing of it.",),
+        undo="what was said before is kept and can be put back.",
+    )

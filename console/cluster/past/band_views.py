@@ -1,0 +1,73 @@
+"""Leaders and in-sync replicas of a topic's partitions over a span."""
+
+from collections.abc import Iterable, Iterator
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.cluster.charts.spans import SPANS, ChartQuery
+from console.cluster.past.bands import LENGTH, Band, bands, colours, partitions_of
+from console.cluster.past.queries import known_of, unseen_within
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, require_on
+from console.kit.common.clock import now_ms
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.state.clusters.models import Topic
+
+BANDS_PER_PAGE = 50
+TITLES = ("partition", "from_ms", "until_ms", "leader", "isr")
+
+
+@require_safe
+def bands_of_topic(request: HttpRequest, name: str) -> HttpResponse:
+    """Also of a topic that is there no more."""
+    require_on(request.user, Resource.TOPIC, name, Right.VIEW)
+    query = ChartQuery.parse(request.GET)
+    from_ms, to_ms = query.range_ms(now_ms())
+    known = known_of(name, from_ms, to_ms)
+    if not known and not Topic.objects.filter(name=name).exists():
+        raise Http404(f"There was no topic {name} in that time, and there is none now.")
+    if wants_csv(request):
+        return csv_response(
+            request, f"leaders-{name}", TITLES, _cells(bands(known, from_ms, to_ms, partitions_of(known)))
+        )
+    page = Paginator(partitions_of(known), BANDS_PER_PAGE).get_page(request.GET.get("page", "1"))
+    page.object_list = bands(known, from_ms, to_ms, page.object_list)
+    scale = LENGTH / (to_ms - from_ms)
+    context = {
+        "name": name,
+        "query": query,
+        "spans": SPANS,
+        "page": page,
+        "colours": sorted(colours(page.object_list).items()),
+        "drawn": _drawn(page.object_list),
+        "unseen": [
+            (
+                (max(each.from_ms, from_ms) - from_ms) * scale,
+                (min(each.until_ms, to_ms) - max(each.from_ms, from_ms)) * scale,
+            )
+            for each in unseen_within(from_ms, to_ms)
+        ],
+        "from_ms": from_ms,
+        "to_ms": to_ms,
+        "is_there_now": Topic.objects.filter(name=name).exists(),
+    }
+    return render(request, "past/bands.html", context)
+
+
+def _drawn(found: Iterable[Band]) -> list[tuple[Band, list[tuple[object, int]]]]:
+    """With the colour of each stretch; 0: nobody led."""
+    found = list(found)
+    numbers = colours(found)
+    return [
+        (band, [(each, 0 if each.leader is None else numbers[each.leader]) for each in band.stretches])
+        for band in found
+    ]
+
+
+def _cells(found: Iterable[Band]) -> Iterator[tuple[object, ...]]:
+    for band in found:
+        for each in band.stretches:
+            yield (band.partition, each.from_ms, each.until_ms, each.leader, each.isr)

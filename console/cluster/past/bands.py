@@ -1,0 +1,98 @@
+"""Who led each partition of a topic over a span, and how many replicas were in sync: a band for each. Pure."""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from console.cluster.past.states import PartitionThen, TopicThen
+
+#: A band's length in the picture.
+LENGTH = 1_000.0
+#: Stretches of one band: more are narrower than a screen can show, and the newest count.
+STRETCHES_MAX = 300
+COLOURS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a topic was from one moment until another, ms."""
+
+    from_ms: int
+    until_ms: int
+    then: TopicThen
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """`is_short`: not all replicas were in sync. `leader` None: nobody led."""
+
+    from_ms: int
+    until_ms: int
+    leader: int | None
+    isr: tuple[int, ...]
+    is_short: bool
+    x: float = 0.0
+    width: float = 0.0
+
+    @property
+    def told(self) -> str:
+        who = "nobody led" if self.leader is None else f"led by broker {self.leader}"
+        return f"{who}, in sync: {', '.join(map(str, self.isr)) or 'none'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    partition: int
+    stretches: tuple[Stretch, ...]
+
+    @property
+    def leaders(self) -> int:
+        """How often it was led by another than before."""
+        led = [each.leader for each in self.stretches]
+        return sum(one != other for one, other in itertools.pairwise(led))
+
+
+def bands(known: Sequence[Known], from_ms: int, to_ms: int, partitions: Iterable[int]) -> list[Band]:
+    """`known` in the order of time, without overlaps; what is outside of the span is cut off."""
+    return [Band(each, _placed(_stretches(known, each), from_ms, to_ms)) for each in partitions]
+
+
+def partitions_of(known: Iterable[Known]) -> list[int]:
+    return sorted({each.partition for one in known for each in one.then.partitions})
+
+
+def colours(found: Iterable[Band]) -> dict[int, int]:
+    """A colour for each leader, by number; with more leaders than colours they are used again."""
+    leaders = sorted({each.leader for band in found for each in band.stretches if each.leader is not None})
+    return {leader: at % COLOURS + 1 for at, leader in enumerate(leaders)}
+
+
+def _stretches(known: Iterable[Known], partition: int) -> list[Stretch]:
+    """Alike ones that touch are one."""
+    found: list[Stretch] = []
+    for one in known:
+        then = next((each for each in one.then.partitions if each.partition == partition), None)
+        if then is None:
+            continue
+        new = _stretch(one, then)
+        last = found[-1] if found else None
+        if last is not None and last.until_ms == new.from_ms and (last.leader, last.isr) == (new.leader, new.isr):
+            found[-1] = replace(last, until_ms=new.until_ms)
+        else:
+            found.append(new)
+    return found[-STRETCHES_MAX:]
+
+
+def _stretch(one: Known, then: PartitionThen) -> Stretch:
+    return Stretch(one.from_ms, one.until_ms, then.leader, then.isr, then.is_out_of_sync)
+
+
+def _placed(found: Iterable[Stretch], from_ms: int, to_ms: int) -> tuple[Stretch, ...]:
+    scale = LENGTH / max(1, to_ms - from_ms)
+    placed = []
+    for each in found:
+        start, end = max(each.from_ms, from_ms), min(each.until_ms, to_ms)
+        if start < end:
+            x, width = (start - from_ms) * scale, (end - start) * scale
+            placed.append(replace(each, from_ms=start, until_ms=end, x=round(x, 1), width=round(max(width, 0.5), 1)))
+    return tuple(placed)

@@ -1,0 +1,290 @@
+"""What was true at a moment, of what a person may see."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Q, QuerySet, Sum
+from django.http import QueryDict
+
+from console.cluster.charts.measures import CLUSTER, GROUP
+from console.cluster.charts.queries import Past
+from console.cluster.past.bands import Known
+from console.cluster.past.models import Kind, Unseen, Was
+from console.cluster.past.states import BrokerThen, GroupThen, PartitionThen, TopicThen, unpack_settings
+from console.kit.access.filters import within
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.roles import Right
+from console.kit.common.clock import moment_of
+from console.state.clusters.models import Partition, Topic
+
+ROWS_PER_PAGE = 50
+#: Of a topic within a span: what is drawn.
+CHANGES_MAX = 1_000
+_HOUR_MS = 3_600_000
+#: How far before the moment a charted value may be.
+_CHARTED_BACK_MS = 15 * 60_000
+TOPIC_TITLES = ("topic", "partitions", "out_of_sync", "leaderless", "since", "until")
+GROUP_TITLES = ("group", "state", "members", "coordinator", "lag", "since", "until")
+BROKER_TITLES = ("broker", "registered", "address", "rack", "since", "until")
+PARTITION_TITLES = ("partition", "leader", "replicas", "isr", "leader_now", "replicas_now", "isr_now")
+
+
+@dataclass(frozen=True, slots=True)
+class PastQuery:
+    """`at_ms` lies between the beginning of what is kept and now. Nonsense in the address counts as not asked."""
+
+    at_ms: int
+    begins_ms: int
+    now_ms: int
+    search: str = ""
+    shown: str = "all"
+
+    @classmethod
+    def parse(cls, parameters: QueryDict, now_ms: int) -> "PastQuery":
+        begins_ms = min(begins(), now_ms)
+        moment = moment_of(parameters.get("at", ""))
+        slid = parameters.get("ms", "")
+        if slid.isascii() and slid.isdigit() and len(slid) < 16:
+            asked = int(slid)
+        else:
+            asked = now_ms - _HOUR_MS if moment is None else int(moment.timestamp() * 1000)
+        shown = parameters.get("shown", "")
+        return cls(
+            at_ms=max(begins_ms, min(asked, now_ms)),
+            begins_ms=begins_ms,
+            now_ms=now_ms,
+            search=parameters.get("search", "").strip()[:249],
+            shown=shown if shown in ("trouble", "changed") else "all",
+        )
+
+    @property
+    def at(self) -> datetime:
+        return datetime.fromtimestamp(self.at_ms / 1000, UTC)
+
+    @property
+    def iso(self) -> str:
+        return self.at.isoformat()
+
+    @property
+    def steps(self) -> list[tuple[str, str]]:
+        """(words, the moment there) of ways from here, within what is kept."""
+        found = []
+        for minutes, words in ((-1440, "a day"), (-60, "an hour"), (-5, "5 min"), (5, "5 min"), (60, "an hour")):
+            at_ms = self.at_ms + minutes * 60_000
+            if self.begins_ms <= at_ms <= self.now_ms:
+                moment = datetime.fromtimestamp(at_ms / 1000, UTC)
+                found.append((f"{words} {'earlier' if minutes < 0 else 'later'}", moment.isoformat()))
+        return found
+
+
+def begins() -> int:
+    """When what is kept begins, ms; 0 when nothing is."""
+    first = Unseen.objects.filter(from_ms=0).values_list("until_ms", flat=True).first()
+    return first or 0
+
+
+def unseen_at(at_ms: int) -> Unseen | None:
+    """The time around `at_ms` at which nobody looked."""
+    return Unseen.objects.filter(from_ms__gt=0, from_ms__lt=at_ms, until_ms__gt=at_ms).first()
+
+
+def was(kind: str, at_ms: int) -> QuerySet[Was]:
+    return Was.objects.filter(Q(until_ms=None) | Q(until_ms__gt=at_ms), kind=kind, from_ms__lte=at_ms)
+
+
+def topics_then(query: PastQuery, reach: Reach) -> QuerySet[Was]:
+    found = was(Kind.TOPIC, query.at_ms).filter(within(reach, Resource.TOPIC, "name"), name__icontains=query.search)
+    if query.shown == "trouble":
+        found = found.filter(Q(out_of_sync_count__gt=0) | Q(leaderless_count__gt=0))
+    elif query.shown == "changed":
+        found = found.exclude(until_ms=None)
+    return found.order_by("-leaderless_count", "-out_of_sync_count", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    topics: int
+    partitions: int
+    out_of_sync: int
+    leaderless: int
+    brokers: int
+    registered: int
+    controller: str | None
+    #: None: not known, or not for this person.
+    records_per_second: float | None
+    lag: float | None
+
+
+def totals(query: PastQuery, reach: Reach) -> Totals:
+    topics = was(Kind.TOPIC, query.at_ms).filter(within(reach, Resource.TOPIC, "name"))
+    sums = topics.aggregate(
+        topics=Count("pk"),
+        partitions=Sum("partition_count", default=0),
+        out_of_sync=Sum("out_of_sync_count", default=0),
+        leaderless=Sum("leaderless_count", default=0),
+    )
+    brokers = brokers_then(query)
+    controller = was(Kind.CONTROLLER, query.at_ms).values_list("name", flat=True).first()
+    charted = _charted([(CLUSTER, "")], query.at_ms) if reach.sees_all_names else None
+    return Totals(
+        **sums,
+        brokers=len(brokers),
+        registered=sum(then.is_registered for _, then in brokers),
+        controller=controller,
+        records_per_second=_value(charted, CLUSTER, "", "records"),
+        lag=_value(charted, CLUSTER, "", "lag"),
+    )
+
+
+def brokers_then(query: PastQuery) -> list[tuple[Was, BrokerThen]]:
+    rows = [(row, BrokerThen.unpack(bytes(row.state))) for row in was(Kind.BROKER, query.at_ms)]
+    return sorted(rows, key=lambda each: int(each[0].name))
+
+
+def topic_page(query: PastQuery, reach: Reach, page: str) -> Page:
+    return Paginator(topics_then(query, reach), ROWS_PER_PAGE).get_page(page)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRowThen:
+    row: Was
+    then: GroupThen
+    #: None: not known, or it holds figures of topics that are hidden.
+    lag: float | None = None
+
+
+def groups_then(query: PastQuery, reach: Reach) -> list[GroupRowThen]:
+    """As `consumers.access.groups_within`: of others the figures would tell of hidden topics."""
+    rows = was(Kind.GROUP, query.at_ms).filter(within(reach, Resource.GROUP, "name"), name__icontains=query.search)
+    if query.shown == "changed":
+        rows = rows.exclude(until_ms=None)
+    found = [GroupRowThen(row, GroupThen.unpack(bytes(row.state))) for row in rows]
+    return [each for each in found if not each.then.topics or _seen(each.then, reach)]
+
+
+def with_lags(found: Iterable[GroupRowThen], query: PastQuery, reach: Reach) -> list[GroupRowThen]:
+    rows = list(found)
+    charted = _charted([(GROUP, each.row.name) for each in rows], query.at_ms)
+    return [
+        GroupRowThen(each.row, each.then, _value(charted, GROUP, each.row.name, "lag"))
+        if len(_seen(each.then, reach)) == len(each.then.topics)
+        else each
+        for each in rows
+    ]
+
+
+def _seen(group: GroupThen, reach: Reach) -> list[str]:
+    if not reach.is_limited(Resource.TOPIC):
+        return list(group.topics)
+    return [name for name in group.topics if Right.VIEW in reach.rights_on(Resource.TOPIC, name)]
+
+
+def _charted(keys: list[tuple[str, str]], at_ms: int) -> Past:
+    return Past(keys, at_ms - _CHARTED_BACK_MS, at_ms, back_ms=max(0, _now_back(at_ms)))
+
+
+def _now_back(at_ms: int) -> int:
+    return int(datetime.now(UTC).timestamp() * 1000) - at_ms
+
+
+def _value(charted: Past | None, kind: str, name: str, measure: str) -> float | None:
+    values = [] if charted is None else charted.values(kind, name, measure)
+    return values[-1][1] if values else None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionPair:
+    """A partition then and now; one of them may be None."""
+
+    number: int
+    then: PartitionThen | None
+    now: Partition | None
+
+    @property
+    def differs(self) -> bool:
+        if self.then is None or self.now is None:
+            return True
+        return (self.then.leader, list(self.then.replicas), sorted(self.then.isr)) != (
+            self.now.leader,
+            self.now.replicas,
+            sorted(self.now.isr),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPair:
+    """A topic at a moment beside the topic now. `settings`: (name, then, now) of its own; None: it had none then."""
+
+    row: Was | None
+    partitions: tuple[PartitionPair, ...]
+    settings: tuple[tuple[str, str | None, str | None], ...]
+    #: False: the cluster had not told its settings by then.
+    are_settings_known: bool
+    is_there_now: bool
+
+    @property
+    def differing(self) -> int:
+        return sum(each.differs for each in self.partitions) + sum(then != now for _, then, now in self.settings)
+
+
+def topic_pair(name: str, query: PastQuery) -> TopicPair:
+    row = was(Kind.TOPIC, query.at_ms).filter(name=name).first()
+    then = {} if row is None else {each.partition: each for each in TopicThen.unpack(bytes(row.state)).partitions}
+    now = {each.partition: each for each in Partition.objects.filter(topic__name=name).select_related("topic")}
+    pairs = tuple(PartitionPair(each, then.get(each), now.get(each)) for each in sorted({*then, *now}))
+    before, after = _settings(name, query.at_ms), _settings(name, query.now_ms) or {}
+    names = sorted({*(before or {}), *after})
+    settings = tuple((each, (before or {}).get(each), after.get(each)) for each in names)
+    is_there_now = Topic.objects.filter(name=name).exists()
+    return TopicPair(row, pairs, settings, before is not None, is_there_now)
+
+
+def _settings(name: str, at_ms: int) -> dict[str, str] | None:
+    row = was(Kind.SETTINGS, at_ms).filter(name=name).first()
+    return None if row is None else unpack_settings(bytes(row.state))
+
+
+def known_of(name: str, from_ms: int, to_ms: int) -> list[Known]:
+    """What a topic was within the span, the oldest first; of very many changes the newest."""
+    rows = Was.objects.filter(
+        Q(until_ms=None) | Q(until_ms__gt=from_ms), kind=Kind.TOPIC, name=name, from_ms__lte=to_ms
+    )
+    newest = rows.order_by("-from_ms")[:CHANGES_MAX]
+    return [Known(row.from_ms, row.until_ms or to_ms, TopicThen.unpack(bytes(row.state))) for row in reversed(newest)]
+
+
+def unseen_within(from_ms: int, to_ms: int) -> list[Unseen]:
+    return list(Unseen.objects.filter(until_ms__gt=from_ms, from_ms__lt=to_ms))
+
+
+def topic_cells(rows: QuerySet[Was]) -> Iterator[tuple[object, ...]]:
+    for row in rows.iterator():
+        counts = (row.partition_count, row.out_of_sync_count, row.leaderless_count)
+        yield (row.name, *counts, _moment(row.from_ms), _moment(row.until_ms))
+
+
+def group_cells(rows: Iterable[GroupRowThen]) -> Iterator[tuple[object, ...]]:
+    for each in rows:
+        then, row = each.then, each.row
+        span = _moment(row.from_ms), _moment(row.until_ms)
+        yield (row.name, then.state, then.member_count, then.coordinator, each.lag, *span)
+
+
+def broker_cells(rows: Iterable[tuple[Was, BrokerThen]]) -> Iterator[tuple[object, ...]]:
+    for row, then in rows:
+        address = f"{then.host}:{then.port}" if then.host else ""
+        yield (int(row.name), then.is_registered, address, then.rack, _moment(row.from_ms), _moment(row.until_ms))
+
+
+def partition_cells(pairs: Iterable[PartitionPair]) -> Iterator[tuple[object, ...]]:
+    for each in pairs:
+        sides = (
+            (side.leader, side.replicas, side.isr) if side else (None, None, None) for side in (each.then, each.now)
+        )
+        yield (each.number, *(cell for side in sides for cell in side))
+
+
+def _moment(at_ms: int | None) -> datetime | None:
+    return None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)

@@ -1,0 +1,38 @@
+"""Replicas that are still being copied by a move: a plan, and no trouble.
+
+They do not count as out of sync, as they do not in Kafka's UnderReplicatedPartitions (KIP-455).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import timedelta
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from console.cluster.placement.models import OPEN, OngoingMove, Reassignment
+from console.cluster.placement.move import flat
+from console.kit.common.kept_statements import kept_rows
+from console.kit.gateway.group_views import TopicPartition
+
+#: A move is seen in the cluster within a look or two; until then what was asked for stands for it, no longer.
+SEEN_WITHIN = timedelta(seconds=15)
+
+
+def arriving_replicas() -> Mapping[TopicPartition, frozenset[int]]:
+    """By partition, the brokers a move gives a replica: of those under way, and of those begun a moment ago."""
+    found: dict[TopicPartition, frozenset[int]] = defaultdict(frozenset)
+    for each in kept_rows(OngoingMove.objects.all):
+        found[each.topic, each.partition] |= frozenset(each.adding)
+    since = timezone.now() - SEEN_WITHIN
+    for each in kept_rows(_open):
+        if each.began_at <= since:
+            continue
+        former = flat(each.former)
+        for place, target in flat(each.wanted).items():
+            found[place] |= frozenset(target) - frozenset(former.get(place, ()))
+    return dict(found)
+
+
+def _open() -> QuerySet[Reassignment]:
+    return Reassignment.objects.filter(state__in=OPEN)

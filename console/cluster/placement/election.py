@@ -1,0 +1,99 @@
+"""What electing preferred leaders changes: which partitions move, which cannot, what each broker leads then. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from console.kit.gateway.commands import shell_command
+from console.kit.plans.plan import Line, Plan
+from console.state.clusters.models import Partition
+
+_TOUCHES = (
+    "The new leaders are in sync: no record is lost. Producers and consumers look for the new leader, "
+    "usually within a second. Leadership cannot be given back by hand."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    topic: str
+    partition: int
+    leader: int | None
+    preferred: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """Not led by its first replica, and cannot be now."""
+
+    move: Move
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Partitions a broker leads."""
+
+    broker_id: int
+    before: int
+    after: int
+
+    @property
+    def change(self) -> int:
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionPlan:
+    moves: tuple[Move, ...]
+    stays: tuple[Stay, ...]
+    loads: tuple[Load, ...]
+
+    def as_plan(self, bootstrap_servers: str) -> Plan:
+        """The change as it is shown, confirmed and kept."""
+        return Plan(
+            action="elect preferred leaders",
+            object_type="cluster",
+            object_name="all topics",
+            lines=tuple(Line(each.name, each.leader, each.preferred) for each in self.moves),
+            read=tuple(f"{each.name} {each.leader} {each.preferred}" for each in self.moves),
+            touches=(_TOUCHES,),
+            about=tuple(sorted({each.name.rpartition("-")[0] for each in self.moves})),
+            command=shell_command(
+                "kafka-leader-election",
+                bootstrap_servers,
+                {"election-type": "preferred", "all-topic-partitions": True},
+            ),
+        )
+
+
+def plan_election(partitions: Iterable[Partition], registered: frozenset[int]) -> ElectionPlan:
+    """As the controller decides it: the first replica is elected if its broker is registered and it is in the ISR."""
+    moves, stays = [], []
+    before, after = Counter(dict.fromkeys(registered, 0)), Counter(dict.fromkeys(registered, 0))
+    for each in partitions:
+        leader = each.leader
+        if each.preferred_leader is not None and not each.is_led_by_preferred:
+            move = Move(each.topic.name, each.partition, each.leader, each.preferred_leader)
+            why = _why_not(each, registered)
+            if why:
+                stays.append(Stay(move, why))
+            else:
+                moves.append(move)
+                leader = each.preferred_leader
+        before.update([each.leader] if each.leader is not None else [])
+        after.update([leader] if leader is not None else [])
+    loads = (Load(broker_id, before[broker_id], after[broker_id]) for broker_id in sorted(before.keys() | after.keys()))
+    return ElectionPlan(tuple(moves), tuple(stays), tuple(loads))
+
+
+def _why_not(partition: Partition, registered: frozenset[int]) -> str:
+    if partition.preferred_leader not in registered:
+        return f"broker {partition.preferred_leader} is not registered"
+    if partition.preferred_leader not in partition.isr:
+        return f"the replica on broker {partition.preferred_leader} is out of sync"
+    return ""

@@ -1,0 +1,45 @@
+"""The goals of a balance in words, and how even brokers are as figures. Pure."""
+
+from collections.abc import Collection, Iterable
+
+from console.cluster.placement.optimise import GOALS, Goal, Spread
+from console.kit.common.figures import byte_size, grouped, size
+
+GOAL_WORDS = {
+    Goal.REPLICAS: "replicas",
+    Goal.LEADERS: "leaders",
+    Goal.DISK: "bytes on disk",
+    Goal.IN: "bytes in",
+    Goal.OUT: "bytes out",
+}
+_LABELS = ("most now", "least now", "most then", "least then")
+
+
+def rows(spreads: Iterable[Spread], chosen: Collection[Goal]) -> list[tuple[str, bool, list[tuple[str, str]]]]:
+    """(words, whether it was a goal, (label, figure) of each column)."""
+    return [
+        (
+            GOAL_WORDS[each.goal],
+            each.goal in chosen,
+            [
+                (label, _figure(each.goal, value))
+                for label, value in zip(_LABELS, (*each.before, *each.after), strict=True)
+            ],
+        )
+        for each in spreads
+    ]
+
+
+def figures(load: Iterable[float] | None) -> list[str]:
+    """Of one broker, in the order of GOALS; of none: dashes."""
+    return ["–"] * len(GOALS) if load is None else [_figure(goal, each) for goal, each in zip(GOALS, load, strict=True)]
+
+
+def _figure(goal: Goal, value: float) -> str:
+    match goal:
+        case Goal.IN | Goal.OUT:
+            return f"{byte_size(value)}/s"
+        case Goal.DISK:
+            return size(round(value))
+        case _:
+            return grouped(round(value))

@@ -1,0 +1,154 @@
+"""Plans of moves from what is true now, which the cluster is asked; proposals start from what was last seen of all."""
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from django.db.models import Q
+
+from console.cluster.placement.models import OPEN, Reassignment
+from console.cluster.placement.move import MovePlan, Targets, World, plan_moves
+from console.cluster.placement.optimise import Goal, Spread, Weighed, propose_balance, spreads
+from console.cluster.placement.propose import (
+    Held,
+    Proposal,
+    propose_demote,
+    propose_drain,
+    propose_factor,
+    propose_spread,
+)
+from console.cluster.placement.what_if import Seen
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.gateway.group_views import TopicPartition
+from console.state.clusters.models import Broker, Partition
+
+
+def planned(targets: Targets, rate: int | None = None) -> MovePlan:
+    """`rate` in bytes per second. Raises GatewayError."""
+    return plan_moves(targets, world_around(targets), rate)
+
+
+def drain_proposal(*leaving: int) -> Proposal:
+    """All replicas away from `leaving`. Raises GatewayError."""
+    return _as_it_is(lambda held, racks: propose_drain(held, racks, leaving))
+
+
+def spread_proposal() -> Proposal:
+    """Everything evenly over the brokers that are registered. Raises GatewayError."""
+    return _as_it_is(propose_spread)
+
+
+def balance_proposal(goals: Collection[Goal], changes_max: int) -> tuple[Proposal, list[Spread]]:
+    """Brokers as alike as `goals` ask, and how alike they are before and after. Raises GatewayError."""
+    weighed = _weighed(cluster_gateway().moves.under_way())
+    racks = _racks()
+    proposal = _sound(
+        propose_balance(weighed, racks, goals, changes_max), {each.place: each.replicas for each in weighed}
+    )
+    return proposal, spreads(weighed, racks, proposal.targets)
+
+
+def seen_now() -> tuple[list[Seen], dict[int, str]]:
+    """Every partition as last seen, and the racks of the brokers that are registered."""
+    rows = Partition.objects.select_related("topic").order_by("topic__name", "partition")
+    seen = [
+        Seen(_weight_of(each), each.leader, tuple(each.isr), each.topic.min_insync_replicas or 1)
+        for each in rows.iterator()
+    ]
+    return seen, dict(Broker.objects.filter(is_registered=True).values_list("broker_id", "rack"))
+
+
+def factor_proposal(topic: str, factor: int) -> Proposal:
+    """`factor` replicas for each partition of the topic. Raises GatewayError."""
+    return _as_it_is(lambda held, racks: propose_factor(held, racks, factor, topic))
+
+
+def demote_proposal(broker_id: int) -> Proposal:
+    """It leads nothing once preferred leaders are elected. Raises GatewayError."""
+    return _as_it_is(lambda held, racks: propose_demote(held, racks, broker_id))
+
+
+def drain_plan(broker_id: int, rate: int | None = None) -> MovePlan:
+    """What `do_move` takes to empty a broker before it is removed. Raises GatewayError."""
+    return planned(drain_proposal(broker_id).targets, rate)
+
+
+def partitions_on(broker_id: int) -> int:
+    """Partitions that have a replica there, as last seen: 0 when it is drained."""
+    return sum(broker_id in each for each in Partition.objects.values_list("replicas", flat=True).iterator())
+
+
+def world_around(places: Collection[TopicPartition]) -> World:
+    """Everything that a plan about `places` hangs on. Raises GatewayError."""
+    gateway = cluster_gateway()
+    counts = list(Broker.objects.values_list("broker_id", "replica_count", "preferred_count"))
+    held = gateway.moves.bytes_held(places)
+    topics = {topic for topic, _ in places}
+    return World(
+        present=gateway.moves.assignments(topics),
+        under_way=gateway.moves.under_way(),
+        alive=frozenset(broker.id for broker in gateway.describe_cluster().brokers),
+        # The largest: others may be behind.
+        sizes={place: max(sizes.values()) for place, sizes in held.items() if sizes},
+        replica_counts={broker_id: replicas for broker_id, replicas, _ in counts},
+        preferred_counts={broker_id: preferred for broker_id, _, preferred in counts},
+        throttled_by=throttled_by(),
+        topic_ids=gateway.moves.topic_ids(topics),
+    )
+
+
+def throttled_by() -> str:
+    """Whose throttled move is under way, or could not be freed of its throttle yet; empty: there is none."""
+    throttled = Q(state__in=OPEN, rate__isnull=False) | Q(throttles__isnull=False)
+    found = Reassignment.objects.filter(throttled).first()
+    return found.object_name if found else ""
+
+
+def _as_it_is(propose: Callable[[list[Held], dict[int, str]], Proposal]) -> Proposal:
+    """Without partitions that have other replicas by now than were last seen: one seen while it moved has too many.
+
+    The next proposal finds them. Raises GatewayError.
+    """
+    held = _held()
+    return _sound(propose(held, _racks()), {each.place: each.replicas for each in held})
+
+
+def _sound(proposal: Proposal, seen: Targets) -> Proposal:
+    """Without what is no more as it was seen. Raises GatewayError."""
+    places = {*proposal.targets, *proposal.stuck}
+    present = cluster_gateway().moves.assignments({topic for topic, _ in places})
+    sound = {place for place in places if present.get(place) == seen[place]}
+    return replace(
+        proposal,
+        targets={place: target for place, target in proposal.targets.items() if place in sound},
+        stuck={place: why for place, why in proposal.stuck.items() if place in sound},
+    )
+
+
+def _held() -> list[Held]:
+    """Every partition as last seen, but those on the move: where they go is decided."""
+    under_way = cluster_gateway().moves.under_way()
+    rows = Partition.objects.values_list("topic__name", "partition", "replicas", "sizes")
+    return [
+        Held((topic, partition), tuple(replicas), max((size for _, size in sizes), default=0))
+        for topic, partition, replicas, sizes in rows.order_by("topic__name", "partition").iterator(chunk_size=2_000)
+        if (topic, partition) not in under_way
+    ]
+
+
+def _weighed(under_way: Collection[TopicPartition]) -> list[Weighed]:
+    """As `_held`, with what comes and goes. Consumers of a topic are taken to read all of its partitions alike."""
+    rows = Partition.objects.select_related("topic").order_by("topic__name", "partition")
+    return [_weight_of(each) for each in rows.iterator() if (each.topic.name, each.partition) not in under_way]
+
+
+def _weight_of(row: Partition) -> Weighed:
+    size = max((size for _, size in row.sizes), default=0)
+    records = (row.next_offset or 0) - (row.first_offset or 0)
+    record_bytes = size / records if records > 0 else 0.0
+    read = (row.topic.read_per_second or 0.0) / max(1, row.topic.partition_count)
+    comes, goes = (rate * record_bytes for rate in (row.records_per_second or 0.0, read))
+    return Weighed((row.topic.name, row.partition), tuple(row.replicas), size, comes, goes)
+
+
+def _racks() -> dict[int, str]:
+    return {broker.id: broker.rack for broker in cluster_gateway().describe_cluster().brokers}

@@ -1,0 +1,82 @@
+"""What the tab shows, asked of the cluster while it is drawn: producers, open transactions, who did not answer."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from console.cluster.producers.standing import OpenTransaction, open_transactions
+from console.kit.common.clock import now_ms, utc
+from console.kit.gateway.interface import ClusterGateway
+from console.kit.gateway.producer_views import ProducerView
+from console.state.clusters.models import Partition, Topic
+
+#: Partitions that are asked about for one page.
+PARTITIONS_MAX = 2_000
+#: Producers that are listed, those that wrote last; a file has all.
+PRODUCERS_SHOWN = 200
+OPEN_SHOWN = 200
+TITLES = (
+    "partition",
+    "producer_id",
+    "epoch",
+    "last_sequence",
+    "last_written",
+    "coordinator_epoch",
+    "open_from_offset",
+    "standing",
+    "transactional_id",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Writers:
+    """Of one topic. `open` are those of `producers` whose transaction is open."""
+
+    producers: tuple[ProducerView, ...]
+    open: list[OpenTransaction]
+    silent: Mapping[int, str]
+    untold: str
+    left_out: int
+
+    @property
+    def newest(self) -> list[ProducerView]:
+        return sorted(self.producers, key=lambda each: -(each.last_at_ms or 0))[:PRODUCERS_SHOWN]
+
+    @property
+    def silent_shown(self) -> list[tuple[int, str]]:
+        return list(self.silent.items())[:5]
+
+    def one(self, partition: int, open_from: int) -> OpenTransaction | None:
+        return next(
+            (each for each in self.open if (each.producer.partition, each.open_from) == (partition, open_from)), None
+        )
+
+
+def writers_of(gateway: ClusterGateway, topic: Topic, partitions: Iterable[int] | None = None) -> Writers:
+    """Of all its partitions, or of some. Raises GatewayError."""
+    asked = list(range(topic.partition_count) if partitions is None else partitions)
+    told = gateway.producers.of_topic(topic.name, asked[:PARTITIONS_MAX])
+    who = {each.producer_id for each in told.producers if each.open_from is not None}
+    transactions = gateway.producers.transactions(who)
+    rows = Partition.objects.filter(topic=topic, partition__in=asked[:PARTITIONS_MAX])
+    ends = dict(rows.values_list("partition", "next_offset"))
+    found = open_transactions(topic.name, told.producers, transactions, ends, now_ms())
+    return Writers(told.producers, found, told.silent, transactions.untold, max(0, len(asked) - PARTITIONS_MAX))
+
+
+def export_rows(writers: Writers, *, shows_ids: bool) -> Iterator[tuple[object, ...]]:
+    """`shows_ids`: transactional ids may be named."""
+    open_by = {(each.producer.partition, each.producer.producer_id): each for each in writers.open}
+    for each in writers.producers:
+        found = open_by.get((each.partition, each.producer_id))
+        transaction = found.transaction if found and shows_ids else None
+        yield (
+            each.partition,
+            each.producer_id,
+            each.epoch,
+            each.last_sequence,
+            utc(each.last_at_ms) or each.last_at_ms if each.last_at_ms else None,
+            each.coordinator_epoch,
+            each.open_from,
+            found.standing if found else "",
+            transaction.transactional_id if transaction else "",
+        )

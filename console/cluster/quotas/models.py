@@ -1,0 +1,124 @@
+"""What is limited for whom, and what is used of it, as the collector last saw it."""
+
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+
+from django.db import models
+
+from console.cluster.quotas.words import amount, label
+from console.kit.gateway.quota_views import LABEL_ORDER, QuotaEntity, entity_at
+
+
+@dataclass(frozen=True, slots=True)
+class SeenUse:
+    """Those who share a quota at one broker. `wait_ms`: told to wait, of each second between the last two looks; None:
+    not looked at twice."""
+
+    broker_id: int
+    key: str
+    who: str
+    user: str
+    client_id: str
+    ip: str
+    limit: float
+    rate: float
+    wait_ms: int | None
+
+    @property
+    def share(self) -> float:
+        """Of what is allowed."""
+        return self.rate / self.limit if self.limit else 1.0
+
+    @property
+    def percent(self) -> int:
+        return min(100, round(100 * self.share))
+
+    @property
+    def tone(self) -> str:
+        return "warning" if self.wait_ms or self.share >= 1 else "ok"
+
+    @property
+    def rate_text(self) -> str:
+        return amount(self.key, self.rate)
+
+    def as_json(self) -> dict[str, object]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One kind of quota of a row, with the use of it that is nearest to the limit, and how many there are."""
+
+    key: str
+    value: float
+    nearest: SeenUse | None
+    use_count: int
+
+    @property
+    def label(self) -> str:
+        return label(self.key)
+
+    @property
+    def text(self) -> str:
+        return amount(self.key, self.value)
+
+
+class QuotaRow(models.Model):
+    """An entity that has quotas. `digest` is of its path below /config, which may be longer than an index takes."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    path = models.TextField()
+    words = models.TextField()
+    #: Its place in the order in which quotas count; those of addresses come behind.
+    rank = models.IntegerField()
+    values = models.JSONField(default=dict)
+    #: SeenUse as JSON, those nearest to their limits first, and how many there are of each kind.
+    uses = models.JSONField(default=list)
+    use_counts = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["rank", "words"]
+
+    def __str__(self) -> str:
+        return self.words
+
+    @property
+    def entity(self) -> QuotaEntity:
+        return entity_at(self.path) or QuotaEntity()
+
+    @property
+    def seen(self) -> list[SeenUse]:
+        return [SeenUse(**each) for each in self.uses]
+
+    @property
+    def limits(self) -> list[Limit]:
+        seen = self.seen
+        return [
+            Limit(
+                key,
+                self.values[key],
+                next((each for each in seen if each.key == key), None),
+                self.use_counts.get(key, 0),
+            )
+            for key in LABEL_ORDER
+            if key in self.values
+        ]
+
+    @property
+    def is_throttled(self) -> bool:
+        return any(each.wait_ms for each in self.seen)
+
+
+class QuotaLook(models.Model):
+    """One row: when quotas were last told, and why not since, with Kafka's code of the refusal if there is one."""
+
+    at_ms = models.BigIntegerField(default=0)
+    error = models.TextField(blank=True)
+    code = models.CharField(max_length=60, blank=True)
+
+    def __str__(self) -> str:
+        return self.error or "quotas are known"
+
+
+def digest_of_path(path: str) -> str:
+    return sha256(path.encode()).hexdigest()

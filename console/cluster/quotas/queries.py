@@ -1,0 +1,155 @@
+"""Reading quotas for pages, and which of them counts for whom."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Q, QuerySet
+from django.http import QueryDict
+
+from console.cluster.quotas.models import QuotaLook, QuotaRow, SeenUse
+from console.cluster.quotas.words import amount, label
+from console.kit.gateway.quota_views import (
+    LABEL_ORDER,
+    EntityType,
+    QuotaEntity,
+    QuotaKey,
+    Quotas,
+    deciding,
+    entity_at,
+    in_words,
+    order_for,
+    order_for_address,
+)
+
+ROWS_PER_PAGE = 50
+NAME_LENGTH_MAX = 1_024
+TITLES = ("order", "whose", *LABEL_ORDER, "nearest_use", "waiting")
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaListQuery:
+    search: str = ""
+    only_throttled: bool = False
+    page: str = "1"
+
+    @classmethod
+    def parse(cls, parameters: QueryDict) -> "QuotaListQuery":
+        return cls(
+            parameters.get("search", "").strip()[:249],
+            parameters.get("throttled") == "on",
+            parameters.get("page", "1")[:9],
+        )
+
+
+def look() -> QuotaLook:
+    return QuotaLook.objects.first() or QuotaLook()
+
+
+def chosen(query: QuotaListQuery) -> QuerySet[QuotaRow]:
+    words = [Q(words__icontains=each) for each in query.search.split()]
+    return QuotaRow.objects.filter(reduce(and_, words, Q()))
+
+
+def quota_page(query: QuotaListQuery) -> Page:
+    found = chosen(query)
+    rows = [row for row in found if row.is_throttled] if query.only_throttled else found
+    return Paginator(rows, ROWS_PER_PAGE).get_page(query.page)
+
+
+def csv_rows(query: QuotaListQuery) -> Iterator[tuple[object, ...]]:
+    for row in chosen(query).iterator():
+        if query.only_throttled and not row.is_throttled:
+            continue
+        seen = row.seen
+        nearest = f"{seen[0].who} {seen[0].key} {seen[0].rate} on broker {seen[0].broker_id}" if seen else ""
+        limits = (row.values.get(key) for key in LABEL_ORDER)
+        yield (row.rank, row.words, *limits, nearest, row.is_throttled)
+
+
+def stored_quotas() -> Quotas:
+    """As last seen, of all entities."""
+    found = QuotaRow.objects.values_list("path", "values")
+    return {entity: values for path, values in found if (entity := entity_at(path)) is not None}
+
+
+def stored_uses() -> list[SeenUse]:
+    return [use for row in QuotaRow.objects.exclude(uses=[]) for use in row.seen]
+
+
+def quota_counts() -> dict[str, int]:
+    """How many entities with quotas name each user, alone or together with a client id."""
+    named = (name for entity in stored_quotas() for kind, name in entity.parts if kind == EntityType.USER)
+    return Counter(name for name in named if name is not None)
+
+
+def uses_of_user(name: str) -> list[str]:
+    """What of this very user was seen, a clause each."""
+    return [
+        f"{each.who}: {label(each.key).lower()} {each.rate_text} on broker {each.broker_id}"
+        for each in stored_uses()
+        if each.user == name and each.rate
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One entity that may decide, in the order in which brokers ask."""
+
+    words: str
+    text: str
+    decides: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """For one kind of quota: what counts, and everybody who was asked."""
+
+    label: str
+    text: str
+    steps: tuple[Step, ...]
+
+    @property
+    def decider(self) -> str:
+        return next((each.words for each in self.steps if each.decides), "")
+
+
+def verdicts(quotas: Quotas, user: str, client_id: str, ip: str) -> list[Verdict]:
+    """What counts for a client that logs in as `user`, says `client_id` and comes from `ip`."""
+    found = []
+    for key in LABEL_ORDER:
+        of_address = key == QuotaKey.CONNECTION_CREATION_RATE
+        if of_address and not ip:
+            continue
+        order = list(order_for_address(ip) if of_address else order_for(user, client_id))
+        decider = deciding(quotas, key, iter(order))
+        steps = tuple(_step(each, key, quotas, each == decider) for each in order)
+        text = "no limit" if decider is None else amount(key, quotas[decider][key])
+        found.append(Verdict(label(key), text, steps))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Kinds of quotas that are decided among the same entities: a row for each, a cell for each kind."""
+
+    title: str
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def rows(self) -> list[tuple[Step, ...]]:
+        return list(zip(*(each.steps for each in self.verdicts), strict=True))
+
+
+def tables_of(found: list[Verdict]) -> list[Table]:
+    of_address = [each for each in found if each.label == label(QuotaKey.CONNECTION_CREATION_RATE)]
+    of_client = tuple(each for each in found if each not in of_address)
+    return [Table("The client", of_client), *(Table("Its address", (each,)) for each in of_address)]
+
+
+def _step(entity: QuotaEntity, key: str, quotas: Quotas, decides: bool) -> Step:
+    value = quotas.get(entity, {}).get(key)
+    return Step(in_words(entity), "" if value is None else amount(key, value), decides)

@@ -1,0 +1,75 @@
+"""Quotas in the database: only rows that read differently are written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from console.cluster.quotas.models import QuotaLook, QuotaRow, digest_of_path
+from console.cluster.quotas.rows import Row
+from console.kit.common.databases import cluster_atomic
+from console.kit.gateway.quota_views import QuotaEntity, in_words, rank_of
+
+_FIELDS = ["path", "words", "rank", "values", "uses", "use_counts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """`keys`: the primary keys of rows that read differently."""
+
+    keys: tuple[int, ...] = ()
+    is_list_changed: bool = False
+
+
+def ensure_look() -> QuotaLook:
+    return QuotaLook.objects.get_or_create(pk=1)[0]
+
+
+def keep_refusal(error: str, code: str) -> bool:
+    """Why nothing new is known; whether that is news."""
+    look = ensure_look()
+    if (look.error, look.code) == (error, code):
+        return False
+    QuotaLook.objects.filter(pk=look.pk).update(error=error, code=code)
+    return True
+
+
+def keep(rows: Mapping[QuotaEntity, Row], at_ms: int) -> Changes:
+    wanted = {digest_of_path(entity.path): _model(row) for entity, row in rows.items()}
+    with cluster_atomic():
+        known = {each.digest: each for each in QuotaRow.objects.all()}
+        gone = known.keys() - wanted.keys()
+        QuotaRow.objects.filter(digest__in=gone).delete()
+        changed = [each for digest, each in wanted.items() if digest not in known or _differs(known[digest], each)]
+        made = QuotaRow.objects.bulk_create(
+            changed, update_conflicts=True, unique_fields=["digest"], update_fields=_FIELDS
+        )
+        ensure_look()
+        QuotaLook.objects.update(at_ms=at_ms, error="", code="")
+    return Changes(tuple(each.pk for each in made), bool(gone) or bool(wanted.keys() - known.keys()))
+
+
+def keep_one(entity: QuotaEntity, values: Mapping[str, float]) -> None:
+    """What has just been set for an entity; nothing: it is gone."""
+    row = QuotaRow.objects.filter(digest=digest_of_path(entity.path)).first()
+    if not values:
+        QuotaRow.objects.filter(digest=digest_of_path(entity.path)).delete()
+    elif row is None:
+        _model(Row(entity, values, (), {})).save()
+    else:
+        row.values = dict(values)
+        row.save(update_fields=["values"])
+
+
+def _model(row: Row) -> QuotaRow:
+    return QuotaRow(
+        digest=digest_of_path(row.entity.path),
+        path=row.entity.path,
+        words=in_words(row.entity),
+        rank=rank_of(row.entity),
+        values=dict(row.values),
+        uses=[each.as_json() for each in row.uses],
+        use_counts=dict(row.use_counts),
+    )
+
+
+def _differs(known: QuotaRow, row: QuotaRow) -> bool:
+    return any(getattr(known, field) != getattr(row, field) for field in _FIELDS)

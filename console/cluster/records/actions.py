@@ -1,0 +1,83 @@
+"""Producing a record: done, and in the audit whatever the answer. What is in the record is not: it may be a secret.
+
+Who reads records of which topic is counted there too.
+"""
+
+from collections.abc import Collection, Mapping
+
+from console.cluster.records.copying import print_of
+from console.kit.audit.record import record_event
+from console.kit.audit.tally import count_event
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.gateway.errors import GatewayError, RefusedError
+from console.kit.gateway.record_views import Headers
+from console.kit.plans.apply import ask_rules, carry_out
+from console.kit.plans.plan import Confirmation, Line, Plan
+from console.state.clusters.access import refusal_to_write
+from console.state.clusters.models import Topic
+
+ACTION = "produce record"
+READ = "read records"
+
+
+def produce_plan(topic: Topic, partition: int | None, told: Mapping[str, int | None], print_: str) -> Plan:
+    """`told` of the record is kept; its print is only confirmed, as is which topic of the name it is for."""
+    place = Line("record", None, f"partition {'by key' if partition is None else partition}")
+    lines = (place, *(Line(name, None, "null" if count is None else count) for name, count in told.items()))
+    return Plan(ACTION, "topic", topic.name, lines, (topic.topic_id, print_))
+
+
+def do_produce(
+    actor, topic: Topic, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers
+) -> tuple[int, int]:
+    """Append the record; its partition and offset. Raises NotConfirmedError, GatewayError."""
+    after = {
+        "key_bytes": None if key is None else len(key),
+        "value_bytes": None if value is None else len(value),
+        "headers": len(headers),
+    }
+    ask_rules(actor, produce_plan(topic, partition, after, print_of(key, value, headers)))
+    try:
+        place = _append(topic, partition, key, value, headers)
+    except GatewayError as error:
+        result = "refused" if isinstance(error, RefusedError) else "failed"
+        record_event(actor, ACTION, "topic", topic.name, after=after, result=result, detail=str(error))
+        raise
+    record_event(actor, ACTION, "topic", topic.name, after={"partition": place[0], "offset": place[1], **after})
+    return place
+
+
+def do_append(
+    actor,
+    plan: Plan,
+    topic: Topic,
+    partition: int | None,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Headers,
+    confirmation: Confirmation,
+) -> tuple[int, int]:
+    """As planned, to `topic`; its partition and offset. Raises NotConfirmedError, GatewayError."""
+    places: list[tuple[int, int]] = []
+
+    def append() -> None:
+        places.append(_append(topic, partition, key, value, headers))
+
+    carry_out(actor, plan, confirmation, append)
+    return places[0]
+
+
+def _append(
+    topic: Topic, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers
+) -> tuple[int, int]:
+    """The only way by which the console appends a record; views refuse before, with the person's rights."""
+    if refusal := refusal_to_write(topic):
+        raise RefusedError("INTERNAL_TOPIC", refusal)
+    return cluster_gateway().produce_record(topic.name, partition, key, value, headers)
+
+
+def count_reading(person, topic: Topic, partitions: Collection[int]) -> None:
+    """Without any partition nothing was read."""
+    if partitions:
+        span = (min(partitions), max(partitions))
+        count_event(person, READ, "topic", topic.name, partitions=span, result="done")

@@ -1,0 +1,73 @@
+"""A record appended once more, to its topic or another, or a tombstone in its place: as a plan. Pure."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from console.kit.gateway.record_views import Headers, RecordView
+from console.kit.plans.plan import Line, Plan
+
+COPY, TOMBSTONE = "copy record", "produce tombstone"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where it goes. `partition` None: as the key says."""
+
+    topic: str
+    partition: int | None
+    is_compacted: bool
+
+
+def copy_plan(source: str, record: RecordView, target: Target, *, is_tombstone: bool) -> Plan:
+    """What is in the record is in no plan: a plan is in the audit, and records may be secrets."""
+    place = f"partition {record.partition}, offset {record.offset} of {source}"
+    what = f"a tombstone for the key of {place}" if is_tombstone else f"as {place}"
+    where = "as the key says" if target.partition is None else str(target.partition)
+    lines = [Line("record", None, what), Line("partition", None, where), Line("key_bytes", None, _size(record.key))]
+    if not is_tombstone:
+        lines += [
+            Line("value_bytes", None, _size(record.value)),
+            Line("headers", None, len(record.headers)),
+        ]
+    return Plan(
+        action=TOMBSTONE if is_tombstone else COPY,
+        object_type="topic",
+        object_name=target.topic,
+        lines=tuple(lines),
+        read=(place, print_of(record.key, record.value, record.headers), str(target.is_compacted)),
+        touches=_touches(target, is_tombstone=is_tombstone),
+        losses=_losses(target, is_tombstone=is_tombstone),
+        obstacle=_NO_KEY if is_tombstone and record.key is None else "",
+    )
+
+
+_NO_KEY = "The record has no key: a tombstone would remove nothing."
+
+
+def _touches(target: Target, *, is_tombstone: bool) -> tuple[str, ...]:
+    found = ["It is appended with the time of now; whoever reads the topic gets it."]
+    if is_tombstone and not target.is_compacted:
+        found.append("The topic is not compacted: nothing is removed, readers see a record without a value.")
+    return tuple(found)
+
+
+def _losses(target: Target, *, is_tombstone: bool) -> tuple[str, ...]:
+    if not is_tombstone or not target.is_compacted:
+        return ()
+    return ("Compaction then removes every earlier record of this key for good, and later the tombstone.",)
+
+
+def _size(data: bytes | None) -> object:
+    return "null" if data is None else len(data)
+
+
+def print_of(key: bytes | None, value: bytes | None, headers: Headers) -> str:
+    """So that what is confirmed is this record, though another may lie at its place one day."""
+    found = sha256()
+    for part in (
+        key,
+        value,
+        *(piece for name, text in headers for piece in (name.encode(), text)),
+    ):
+        found.update(b"-" if part is None else b"+%d:" % len(part) + part)
+    return found.hexdigest()

@@ -1,0 +1,114 @@
+"""What keys and values say that are neither text nor JSON: by the schema registry, by a file
+that says what they are, or by a decoder somebody installed.
+
+A decoder is a Python entry point of the group `barnabas.decoders`, a function `(topic, part, data) -> str | None`:
+`part` is key or value, `data` its bytes, never empty; the answer is JSON or text, None for what is not its own. It runs
+in the console with the console's rights, as everything installed beside it does.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+
+from django.conf import settings
+
+from console.cluster.records.protobuf_files import MappingError, messages_of
+from console.cluster.schemas.codec import PageDecoder
+
+logger = logging.getLogger(__name__)
+
+GROUP = "barnabas.decoders"
+#: Of one page, for all that installed decoders do.
+SECONDS_PER_PAGE = 2.0
+NOTE_LENGTH_MAX = 400
+Decoder = Callable[[str, str, bytes], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`text` is what it says, empty if it could not be decoded; `note` says by what, or why not."""
+
+    text: str
+    note: str
+    schema_id: int = 0
+
+
+@cache
+def installed() -> tuple[tuple[str, Decoder], ...]:
+    """By name, in the order of the names; one that cannot be loaded is in the log and left out."""
+    found = []
+    for each in sorted(entry_points(group=GROUP), key=lambda each: each.name):
+        try:
+            found.append((each.name, each.load()))
+        except Exception:
+            logger.exception("the decoder %s cannot be loaded", each.name)
+    return tuple(found)
+
+
+class RecordDecoder:
+    """For the records of one page of `topic`, in one thread."""
+
+    def __init__(self, topic: str, schemas: PageDecoder | None = None, now_s: Callable[[], float] = time.monotonic):
+        self._topic = topic
+        self._schemas = schemas or PageDecoder()
+        self._now_s = now_s
+        self._left_s = SECONDS_PER_PAGE
+
+    def decode(self, part: str, data: bytes | None) -> Found | None:
+        """None for what is nobody's."""
+        if not data:
+            return None
+        found = self._schemas.decode(data)
+        if found is None:
+            return self._by_a_file(part, data) or self._by_an_installed(part, data)
+        if found.problem:
+            return Found("", f"schema {found.schema_id}, not decoded: {found.problem}", found.schema_id)
+        return Found(found.text, f"{found.type.capitalize()}, schema {found.schema_id}", found.schema_id)
+
+    def _by_a_file(self, part: str, data: bytes) -> Found | None:
+        """Protobuf that somebody has said it is. While the files cannot be used, what is no text is not guessed at."""
+        try:
+            messages = messages_of(settings.PROTOBUF_FILE)
+        except MappingError as error:
+            return None if _is_text(data) else Found("", f"not decoded: {error}"[:NOTE_LENGTH_MAX])
+        rule = messages.rule_of(self._topic, part)
+        if rule is None:
+            return None
+        if self._left_s <= 0:
+            return Found("", f"not decoded by {rule.file}: the page has taken its time for that")
+        began_s = self._now_s()
+        try:
+            said, has_more = messages.read(rule, data)
+        except MappingError as error:
+            return Found("", f"not decoded: {error}"[:NOTE_LENGTH_MAX])
+        finally:
+            self._left_s -= self._now_s() - began_s
+        more = ", with fields it does not know" if has_more else ""
+        return Found(json.dumps(said, ensure_ascii=False), f"Protobuf, {rule.message} of {rule.file}{more}")
+
+    def _by_an_installed(self, part: str, data: bytes) -> Found | None:
+        for name, decoder in installed():
+            if self._left_s <= 0:
+                return Found("", f"not decoded by {name}: the page has taken its time for that")
+            began_s = self._now_s()
+            try:
+                text = decoder(self._topic, part, data)
+            except Exception as error:
+                return Found("", f"{name} failed: {type(error).__name__}: {error}"[:200])
+            finally:
+                self._left_s -= self._now_s() - began_s
+            if text is not None:
+                return Found(str(text), name)
+        return None
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

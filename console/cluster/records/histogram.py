@@ -1,0 +1,104 @@
+"""How many records a topic has of which time, to pick a place to begin: counted by offsets, nothing is read.
+
+A partition says for a moment which offset is the first of that time or later; between two moments lie so many offsets.
+Where records were compacted away, or belong to transactions, that is more than there are records.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from console.kit.common.clock import LAST_MS
+from console.kit.gateway.interface import ClusterGateway
+from console.kit.gateway.record_views import OffsetSpan
+
+BARS_MAX = 60
+#: Each bar asks every partition once.
+PARTITIONS_MAX = 200
+_SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
+#: How far ahead a producer's clock may be.
+_AHEAD_MS = _DAY
+_STEPS_MS = (
+    *(each * _SECOND for each in (1, 2, 5, 10, 15, 30)),
+    *(each * _MINUTE for each in (1, 2, 5, 10, 15, 30)),
+    *(each * _HOUR for each in (1, 2, 3, 6, 12)),
+    *(each * _DAY for each in (1, 2, 7, 14, 28, 91, 182, 364, 1_820, 18_200, 50_000)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    from_ms: int
+    to_ms: int
+    count: int
+
+    @property
+    def lasts_ms(self) -> int:
+        return self.to_ms - self.from_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    bars: tuple[Bar, ...]
+
+    @property
+    def largest(self) -> int:
+        return max(each.count for each in self.bars)
+
+    @property
+    def total(self) -> int:
+        return sum(each.count for each in self.bars)
+
+
+def edges(oldest_ms: int, newest_ms: int, now_ms: int = LAST_MS) -> list[int]:
+    """Moments between which bars stand: whole seconds, minutes, hours or days, the last after the newest.
+
+    The calendar's end is theirs, too: a producer may give a record any number as its time. What is of the future is
+    one bar, so that a single such record does not make one of all the others.
+    """
+    if oldest_ms <= now_ms < newest_ms - _AHEAD_MS:
+        until_now, later = edges(oldest_ms, now_ms), min(newest_ms + 1, LAST_MS)
+        return [*until_now, later] if later > until_now[-1] else until_now
+    oldest_ms, newest_ms = max(0, min(oldest_ms, LAST_MS)), min(newest_ms, LAST_MS)
+    step = next(each for each in _STEPS_MS if (newest_ms - oldest_ms) / each < BARS_MAX - 1)
+    moments = range(oldest_ms // step * step, newest_ms + step + 1, step)
+    return [min(each, LAST_MS) for each in moments]
+
+
+def counted(
+    moments: Sequence[int], places: Sequence[Mapping[int, int | None]], spans: Mapping[int, OffsetSpan]
+) -> Histogram:
+    """`places` are the offsets of each moment, by partition; None: nothing is as late. Silent ones are left out."""
+    heard = [(each, span) for each, span in spans.items() if all(each in found for found in places)]
+
+    def before(found: Mapping[int, int | None]) -> int:
+        offsets = ((found[each], span) for each, span in heard)
+        return sum(span.next if offset is None else min(max(offset, span.first), span.next) for offset, span in offsets)
+
+    sums = [before(each) for each in places]
+    bars = [
+        Bar(from_ms, to_ms, max(0, after - earlier))
+        for (from_ms, to_ms), (earlier, after) in zip(pairwise(moments), pairwise(sums), strict=True)
+    ]
+    return Histogram(tuple(bars))
+
+
+def lookups(partition_count: int, partition: int | None) -> int:
+    """Offsets of times that drawing it asks for, at most."""
+    return (BARS_MAX + 3) * (min(partition_count, PARTITIONS_MAX) if partition is None else 1)
+
+
+def read_histogram(gateway: ClusterGateway, topic: str, partition: int | None, now_ms: int) -> Histogram | None:
+    """None for a topic without records, or whose records have no time. Raises GatewayError."""
+    spans = {
+        each: span
+        for each, span in sorted(gateway.record_spans(topic, False).items())[:PARTITIONS_MAX]
+        if span.next > span.first and partition in (None, each)
+    }
+    places = [(topic, each) for each in spans]
+    oldest = [each for each in gateway.oldest_records(places).values() if each is not None]
+    newest = [each for each in gateway.newest_records(places).values() if each is not None]
+    if not oldest or not newest:
+        return None
+    moments = edges(min(oldest), max(*newest, *oldest), now_ms)
+    return counted(moments, [gateway.offsets_at(topic, each, spans) for each in moments], spans)

@@ -1,0 +1,56 @@
+"""Records as JSON lines, for programs: one object a line, and nothing of a record lost.
+
+A key or value that is JSON stands there as JSON, letter by letter; other text as a string; bytes that are no text as
+`{"base64": …}`; a null as null.
+"""
+
+import base64
+import json
+from collections.abc import Iterable, Iterator
+
+from django.http import HttpResponse
+
+from console.cluster.records.decoders import RecordDecoder
+from console.cluster.records.json_layout import is_document, layout
+from console.kit.gateway.record_views import RecordView
+
+
+def json_lines_response(name: str, topic: str, records: Iterable[RecordView]) -> HttpResponse:
+    response = HttpResponse("".join(json_lines(topic, records)), content_type="application/x-ndjson; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}.jsonl"'
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def json_lines(topic: str, records: Iterable[RecordView]) -> Iterator[str]:
+    decoder = RecordDecoder(topic)
+    for each in records:
+        headers = [f"[{_text(name)}, {_json(value)}]" for name, value in each.headers]
+        yield (
+            f'{{"partition": {each.partition}, "offset": {each.offset}, "timestamp": {_number(each.at_ms)}, '
+            f'"key": {_decoded(decoder, "key", each.key)}, "value": {_decoded(decoder, "value", each.value)}, '
+            f'"headers": [{", ".join(headers)}]}}\n'
+        )
+
+
+def _number(value: int | None) -> str:
+    return "null" if value is None else str(value)
+
+
+def _decoded(decoder: RecordDecoder, part: str, data: bytes | None) -> str:
+    found = decoder.decode(part, data)
+    return _json(data) if found is None or not found.text else _json(found.text.encode(errors="replace"))
+
+
+def _json(data: bytes | None) -> str:
+    if data is None:
+        return "null"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return json.dumps({"base64": base64.b64encode(data).decode()})
+    return "".join(line.text for line in layout(text)) if is_document(text) else _text(text)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

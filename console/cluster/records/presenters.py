@@ -1,0 +1,132 @@
+"""A record with what a page shows of it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from itertools import islice
+
+from console.cluster.records.columns import Column, cell_at, offered_paths, parse_document
+from console.cluster.records.decoders import Found, RecordDecoder
+from console.cluster.records.histogram import Bar, Histogram
+from console.cluster.records.query import RecordQuery
+from console.cluster.records.text import Text, document_text, text_of
+from console.kit.common.clock import utc
+from console.kit.gateway.record_views import RecordView
+
+#: Of a key or value opened in a row; the record's own page shows more.
+ROW_TEXT_LENGTH_MAX = 8 * 1024
+#: Forms in which a record is shown as what its schema makes of it.
+_DECODED_FORMS = ("auto", "json", "tree")
+#: Records whose paths are offered as columns.
+OFFERED_FROM = 25
+TITLES = ("partition", "offset", "time", "key", "value", "headers", "bytes")
+
+
+@dataclass
+class ShownRecord:
+    record: RecordView
+    shown_as: str
+    length_max: int
+    decoder: RecordDecoder
+    columns: tuple[Column, ...] = ()
+
+    @cached_property
+    def key(self) -> Text:
+        return self._text("key", self.record.key)
+
+    @cached_property
+    def value(self) -> Text:
+        return self._text("value", self.record.value)
+
+    @cached_property
+    def headers(self) -> list[tuple[str, Text]]:
+        return [(name, text_of(value, self.shown_as, self.length_max)) for name, value in self.record.headers]
+
+    @property
+    def cells(self) -> list[str]:
+        """Of the columns that were picked."""
+        return [cell_at(self._documents[each.part], each.steps) for each in self.columns]
+
+    @property
+    def named_cells(self) -> list[tuple[str, str]]:
+        return [(each.text, cell) for each, cell in zip(self.columns, self.cells, strict=True)]
+
+    @property
+    def documents(self) -> list[tuple[str, object]]:
+        return list(self._documents.items())
+
+    @cached_property
+    def _documents(self) -> dict[str, object]:
+        headers = {name: (value or b"").decode(errors="replace") for name, value in self.record.headers}
+        return {
+            "value": self._document("value", self.record.value),
+            "key": self._document("key", self.record.key),
+            "headers": {name: parse_document(text) or text for name, text in headers.items()},
+        }
+
+    @cached_property
+    def _found(self) -> dict[str, Found | None]:
+        return {part: self.decoder.decode(part, getattr(self.record, part)) for part in ("key", "value")}
+
+    def _document(self, part: str, data: bytes | None) -> object:
+        found = self._found[part]
+        return parse_document(found.text if found is not None else document_text(data))
+
+    def _text(self, part: str, data: bytes | None) -> Text:
+        """By its schema or a decoder, if there is one that knows it; else its bytes, and why."""
+        found = self._found[part] if self.shown_as in _DECODED_FORMS else None
+        if found is None or data is None:
+            return text_of(data, self.shown_as, self.length_max)
+        if not found.text:
+            return replace(text_of(data, "hex", self.length_max), note=found.note, schema_id=found.schema_id)
+        text = text_of(found.text.encode(errors="replace"), self.shown_as, self.length_max)
+        note = "; ".join(filter(None, (found.note, text.note)))
+        return replace(text, size_bytes=len(data), note=note, schema_id=found.schema_id)
+
+
+def shown_records(topic: str, records: Iterable[RecordView], query: RecordQuery) -> list[ShownRecord]:
+    """For the rows of a table, where a tree is shown as laid out JSON."""
+    decoder, form = RecordDecoder(topic), "json" if query.shown_as == "tree" else query.shown_as
+    return [ShownRecord(record, form, ROW_TEXT_LENGTH_MAX, decoder, query.columns) for record in records]
+
+
+def offered_columns(shown: Iterable[ShownRecord]) -> list[str]:
+    """Paths that are in the first of these records."""
+    return offered_paths(document for each in islice(shown, OFFERED_FROM) for document in each.documents)
+
+
+def titles(query: RecordQuery) -> tuple[str, ...]:
+    return (*TITLES, *(each.text for each in query.columns))
+
+
+def record_rows(topic: str, records: Iterable[RecordView], query: RecordQuery) -> Iterator[tuple[object, ...]]:
+    """Rows of a file; a null key or value is an empty cell."""
+    decoder = RecordDecoder(topic)
+    for each in records:
+        shown = ShownRecord(each, query.shown_as, 64 * 1024, decoder, query.columns)
+        at = None if each.at_ms is None else utc(each.at_ms) or each.at_ms
+        key = None if each.key is None else shown.key.text if each.key else ""
+        value = None if each.value is None else shown.value.text if each.value else ""
+        headers = [f"{name}={text.text}" for name, text in shown.headers]
+        yield (each.partition, each.offset, at, key, value, headers, each.size_bytes, *shown.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnBar:
+    bar: Bar
+    #: Out of 100; what is not nothing is seen.
+    height: float
+
+    @property
+    def top(self) -> float:
+        return 100 - self.height
+
+    @property
+    def begins(self) -> datetime | None:
+        return utc(self.bar.from_ms)
+
+
+def drawn(histogram: Histogram) -> list[DrawnBar]:
+    largest = max(histogram.largest, 1)
+    return [DrawnBar(each, max(100 * each.count / largest, 3) if each.count else 0) for each in histogram.bars]

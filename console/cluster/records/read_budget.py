@@ -1,0 +1,129 @@
+"""How many bytes per second people may read of records, all together and each for themselves: token buckets. Pure.
+
+What was read is charged afterwards, so a bucket may be owed: nothing more is read until that has come in again. Who has
+read nothing of late may go ahead though the others have used everything up, and they wait for it.
+"""
+
+import json
+from dataclasses import dataclass, field
+from math import exp
+
+from console.kit.common.figures import size
+
+#: So many seconds' worth may be read at once by who has waited for as long.
+BURST_SECONDS = 2
+#: Over which what is read per second is averaged.
+RATE_SECONDS = 5
+#: Accounts of people kept at one time; the one that has read least of late goes first.
+PEOPLE_MAX = 1_000
+#: Below this part of a person's budget somebody has read nothing of late.
+_NOTHING = 0.02
+_EVERYBODY = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bytes per second; 0: no limit."""
+
+    total: int
+    per_person: int
+
+    def of(self, person: str) -> int:
+        return self.per_person if person else self.total
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What is `left` (below zero: owed) and what was read per second of late, as it was at `at_ms`."""
+
+    left: float
+    rate: float
+    at_ms: int
+
+    def at(self, now_ms: int, limit: int) -> "Account":
+        """A clock that was set back brings nothing, and loses nothing."""
+        passed = max(0, now_ms - self.at_ms) / 1_000
+        left = min(float(limit * BURST_SECONDS), self.left + limit * passed)
+        return Account(left, self.rate * exp(-passed / RATE_SECONDS), now_ms)
+
+    def charged(self, count: int) -> "Account":
+        return Account(self.left - count, self.rate + count / RATE_SECONDS, self.at_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether somebody may read: `wait_ms` is 0 if so, otherwise `why` says who has used what up."""
+
+    wait_ms: int = 0
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The accounts: of everybody together, and of each who has read of late."""
+
+    limits: Limits
+    accounts: dict[str, Account] = field(default_factory=dict)
+
+    def charge(self, person: str, count: int, now_ms: int) -> Standing:
+        """Charge `count` bytes to `person` and everybody; how `person` stands then."""
+        for name in (_EVERYBODY, person):
+            self.accounts[name] = self._at(name, now_ms).charged(count)
+        self._forget(now_ms)
+        return self._standing(person, now_ms)
+
+    def rates(self, now_ms: int) -> dict[str, float]:
+        """Bytes per second of late by person, the most first."""
+        found = {name: self._at(name, now_ms).rate for name in self.accounts if name != _EVERYBODY}
+        return dict(sorted(found.items(), key=lambda each: -each[1]))
+
+    def total_rate(self, now_ms: int) -> float:
+        return self._at(_EVERYBODY, now_ms).rate
+
+    def _at(self, name: str, now_ms: int) -> Account:
+        limit = self.limits.of(name)
+        known = self.accounts.get(name)
+        return known.at(now_ms, limit) if known else Account(float(limit * BURST_SECONDS), 0.0, now_ms)
+
+    def _standing(self, person: str, now_ms: int) -> Standing:
+        own, all_of_us = self._at(person, now_ms), self._at(_EVERYBODY, now_ms)
+        if self.limits.per_person and own.left <= 0:
+            used = f"your budget of {size(self.limits.per_person)}/s is used by what you read"
+            return Standing(_wait_ms(own.left, self.limits.per_person), f"waiting: {used}")
+        is_fresh = own.rate < _NOTHING * (self.limits.per_person or self.limits.total)
+        floor = -self.limits.total if is_fresh else 0
+        if not self.limits.total or all_of_us.left > floor:
+            return Standing()
+        least = _NOTHING * self.limits.total
+        readers = sum(rate >= least for rate in self.rates(now_ms).values())
+        who = (
+            "what you read" if readers <= 1 and own.rate >= least else f"{readers} people" if readers > 1 else "others"
+        )
+        used = f"the budget of {size(self.limits.total)}/s is used by {who}"
+        return Standing(_wait_ms(all_of_us.left - floor, self.limits.total), f"waiting: {used}")
+
+    def _forget(self, now_ms: int) -> None:
+        """Who is back at what everybody begins with; and the least, where there are too many."""
+        for name in [each for each in self.accounts if each != _EVERYBODY]:
+            now = self._at(name, now_ms)
+            if now.rate < 1 and now.left >= self.limits.of(name) * BURST_SECONDS:
+                del self.accounts[name]
+        for name in list(self.rates(now_ms))[PEOPLE_MAX:]:
+            del self.accounts[name]
+
+    def as_text(self) -> str:
+        return json.dumps({name: [each.left, each.rate, each.at_ms] for name, each in self.accounts.items()})
+
+
+def ledger_of(text: str | bytes | None, limits: Limits) -> Ledger:
+    """What `as_text` has written; anything else is an empty one."""
+    try:
+        said = json.loads(text or "{}")
+        accounts = {str(name): Account(float(left), float(rate), int(at)) for name, (left, rate, at) in said.items()}
+    except (ValueError, TypeError, AttributeError):
+        accounts = {}
+    return Ledger(limits, accounts)
+
+
+def _wait_ms(left: float, limit: int) -> int:
+    return max(1, round(1_000 * -left / limit))

@@ -1,0 +1,228 @@
+"""Where a query begins and ends, and one page of records read within its budget."""
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from console.cluster.records.expression import BadExpression, Expression
+from console.cluster.records.query import RecordQuery, write_cursor
+from console.cluster.records.scan import Budget, Scan, Stop
+from console.kit.common.clock import now_ms
+from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.record_views import BatchView, OffsetSpan, RecordStream, RecordView
+
+#: A page is drawn while somebody waits for it.
+PAGE_MILLISECONDS = 4_000
+PAGE_BYTES_MAX = 32 * 1024 * 1024
+#: Up to this many partitions each may fill a page; with more each brings a smaller part.
+FULL_PARTITIONS_MAX = 16
+#: A search from the newest looks at this many offsets before the end.
+SEARCH_NEWEST_OFFSETS = 100_000
+
+
+class RecordSource(Protocol):
+    """What of a gateway (`gateway/interface.py`) reading asks."""
+
+    def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]: ...
+
+    def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]: ...
+
+    def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream: ...
+
+    def batches_at(self, topic: str, starts: Mapping[int, int]) -> list[BatchView]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRange:
+    """What of each partition is read: from `starts` to below `ends`. `silent` did not answer."""
+
+    starts: dict[int, int]
+    ends: dict[int, int]
+    spans: Mapping[int, OffsetSpan]
+    silent: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPage:
+    records: tuple[RecordView, ...]
+    stop: Stop
+    silent: tuple[int, ...]
+    #: The cursor of the page further on (newest: of the older one); empty without one.
+    cursor: str = ""
+    #: Why it broke off, where the budget of reading was used up.
+    waits: str = ""
+    #: Which batches could not be read, and why.
+    note: str = ""
+
+
+def find_range(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> OffsetRange:
+    """Everything `query` could read. Raises GatewayError."""
+    spans = gateway.record_spans(topic, query.committed_only)
+    silent = tuple(each for each in range(partition_count) if each not in spans)
+    if query.partition is not None:
+        spans = {each: span for each, span in spans.items() if each == query.partition}
+        silent = tuple(each for each in silent if each == query.partition)
+    starts = {each: span.first for each, span in spans.items()}
+    ends = {each: span.next for each, span in spans.items()}
+    cursor = {each: _within(spans[each], offset) for each, offset in query.cursor if each in spans}
+    if query.place == "newest" and not query.search:
+        ends |= cursor
+    elif cursor:
+        starts |= cursor
+    elif query.place == "offset":
+        starts = {each: _within(span, query.offset) for each, span in spans.items()}
+    elif query.place == "time" and query.moment is not None:
+        found = gateway.offsets_at(topic, int(query.moment.timestamp() * 1000), spans)
+        starts = {each: _within(span, found.get(each, span.next)) for each, span in spans.items()}
+    elif query.place == "newest":
+        share = SEARCH_NEWEST_OFFSETS // max(1, len(spans))
+        starts = {each: max(span.first, span.next - share) for each, span in spans.items()}
+    return OffsetRange(starts, ends, spans, silent)
+
+
+def read_page(gateway: RecordSource, topic: str, partition_count: int, query: RecordQuery) -> RecordPage:
+    """At most `query.limit` records, the newest first for `newest`, else the oldest first. Raises GatewayError."""
+    whole = find_range(gateway, topic, partition_count, query)
+    is_newest = query.place == "newest"
+    quota = _quota(query.limit, len(whole.spans))
+    starts, ends = dict(whole.starts), dict(whole.ends)
+    for each in whole.spans:
+        if is_newest:
+            starts[each] = max(starts[each], ends[each] - quota)
+        else:
+            ends[each] = min(ends[each], starts[each] + quota)
+    scan, records = _read_all(gateway, topic, query, OffsetRange(starts, ends, whole.spans))
+    taken = merged(records, is_newest)[: query.limit]
+    waits = scan.waits if scan.stopped == Stop.TIME else ""
+    if waits and not taken:
+        raise GatewayError(f"Nothing was read, {waits}. Ask again in a moment.")
+    limits = dict(whole.ends if is_newest else whole.starts)
+    if scan.stopped == Stop.END:
+        barren = reading_of(starts, ends) - {each.partition for each in records}
+        limits |= {each: starts[each] if is_newest else ends[each] for each in barren}
+    following = _following(taken, limits, is_newest)
+    is_more = any(
+        following[each] > span.first if is_newest else following[each] < span.next for each, span in whole.spans.items()
+    )
+    stop = scan.stopped or Stop.TIME
+    # A page of the newest that broke off lacks its newest: an older page behind it would leave those out for good.
+    is_more = is_more and (stop == Stop.END or not is_newest)
+    if stop == Stop.END and is_more:
+        stop = Stop.LIMIT
+    cursor = write_cursor(following) if is_more else ""
+    return RecordPage(tuple(taken), stop, whole.silent, cursor, waits, scan.note)
+
+
+def open_scan(
+    gateway: RecordSource,
+    topic: str,
+    query: RecordQuery,
+    offsets: OffsetRange,
+    budget: Budget,
+    clock_ms: Callable[[], int] = now_ms,
+) -> tuple[Scan, Callable[[], None]]:
+    """A scan of `offsets` for what `query` searches, and how to close it. Raises GatewayError, BadExpression."""
+    reading = reading_of(offsets.starts, offsets.ends)
+    stream = gateway.open_records(topic, {each: offsets.starts[each] for each in reading}, query.committed_only)
+    ends = {each: offsets.ends[each] for each in reading}
+    try:
+        matches = matcher(query.search, query.searched)
+    except BadExpression:
+        stream.close()
+        raise
+
+    def close() -> None:
+        stream.close()
+        matches.close()
+
+    return Scan(stream, ends, budget, matches, clock_ms), close
+
+
+def reading_of(starts: Mapping[int, int], ends: Mapping[int, int]) -> set[int]:
+    """The partitions that hold an offset between their start and their end."""
+    return {each for each, start in starts.items() if start < ends[each]}
+
+
+class Matcher(Protocol):
+    """Whether a record is searched for. `note`: what a person must know of those for which it could not be told."""
+
+    def __call__(self, record: RecordView) -> bool: ...
+
+    @property
+    def note(self) -> str: ...
+
+    def close(self) -> None: ...
+
+
+def matcher(search: str, searched: str) -> Matcher:
+    """Raises BadExpression."""
+    return Expression(search) if search and searched == "cel" else TextMatcher(search, searched)
+
+
+class TextMatcher:
+    """Does a record hold the text `search`, whatever the case? Text is searched as text, never read as a pattern."""
+
+    note = ""
+
+    def __init__(self, search: str, searched: str):
+        self._needle, self._searched = search.lower(), searched
+
+    def __call__(self, record: RecordView) -> bool:
+        if not self._needle:
+            return True
+        searched = self._searched
+        return (
+            (searched in ("any", "key") and self._holds(record.key))
+            or (searched in ("any", "value") and self._holds(record.value))
+            or (
+                searched in ("any", "header")
+                and any(self._needle in name.lower() or self._holds(value) for name, value in record.headers)
+            )
+        )
+
+    def _holds(self, data: bytes | None) -> bool:
+        return data is not None and self._needle in data.decode(errors="replace").lower()
+
+    def close(self) -> None:
+        return
+
+
+def merged(records: Iterable[RecordView], is_newest_first: bool) -> list[RecordView]:
+    """By time across partitions, within a partition always by offset: what is cut off the end is an end of each."""
+    lanes: dict[int, list[RecordView]] = {}
+    for each in records:
+        lanes.setdefault(each.partition, []).append(each)
+    sign = -1 if is_newest_first else 1
+    ordered = [sorted(lane, key=lambda each: sign * each.offset) for lane in lanes.values()]
+    return list(heapq.merge(*ordered, key=lambda each: (sign * (each.at_ms or 0), each.partition)))
+
+
+def _read_all(
+    gateway: RecordSource, topic: str, query: RecordQuery, offsets: OffsetRange
+) -> tuple[Scan, list[RecordView]]:
+    budget = Budget(sum(offsets.ends.values()) + 1, PAGE_BYTES_MAX, PAGE_MILLISECONDS)
+    scan, close = open_scan(gateway, topic, query, offsets, budget)
+    records: list[RecordView] = []
+    try:
+        while scan.stopped is None:
+            records += scan.step()
+    finally:
+        close()
+    return scan, records
+
+
+def _following(taken: list[RecordView], limits: Mapping[int, int], is_newest: bool) -> dict[int, int]:
+    """The limits of the next page: behind (newest: before) what was taken of each partition."""
+    following = dict(limits)
+    for each in taken:
+        following[each.partition] = each.offset if is_newest else each.offset + 1
+    return following
+
+
+def _quota(limit: int, partitions: int) -> int:
+    return limit if partitions <= FULL_PARTITIONS_MAX else max(1, limit * FULL_PARTITIONS_MAX // partitions)
+
+
+def _within(span: OffsetSpan, offset: int | None) -> int:
+    return span.next if offset is None else max(span.first, min(span.next, offset))

@@ -1,0 +1,128 @@
+"""Reading on until something says stop: enough found, the end as it was at the start, or a budget used up.
+
+Works over any RecordStream, one `step` at a time, so that whoever drives it can show progress or give up between.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from console.kit.gateway.record_views import RecordStream, RecordView
+
+READ_TIMEOUT_SECONDS = 0.25
+RECORDS_PER_READ = 1_000
+
+
+class Stop(StrEnum):
+    """Why reading ended, as the page says it."""
+
+    LIMIT = "limit reached"
+    END = "end reached"
+    TIME = "time budget used"
+    BYTES = "byte budget used"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one scan may cost. `found_max` counts records that match, `bytes_max` what all that were read hold."""
+
+    found_max: int
+    bytes_max: int
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    read: int
+    read_bytes: int
+    found: int
+    #: Offsets between the positions and the ends; an upper bound of the records left.
+    left: int
+    share: int
+
+
+def waits_of(stream: RecordStream) -> str:
+    """What a stream that is metered waits for; empty: it may read on."""
+    return str(getattr(stream, "waits", ""))
+
+
+def note_of(stream: RecordStream) -> str:
+    """What a person must know of what a stream could not read; empty: it has read everything."""
+    return str(getattr(stream, "note", ""))
+
+
+class Scan:
+    """Reads `stream` up to `ends`, keeping what `matches`."""
+
+    def __init__(
+        self,
+        stream: RecordStream,
+        ends: Mapping[int, int],
+        budget: Budget,
+        matches: Callable[[RecordView], bool],
+        now_ms: Callable[[], int],
+    ):
+        self._stream, self._budget, self._matches, self._now_ms = stream, budget, matches, now_ms
+        self._ends, self._next = dict(ends), dict(stream.positions)
+        self._reading = set(self._ends)
+        self._offsets = self._left()
+        self._began_ms = now_ms()
+        self._read = self._read_bytes = self._found = 0
+        self.stopped: Stop | None = None
+        self._settle()
+
+    @property
+    def progress(self) -> Progress:
+        left = self._left()
+        share = 100 if not self._offsets else round(100 * (self._offsets - left) / self._offsets)
+        return Progress(self._read, self._read_bytes, self._found, left, share)
+
+    @property
+    def note(self) -> str:
+        """What a person must know of what was looked at, and of what could not be."""
+        return " ".join(filter(None, (note_of(self._stream), str(getattr(self._matches, "note", "")))))
+
+    @property
+    def waits(self) -> str:
+        return waits_of(self._stream)
+
+    @property
+    def positions(self) -> Mapping[int, int]:
+        """Where to go on: the offset after the last record looked at, by partition."""
+        return self._next
+
+    def step(self) -> list[RecordView]:
+        """One read; what was found in it. `stopped` says afterwards whether that was the last."""
+        found = []
+        for record in self._stream.read(READ_TIMEOUT_SECONDS, RECORDS_PER_READ):
+            if self._found == self._budget.found_max:
+                break
+            self._next[record.partition] = record.offset + 1
+            if record.offset >= self._ends[record.partition]:
+                continue
+            self._read += 1
+            self._read_bytes += record.held_bytes
+            if self._matches(record):
+                self._found += 1
+                found.append(record)
+        else:
+            self._next.update(self._stream.positions)
+        self._settle()
+        return found
+
+    def _settle(self) -> None:
+        """Partitions that are through are dropped, and the reason to stop is found, if there is one."""
+        for partition in [each for each in self._reading if self._next[each] >= self._ends[each]]:
+            self._reading.remove(partition)
+            self._stream.drop(partition)
+        if self._found >= self._budget.found_max:
+            self.stopped = Stop.LIMIT
+        elif not self._reading:
+            self.stopped = Stop.END
+        elif self._read_bytes >= self._budget.bytes_max:
+            self.stopped = Stop.BYTES
+        elif self._now_ms() - self._began_ms >= self._budget.milliseconds:
+            self.stopped = Stop.TIME
+
+    def _left(self) -> int:
+        return sum(max(0, end - self._next[partition]) for partition, end in self._ends.items())

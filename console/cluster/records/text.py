@@ -1,0 +1,199 @@
+"""Bytes as a person reads them: text, JSON or hex. Pure.
+
+Nothing is run, and nothing is marked as safe: the templates escape it.
+"""
+
+import codecs
+import re
+import zlib
+from dataclasses import dataclass, replace
+
+from console.cluster.records import cbor, message_pack
+from console.cluster.records.json_layout import Line, is_document, laid_out, tree
+from console.cluster.records.protobuf_wire import wire_text
+from console.cluster.records.xml_layout import laid_out_xml
+
+#: Characters of a key or value shown in a row, and of one opened.
+PREVIEW_LENGTH = 160
+TEXT_LENGTH_MAX = 64 * 1024
+#: Of a record asked for whole: beyond it a browser is busy for seconds, and the bytes can be downloaded.
+WHOLE_LENGTH_MAX = 4 * 1024 * 1024
+#: What is longer is neither parsed nor unpacked: a parsed document holds some thirty times its bytes.
+WORKED_BYTES_MAX = 2 * 1024 * 1024
+#: Of a key or value a column looks into.
+DOCUMENT_BYTES_MAX = 256 * 1024
+#: And where little is shown, in rows, not so much more than that.
+WORKED_PER_SHOWN = 32
+TREE_LINES_MAX = 20_000
+#: Control characters up to one in so many are escaped; more are no text.
+LETTERS_PER_CONTROL = 8
+_HEX_BYTES_PER_LINE = 16
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_GZIP = b"\x1f\x8b\x08"
+#: Confluent's wire format: a zero, the id of the schema in four bytes, then the message.
+_FRAME_BYTES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """`kind` is null, empty, string, json, xml, protobuf or hex; `is_cut`: there is more; `note`: what it is.
+
+    `tree` are the lines of JSON that was asked for as a tree, if it can be shown as one.
+    """
+
+    kind: str
+    text: str
+    size_bytes: int
+    is_cut: bool = False
+    note: str = ""
+    tree: tuple[Line, ...] = ()
+    #: Of the schema it was decoded by, or should have been; 0: of none.
+    schema_id: int = 0
+
+    @property
+    def preview(self) -> str:
+        """The beginning, on one line."""
+        line = " ".join(self.text[: 2 * PREVIEW_LENGTH].split())
+        return line if len(line) <= PREVIEW_LENGTH else f"{line[:PREVIEW_LENGTH]}…"
+
+    @property
+    def is_longer_than_preview(self) -> bool:
+        return self.is_cut or self.preview != self.text
+
+
+def text_of(data: bytes | None, shown_as: str, length_max: int = TEXT_LENGTH_MAX) -> Text:
+    """`data` as `shown_as` says (`SHOWN_AS` of query); asked for as JSON, what is no JSON is a string."""
+    if data is None:
+        return Text("null", "null", 0)
+    if not data:
+        return Text("empty", "empty", 0)
+    if shown_as == "hex":
+        return _hex(data, length_max)
+    if shown_as == "string":
+        return _string(data, length_max)
+    note, inner = _unwrapped(data, length_max)
+    found = (
+        (_wire(inner, length_max) if shown_as == "protobuf" else None)
+        or _json(inner, shown_as, length_max)
+        or (_xml(inner, length_max) if shown_as == "auto" else None)
+        or _plain(inner, shown_as, length_max)
+    )
+    if note and found.kind == "hex":
+        found = _hex(data, length_max)
+    return replace(found, size_bytes=len(data), note="; ".join(each for each in (note, found.note) if each))
+
+
+def document_text(data: bytes | None) -> str:
+    """What of `data` may be a JSON document, unpacked; empty if nothing, or what is too long to be parsed for a row."""
+    if not data:
+        return ""
+    _, inner = _unwrapped(data, DOCUMENT_BYTES_MAX // WORKED_PER_SHOWN)
+    if len(inner) > DOCUMENT_BYTES_MAX:
+        return ""
+    if inner[:64].lstrip()[:1] in (b"{", b"["):
+        return inner.decode(errors="replace")
+    return "" if _is_readable(inner) else _packed(inner)[1]
+
+
+def _unwrapped(data: bytes, length_max: int) -> tuple[str, bytes]:
+    """What `data` is wrapped in, and what it holds: itself, if it is not wrapped."""
+    if data.startswith(_GZIP):
+        unpacking = zlib.decompressobj(wbits=31)
+        try:
+            inner = unpacking.decompress(data, max(length_max, _worked_max(length_max)) + 1)
+        except zlib.error:
+            return "", data
+        return ("gzip, unpacked", inner) if inner else ("", data)
+    schema_id = int.from_bytes(data[1:_FRAME_BYTES])
+    # Eight bytes are Java's serialised long, and no schema has the id 0.
+    if data[0] == 0 and schema_id and len(data) > _FRAME_BYTES and len(data) != 8:
+        return f"Confluent wire format, schema id {schema_id}", data[_FRAME_BYTES:]
+    return "", data
+
+
+def _worked_max(length_max: int) -> int:
+    return min(WORKED_BYTES_MAX, WORKED_PER_SHOWN * length_max)
+
+
+def _json(data: bytes, shown_as: str, length_max: int) -> Text | None:
+    """Objects and arrays over several lines; None for what is no JSON, or too long to be parsed."""
+    if len(data) > _worked_max(length_max) or data[:64].lstrip()[:1] not in (b"{", b"["):
+        return None
+    try:
+        written = data.decode()
+    except UnicodeDecodeError:
+        return None
+    if not is_document(written):
+        return None
+    text, is_cut = laid_out(written, length_max)
+    if shown_as != "tree":
+        return Text("json", text, len(data), is_cut)
+    lines = tree(written, TREE_LINES_MAX)
+    if lines:
+        return Text("json", text, len(data), is_cut, tree=lines)
+    return Text("json", text, len(data), is_cut, "too deep or too much for a tree; no tree is shown")
+
+
+def _xml(data: bytes, length_max: int) -> Text | None:
+    if len(data) > _worked_max(length_max) or data[:64].removeprefix(codecs.BOM_UTF8).lstrip()[:1] != b"<":
+        return None
+    found = laid_out_xml(data, length_max)
+    return found and Text("xml", found[0], len(data), found[1], "XML")
+
+
+def _wire(data: bytes, length_max: int) -> Text | None:
+    """A registry's frame may go on with where in its schema the type is: nothing but a zero for the first."""
+    found = None
+    if len(data) <= _worked_max(length_max):
+        found = wire_text(data, length_max) or (wire_text(data[1:], length_max) if data[:1] == b"\0" else None)
+    return found and Text("protobuf", found[0], len(data), found[1], "Protobuf fields by number, types guessed")
+
+
+def _plain(data: bytes, shown_as: str, length_max: int) -> Text:
+    if shown_as == "protobuf":
+        return replace(_hex(data, length_max), note="no Protobuf message")
+    if shown_as == "auto" and not _is_readable(data[:length_max]):
+        name, packed = _packed(data) if len(data) <= _worked_max(length_max) else ("", "")
+        unpacked = packed and _json(packed.encode(errors="replace"), "json", length_max)
+        return replace(unpacked, note=name) if unpacked else _hex(data, length_max)
+    return _string(data, length_max)
+
+
+def _packed(data: bytes) -> tuple[str, str]:
+    """The format of `data` and its JSON; both empty if it is none that is known."""
+    for name, as_json in (("MessagePack", message_pack.as_json), ("CBOR", cbor.as_json)):
+        if found := as_json(data):
+            return name, found
+    return "", ""
+
+
+def _string(data: bytes, length_max: int) -> Text:
+    text, count = _CONTROL.subn(_escaped, data[:length_max].decode(errors="replace"))
+    note = f"{count} control character{'s' * (count > 1)}, as \\xNN" if count else ""
+    return Text("string", text, len(data), len(data) > length_max, note)
+
+
+def _escaped(control: re.Match[str]) -> str:
+    return f"\\x{ord(control[0]):02x}"
+
+
+def _is_readable(data: bytes) -> bool:
+    """UTF-8 with hardly a control character but white space. The last character may be cut in two."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        if error.start < len(data) - 3 or error.reason != "unexpected end of data":
+            return False
+        text = data[: error.start].decode()
+    return len(_CONTROL.findall(text)) * LETTERS_PER_CONTROL <= len(text)
+
+
+def _hex(data: bytes, length_max: int) -> Text:
+    """Sixteen bytes on a line: where they are, what they are, and what they would be as ASCII."""
+    shown = data[: length_max // 4]
+    lines = []
+    for at in range(0, len(shown), _HEX_BYTES_PER_LINE):
+        part = shown[at : at + _HEX_BYTES_PER_LINE]
+        letters = "".join(chr(each) if 32 <= each < 127 else "." for each in part)
+        lines.append(f"{at:08x}  {part.hex(' '):<{3 * _HEX_BYTES_PER_LINE - 1}}  {letters}")
+    return Text("hex", "\n".join(lines), len(data), len(data) > len(shown))

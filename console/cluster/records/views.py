@@ -1,0 +1,171 @@
+"""The messages tab of a topic, its files and its histogram, and producing a record.
+
+Like the retention tab it asks brokers while it is drawn, within a budget of time and bytes. Searching and following
+go on over a websocket (`records/socket.py`).
+"""
+
+from collections.abc import Iterable
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from console.cluster.records.actions import count_reading, do_produce
+from console.cluster.records.expression import BadExpression
+from console.cluster.records.forms import ProduceForm
+from console.cluster.records.histogram import lookups, read_histogram
+from console.cluster.records.json_lines import json_lines_response
+from console.cluster.records.masked_source import hidden_from, source_for
+from console.cluster.records.masking import Path
+from console.cluster.records.metered_source import charge_lookups
+from console.cluster.records.presenters import drawn, offered_columns, record_rows, shown_records, titles
+from console.cluster.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
+from console.cluster.records.reader_slots import SLOTS
+from console.cluster.records.reading import RecordPage, read_page
+from console.cluster.records.search_and_tail import search_for_file
+from console.kit.common.clock import now_ms
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.current_cluster import here
+from console.kit.gateway.commands import shell_command
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.record_views import RecordView
+from console.kit.plans.plan import NotConfirmedError
+from console.state.clusters.access import access_records, access_writing, refusal_to_write
+from console.state.clusters.models import Topic
+
+#: Partitions offered one by one.
+PARTITIONS_OFFERED_MAX = 1_000
+
+
+@require_safe
+def record_list(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_records(request.user, name)
+    query = RecordQuery.parse(request.GET)
+    page, error = None, ""
+    if query.search and _wants_file(request):
+        return _file_of_search(request, topic, query)
+    if not query.search:
+        try:
+            page = read_page(source_for(request.user, topic), topic.name, topic.partition_count, query)
+        except GatewayError as refusal:
+            error = str(refusal)
+        else:
+            count_reading(request.user, topic, {each.partition for each in page.records})
+    if page is not None and _wants_file(request):
+        return _file(request, f"records-{topic.name}", topic, query, page.records)
+    return _list_page(request, topic, query, page, error, ProduceForm(topic))
+
+
+def _file_of_search(request: HttpRequest, topic: Topic, query: RecordQuery) -> HttpResponse:
+    """All that is found, not only what the page shows; its name says if the search ended before it was through."""
+    if no_slot := SLOTS.take(request.user.pk):
+        return _list_page(request, topic, query, None, no_slot, ProduceForm(topic), status=429)
+    try:
+        found, is_all = search_for_file(source_for(request.user, topic), topic.name, topic.partition_count, query)
+    except GatewayError as refusal:
+        return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=503)
+    except BadExpression as refusal:
+        return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic), status=400)
+    finally:
+        SLOTS.give_back(request.user.pk)
+    partitions = range(topic.partition_count) if query.partition is None else (query.partition,)
+    count_reading(request.user, topic, partitions)
+    name = f"records-{topic.name}-found" if is_all else f"records-{topic.name}-found-partial"
+    return _file(request, name, topic, query, found)
+
+
+def _wants_file(request: HttpRequest) -> bool:
+    return wants_csv(request) or request.GET.get("format") == "jsonl"
+
+
+def _file(
+    request: HttpRequest, name: str, topic: Topic, query: RecordQuery, records: Iterable[RecordView]
+) -> HttpResponseBase:
+    if request.GET["format"] == "jsonl":
+        return json_lines_response(name, topic.name, records)
+    return csv_response(request, name, titles(query), record_rows(topic.name, records, query))
+
+
+@require_safe
+def histogram(request: HttpRequest, name: str) -> HttpResponse:
+    """A part of the messages tab, which asks for it when it is there."""
+    topic = access_records(request.user, name)
+    found, error = None, ""
+    partition = RecordQuery.parse(request.GET).partition
+    try:
+        charge_lookups(request.user.pk, lookups(topic.partition_count, partition))
+        found = read_histogram(cluster_gateway(), topic.name, partition, now_ms())
+    except GatewayError as refusal:
+        error = str(refusal)
+    context = {"topic": topic, "histogram": found, "error": error, "bars": drawn(found) if found else []}
+    return render(request, "records/partials/histogram.html", context)
+
+
+@require_POST
+def produce(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_writing(request.user, name)
+    form = ProduceForm(topic, request.POST)
+    if form.is_valid():
+        values = {field: form.cleaned_data[field] for field in ("partition", "key", "value", "headers")}
+        try:
+            partition, offset = do_produce(request.user, topic, **values)
+        except (GatewayError, NotConfirmedError) as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"Appended to partition {partition} at offset {offset}.")
+            return redirect("topic-record", topic.name, partition, offset)
+    return _list_page(request, topic, RecordQuery(), None, "", form, status=422)
+
+
+def _list_page(
+    request: HttpRequest,
+    topic: Topic,
+    query: RecordQuery,
+    page: RecordPage | None,
+    error: str,
+    form: ProduceForm,
+    status: int = 200,
+) -> HttpResponse:
+    shown = shown_records(topic.name, page.records, query) if page else []
+    picked = [each.text for each in query.columns]
+    context = {
+        "topic": topic,
+        "query": query,
+        "page": page,
+        "records": shown,
+        "hidden_parts": _hidden(request, topic),
+        "picked": picked,
+        "offered": [each for each in offered_columns(shown) if each not in picked],
+        "error": error,
+        "form": form,
+        "not_written": refusal_to_write(topic),
+        "places": PLACES,
+        "views": SHOWN_AS,
+        "searched": SEARCHED,
+        "limits": LIMITS,
+        "partitions": range(min(topic.partition_count, PARTITIONS_OFFERED_MAX)),
+        "command": _command(topic, query),
+    }
+    return render(request, "records/list.html", context, status=status)
+
+
+def _hidden(request: HttpRequest, topic: Topic) -> tuple[Path, ...]:
+    try:
+        return hidden_from(request.user, topic.name)
+    except GatewayError:
+        return ()  # no record is shown, and the page says why
+
+
+def _command(topic: Topic, query: RecordQuery) -> str:
+    is_one, offset = query.partition is not None, {"oldest": "earliest", "offset": str(query.offset)}
+    options = {
+        "topic": topic.name,
+        "partition": query.partition,
+        "offset": offset.get(query.place, "latest") if is_one else None,
+        "from-beginning": not is_one and query.place == "oldest",
+        "isolation-level": "read_committed" if query.committed_only else None,
+        "max-messages": query.limit,
+    }
+    return shell_command("kafka-console-consumer", here.BOOTSTRAP_SERVERS, options)

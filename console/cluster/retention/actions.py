@@ -1,0 +1,31 @@
+"""Changing a topic's retention, and deleting its records, as planned."""
+
+from collections.abc import Iterable
+
+from django.contrib.auth.models import User
+
+from console.cluster.retention.purge import Cut
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.plans.apply import carry_out
+from console.kit.plans.plan import Confirmation, Plan
+from console.kit.plans.setting import DEFAULT
+
+
+def do_change_retention(actor: User, plan: Plan, confirmation: Confirmation) -> None:
+    """Change what differs. Raises NotConfirmedError, GatewayError; whatever happens is in the audit."""
+    wanted = {line.name: None if line.new == DEFAULT else line.new for line in plan.lines}
+    carry_out(actor, plan, confirmation, lambda: cluster_gateway().change_topic_settings(plan.object_name, wanted))
+
+
+def do_purge(actor: User, plan: Plan, cuts: Iterable[Cut], confirmation: Confirmation) -> dict[int, str]:
+    """Delete what lies before the cuts; what was refused, by partition. Raises NotConfirmedError, GatewayError."""
+    refused: dict[int, str] = {}
+
+    def delete() -> dict[str, str]:
+        refused.update(
+            cluster_gateway().delete_records(plan.object_name, {each.partition: each.before for each in cuts})
+        )
+        return {f"partition {partition}": why for partition, why in refused.items()}
+
+    carry_out(actor, plan, confirmation, delete)
+    return refused

@@ -1,0 +1,161 @@
+"""The collector's look at retention: some topics at a time, those never looked at first, then the oldest looks.
+
+Asking what would be deleted costs a broker more than asking for offsets, so that a large cluster is gone through in
+rounds; each row says when it was looked at.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from django.db.models import F, QuerySet
+
+from console.cluster.brokers.models import BrokerReport
+from console.cluster.retention.growth import GrowthWindow
+from console.cluster.retention.models import DiskGrowth, TopicOutlook
+from console.cluster.retention.plan import losses, totals
+from console.kit.common.clock import now_ms
+from console.kit.common.databases import cluster_atomic
+from console.kit.common.kept_statements import kept_rows
+from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.interface import ClusterGateway
+from console.kit.gateway.retention_views import CommittedView, RetentionView
+from console.state.clusters.models import Partition, Topic
+from console.state.consumers.models import GroupPartition
+
+TOPICS_PER_LOOK = 100
+#: A topic is looked at again after this long.
+AGAIN_AFTER_MS = 15_000
+GROUPS_NAMED = 5
+_FIELDS = [
+    "at_ms",
+    "retention_bytes",
+    "oldest_at_ms",
+    "doomed_records",
+    "doomed_bytes",
+    "doomed_segments",
+    "lost_records",
+    "losing_groups",
+]
+
+
+class RetentionSweep:
+    """Used from one thread."""
+
+    def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int] = now_ms):
+        self._gateway = gateway
+        self._now_ms = clock_ms
+        self._growth = GrowthWindow()
+        self._said_at_ms: dict[int, int] = {}
+
+    def look(self) -> list[int]:
+        """The topics (primary keys) that were looked at. Raises GatewayError."""
+        self._watch_disks()
+        due = list(self._due())
+        if not due:
+            return []
+        names = [topic.name for topic in due]
+        views, committed = self._views(names), _committed(names)
+        oldest = self._oldest(due)
+        rows = [
+            _outlook(topic, self._now_ms(), views.get(topic.name), committed.get(topic.name, {}), oldest.get(topic.pk))
+            for topic in due
+        ]
+        return _keep(rows)
+
+    def _due(self) -> QuerySet[Topic]:
+        stale_ms = self._now_ms() - AGAIN_AFTER_MS
+        due = Topic.objects.exclude(outlook__at_ms__gt=stale_ms)
+        return due.order_by(F("outlook__at_ms").asc(nulls_first=True), "name")[:TOPICS_PER_LOOK]
+
+    def _views(self, names: list[str]) -> Mapping[str, RetentionView]:
+        """A cluster of other brokers does not know the question: the rest is of use without the answer."""
+        try:
+            return self._gateway.retention_outlook(names)
+        except GatewayError:
+            return {}
+
+    def _oldest(self, topics: list[Topic]) -> dict[int, int]:
+        """Topic (primary key) → when its oldest record was written."""
+        places = {
+            (name, partition): topic_id
+            for topic_id, name, partition in Partition.objects.filter(topic__in=topics).values_list(
+                "topic_id", "topic__name", "partition"
+            )
+        }
+        found: dict[int, int] = {}
+        for place, at_ms in self._gateway.oldest_records(places).items():
+            if at_ms is not None:
+                found[places[place]] = min(at_ms, found.get(places[place], at_ms))
+        return found
+
+    def _watch_disks(self) -> None:
+        """Nothing where no broker has said anything new."""
+        rows, keys = [], set()
+        for report in kept_rows(_reports):
+            is_news = self._said_at_ms.get(report.broker_id) != report.log_dirs_at_ms
+            self._said_at_ms[report.broker_id] = report.log_dirs_at_ms
+            for each in report.directories:
+                keys |= {("logs", report.broker_id, each.path), ("room", report.broker_id, each.path)}
+                if is_news and not each.error:
+                    rows.append(self._grown(report.broker_id, each, report.log_dirs_at_ms))
+        self._growth.forget_all_but(keys)
+        if not rows:
+            return
+        DiskGrowth.objects.bulk_create(
+            rows,
+            update_conflicts=True,
+            unique_fields=["broker_id", "path"],
+            update_fields=["logs_per_second", "filling_per_second"],
+        )
+
+    def _grown(self, broker_id: int, directory, at_ms: int) -> DiskGrowth:
+        logs = self._growth.observe(("logs", broker_id, directory.path), directory.size_bytes, at_ms)
+        room = None
+        if directory.usable_bytes is not None:
+            room = self._growth.observe(("room", broker_id, directory.path), directory.usable_bytes, at_ms)
+        filling = None if room is None else -room
+        return DiskGrowth(broker_id=broker_id, path=directory.path, logs_per_second=logs, filling_per_second=filling)
+
+
+def _reports() -> QuerySet[BrokerReport]:
+    return BrokerReport.objects.only("broker_id", "log_dirs", "log_dirs_at_ms")
+
+
+def _keep(rows: list[TopicOutlook]) -> list[int]:
+    """Of topics that are still there: one may be deleted while it is looked at. Their primary keys."""
+    with cluster_atomic():
+        there = Topic.objects.select_for_update().filter(pk__in=[row.topic_id for row in rows])
+        left = set(there.values_list("pk", flat=True))
+        rows = [row for row in rows if row.topic_id in left]
+        TopicOutlook.objects.bulk_create(rows, update_conflicts=True, unique_fields=["topic"], update_fields=_FIELDS)
+    return [row.topic_id for row in rows]
+
+
+def _outlook(
+    topic: Topic,
+    at_ms: int,
+    view: RetentionView | None,
+    committed: Mapping[str, Mapping[int, int]],
+    oldest_at_ms: int | None,
+) -> TopicOutlook:
+    outlook = TopicOutlook(topic=topic, at_ms=at_ms, oldest_at_ms=oldest_at_ms)
+    if view is None:
+        return outlook
+    found, lost = totals(view), losses(view, CommittedView(committed))
+    outlook.retention_bytes = view.retention_bytes
+    outlook.doomed_records, outlook.doomed_bytes, outlook.doomed_segments = (
+        found.records,
+        found.size_bytes,
+        found.segments,
+    )
+    outlook.lost_records = sum(each.records for each in lost)
+    outlook.losing_groups = [each.group for each in lost[:GROUPS_NAMED]]
+    return outlook
+
+
+def _committed(topics: Iterable[str]) -> dict[str, dict[str, dict[int, int]]]:
+    """topic → group → partition → offset."""
+    found: dict[str, dict[str, dict[int, int]]] = {}
+    places = GroupPartition.objects.filter(topic__in=list(topics), committed__isnull=False)
+    for topic, group, partition, offset in places.values_list("topic", "group__name", "partition", "committed"):
+        found.setdefault(topic, {}).setdefault(group, {})[partition] = offset
+    return found

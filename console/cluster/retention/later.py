@@ -1,0 +1,82 @@
+"""What retention deletes later, though it deletes nothing now: a segment goes as a whole, the active one too. Pure.
+
+A segment goes when its newest record is older than retention.ms. What is written to all the time keeps records far
+older than that, until the active segment rolls (segment.ms, segment.bytes) or nothing is written any more; then they
+go at one blow. By size, retention.bytes must have been written since the segment rolled.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from console.cluster.retention.plan import Loss, losses_below
+from console.kit.gateway.retention_views import CommittedView, PartitionRetention, RetentionView
+
+
+class Cause(StrEnum):
+    """`OVERDUE`: what is older than retention.ms already, when its segment goes. `SILENCE`: all there is, when nothing
+    is written for retention.ms. `SIZE`: partitions beyond retention.bytes, when so much has been written anew."""
+
+    OVERDUE = "overdue"
+    SILENCE = "silence"
+    SIZE = "size"
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """`records` are those that stay now and go then; `losses` counts unread ones from the log start of now on."""
+
+    cause: Cause
+    records: int
+    losses: tuple[Loss, ...]
+
+    @property
+    def lost_records(self) -> int:
+        return sum(each.records for each in self.losses)
+
+
+def later(view: RetentionView, committed: CommittedView, young_from: Mapping[int, int | None]) -> tuple[Later, ...]:
+    """What is left by deleting now and goes later; nothing where nothing is left or no limit is set.
+
+    `young_from`: by partition the first offset younger than retention.ms, None where no record is; partitions that
+    are missing did not answer.
+    """
+    if "delete" not in view.cleanup_policy:
+        return ()
+    left = [each for each in view.partitions if not each.error and each.next_offset > each.new_first_offset]
+    found = []
+    if view.retention_ms >= 0:
+        overdue = {each.partition: _within(each, young_from) for each in left}
+        found.append(_later(Cause.OVERDUE, left, overdue, view, committed))
+        found.append(_later(Cause.SILENCE, left, _ends(left), view, committed))
+    if view.retention_bytes >= 0:
+        full = [each for each in left if each.size_bytes - each.deleted_bytes > view.retention_bytes]
+        found.append(_later(Cause.SIZE, full, _ends(full), view, committed))
+    return tuple(each for each in found if each.records)
+
+
+def is_overdue(found: Iterable[Later]) -> bool:
+    """True if records beyond a limit stay only as long as their segment does."""
+    return any(each.cause in (Cause.OVERDUE, Cause.SIZE) for each in found)
+
+
+def _ends(partitions: Iterable[PartitionRetention]) -> dict[int, int]:
+    return {each.partition: each.next_offset for each in partitions}
+
+
+def _within(each: PartitionRetention, young_from: Mapping[int, int | None]) -> int:
+    young = young_from.get(each.partition, each.new_first_offset)
+    return each.next_offset if young is None else max(each.new_first_offset, min(young, each.next_offset))
+
+
+def _later(
+    cause: Cause,
+    partitions: Iterable[PartitionRetention],
+    starts: Mapping[int, int],
+    view: RetentionView,
+    committed: CommittedView,
+) -> Later:
+    records = sum(starts[each.partition] - each.new_first_offset for each in partitions)
+    return Later(
+        cause, records, losses_below(starts, {each.partition: each.first_offset for each in view.partitions}, committed)
+    )

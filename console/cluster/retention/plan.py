@@ -1,0 +1,154 @@
+"""A change of a topic's retention as a plan: old and new values, what goes, who loses unread records. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from console.cluster.topics.settings_plan import RETENTION_KEYS
+from console.kit.gateway.retention_views import CommittedView, RetentionView, SettingView
+from console.kit.plans.plan import Line, Plan
+from console.kit.plans.setting import DEFAULT, configs_command
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`new` is None when the topic's own value is taken away and the cluster's or Kafka's default counts."""
+
+    name: str
+    old: str | None
+    old_source: str
+    new: str | None
+
+    @property
+    def undo(self) -> str:
+        """What to type to come back to the old value."""
+        return self.old if self.old_source == "topic" and self.old is not None else DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Records a group has not read and never will."""
+
+    group: str
+    partitions: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    segments: int
+    segment_count: int
+    size_bytes: int
+    total_bytes: int
+    records: int
+    #: Records a pass of compaction would drop.
+    compacted_records: int
+    unknown_partitions: int
+
+
+def change_plan(
+    topic: str,
+    settings: Iterable[SettingView],
+    changes: Iterable[Difference],
+    loses_records: bool,
+    bootstrap_servers: str,
+    loses_later: bool = False,
+    topic_id: str = "",
+) -> Plan:
+    """The change as it is shown, confirmed and kept. `loses_records`: it deletes what would stay otherwise, at once;
+    `loses_later`: as soon as a segment rolls or nothing is written for a while."""
+    changes = tuple(changes)
+    known = {each.name: each for each in settings}
+    return Plan(
+        action="change retention",
+        object_type="topic",
+        object_name=topic,
+        lines=tuple(
+            Line(
+                each.name,
+                each.old if each.old_source == "topic" else DEFAULT,
+                DEFAULT if each.new is None else each.new,
+            )
+            for each in changes
+        ),
+        read=(
+            topic_id,
+            *(f"{name}={known[name].value}@{known[name].source}" for name in RETENTION_KEYS if name in known),
+        ),
+        losses=_loss_sentences(loses_records, loses_later),
+        undo="the old values can be put back; records that were deleted by then stay deleted.",
+        command=_command(topic, changes, bootstrap_servers),
+        typed_name=topic if loses_records or loses_later else "",
+    )
+
+
+def _loss_sentences(at_once: bool, later: bool) -> tuple[str, ...]:
+    if at_once:
+        return ("Records will be deleted, and cannot be brought back.",)
+    if later:
+        return (
+            "Nothing more goes this moment, but records beyond the new limits lie in segments that stay only for now: "
+            "they go when the segment rolls or nothing is written for a while, and cannot be brought back.",
+        )
+    return ()
+
+
+def _command(topic: str, changes: Iterable[Difference], bootstrap_servers: str) -> str:
+    changes = list(changes)
+    added = {each.name: each.new for each in changes if each.new is not None}
+    removed = [each.name for each in changes if each.new is None]
+    return configs_command(bootstrap_servers, {"topic": topic}, added, removed)
+
+
+def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> tuple[Difference, ...]:
+    """What `wanted` (setting → typed text, blank to leave it) really changes."""
+    known = {each.name: each for each in settings}
+    found = []
+    for name in RETENTION_KEYS:
+        typed = wanted.get(name, "").strip()
+        if not typed or name not in known:
+            continue
+        old = known[name]
+        new = None if typed == DEFAULT else typed
+        is_same = old.source != "topic" if new is None else (old.source == "topic" and old.value == new)
+        if not is_same:
+            found.append(Difference(name, old.value, old.source, new))
+    return tuple(found)
+
+
+def totals(view: RetentionView) -> Totals:
+    asked = [each for each in view.partitions if not each.error]
+    return Totals(
+        sum(each.deleted_segments for each in asked),
+        sum(each.segment_count for each in asked),
+        sum(each.deleted_bytes for each in asked),
+        sum(each.size_bytes for each in asked),
+        sum(each.deleted_records for each in asked),
+        sum(each.compacted_records or 0 for each in asked),
+        len(view.partitions) - len(asked),
+    )
+
+
+def deletes_more(now: Totals, then: Totals) -> bool:
+    """True if the change deletes at once what would stay otherwise, or nobody can say."""
+    goes_now, goes_then = now.records + now.compacted_records, then.records + then.compacted_records
+    return goes_then > goes_now or then.unknown_partitions > 0
+
+
+def losses(view: RetentionView, committed: CommittedView) -> tuple[Loss, ...]:
+    """Groups whose committed offset lies below the new log start, the greatest loss first.
+
+    What lies below the log start of now is lost already and not counted.
+    """
+    starts = {each.partition: each.new_first_offset for each in view.partitions if not each.error}
+    return losses_below(starts, {each.partition: each.first_offset for each in view.partitions}, committed)
+
+
+def losses_below(starts: Mapping[int, int], first: Mapping[int, int], committed: CommittedView) -> tuple[Loss, ...]:
+    """As `losses`, if the log of each partition in `starts` began there; `first`: where it begins now."""
+    found = []
+    for group, offsets in committed.offsets.items():
+        lost = [start - max(offsets[each], first[each]) for each, start in starts.items() if each in offsets]
+        lost = [count for count in lost if count > 0]
+        if lost:
+            found.append(Loss(group, len(lost), sum(lost)))
+    return tuple(sorted(found, key=lambda loss: (-loss.records, loss.group)))

@@ -1,0 +1,76 @@
+"""The segments of a partition, and what retention does to each and when. Pure.
+
+A segment goes as a whole: by time when its newest record is older than retention.ms, by size when those behind it hold
+retention.bytes alone. The segment that is written to rolls first.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from console.kit.common.figures import duration, size, utc_minute
+from console.kit.gateway.retention_views import DoomedSegment, PartitionRetention, RetentionView
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentOutlook:
+    """`goes_at_ms`: by time at the earliest, None: not by time. `bytes_left`: written anew until it goes by size."""
+
+    segment: DoomedSegment
+    goes_now: str
+    goes_at_ms: int | None
+    bytes_left: int | None
+    is_written_to: bool
+
+    @property
+    def records(self) -> int:
+        return self.segment.last_offset - self.segment.first_offset + 1
+
+    @property
+    def tone(self) -> str:
+        return "critical" if self.goes_now else "plain"
+
+    def words(self, now_ms: int) -> str:
+        """`in 2 d 4 h (2026-11-27 08:15 UTC), or once 1.2 GB are written`"""
+        if self.goes_now:
+            return f"at the next look of its broker: {self.goes_now}"
+        found = []
+        if self.goes_at_ms is not None:
+            waits = max(0, self.goes_at_ms - now_ms)
+            found.append(f"in {duration(waits)} ({utc_minute(self.goes_at_ms)})")
+        if self.bytes_left is not None:
+            found.append(f"once {size(self.bytes_left)} more are written")
+        if not found:
+            return "never by itself"
+        return ", or ".join(found) + (", if it has rolled by then" if self.is_written_to else "")
+
+
+def segment_outlooks(
+    everything: PartitionRetention, rules: RetentionView, doomed: Mapping[int, str]
+) -> list[SegmentOutlook]:
+    """The oldest first. `rules`: as they count; `doomed`: first offset → reason of those that go now."""
+    deletes = "delete" in rules.cleanup_policy
+    behind = _bytes_behind(everything)
+    found = []
+    for each, newer in zip(everything.segments, behind, strict=True):
+        at_ms = each.newest_at_ms
+        by_time = deletes and rules.retention_ms >= 0 and at_ms is not None
+        by_size = deletes and rules.retention_bytes >= 0
+        found.append(
+            SegmentOutlook(
+                segment=each,
+                goes_now=doomed.get(each.first_offset, ""),
+                goes_at_ms=(at_ms or 0) + rules.retention_ms if by_time else None,
+                bytes_left=max(0, rules.retention_bytes - newer) if by_size else None,
+                is_written_to=each.last_offset + 1 >= everything.next_offset,
+            )
+        )
+    return found
+
+
+def _bytes_behind(everything: PartitionRetention) -> Sequence[int]:
+    """Of each segment: what the partition holds behind it, those that are not told included."""
+    left, found = everything.size_bytes, []
+    for each in everything.segments:
+        left -= each.size_bytes
+        found.append(left)
+    return found

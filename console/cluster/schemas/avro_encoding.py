@@ -1,0 +1,247 @@
+"""What a person types as JSON to Avro's binary encoding; what does not fit is told with the path of its field. Pure.
+
+Read as `avro_decoding` tells it: what was decoded can be produced again. A union takes the first branch that fits,
+or the one that is named as in Avro's JSON encoding, {"string": "x"}.
+"""
+
+import struct
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+
+from console.cluster.schemas.avro_schema import DEPTH_MAX, Field, Node
+from console.cluster.schemas.errors import NotEncodedError
+
+#: Values that are tried: unions in unions try the same ones again and again.
+TRIED_MAX = 200_000
+_RANGES = {"int": 2**31, "long": 2**63}
+
+
+class _Tries:
+    def __init__(self) -> None:
+        self._left = TRIED_MAX
+
+    def count(self, path: str) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise NotEncodedError(f"{path or 'the value'}: it holds too much to be tried")
+
+
+def encode(node: Node, value: object) -> bytes:
+    """Raises NotEncodedError."""
+    if node.kind == "bytes":
+        return _bytes_of(node, value, "the value")
+    return _encoded(node, value, "", 0, _Tries())
+
+
+def _encoded(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    tries.count(path)
+    if depth > DEPTH_MAX:
+        raise NotEncodedError(f"{path}: it is deeper than {DEPTH_MAX} levels")
+    return _WRITERS[node.kind](node, value, path, depth, tries)
+
+
+def _misfit(path: str, node: Node, value: object) -> NotEncodedError:
+    wanted = node.name or (f"{node.kind} ({node.logical})" if node.logical else node.kind)
+    return NotEncodedError(f"{path or 'the value'}: {_kind_of(value)} is no {wanted}")
+
+
+def _kind_of(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str | int | float):
+        told = repr(value) if not isinstance(value, str) else f"“{value}”"
+        return told if len(told) <= 60 else f"{told[:60]}…"
+    return "an object" if isinstance(value, dict) else "a list"
+
+
+def _record(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    if not isinstance(value, dict):
+        raise _misfit(path, node, value)
+    known = {each.name for each in node.fields}
+    unknown = next((name for name in value if name not in known), None)
+    if unknown is not None:
+        raise NotEncodedError(f"{_below(path, unknown)}: {node.name or 'the record'} has no such field")
+    return b"".join(_field(each, value, path, depth, tries) for each in node.fields)
+
+
+def _field(wanted: Field, value: Mapping[str, object], path: str, depth: int, tries: _Tries) -> bytes:
+    place = _below(path, wanted.name)
+    if wanted.name in value:
+        return _encoded(wanted.node, value[wanted.name], place, depth + 1, tries)
+    if not wanted.has_default:
+        raise NotEncodedError(f"{place}: it is missing, and has no default")
+    return _encoded(wanted.node, wanted.default, place, depth + 1, tries)
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name[:100]}" if path else name[:100]
+
+
+def _union(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    refused: list[NotEncodedError] = []
+    for at, branch in enumerate(node.branches):
+        try:
+            return _number(at) + _encoded(branch, value, path, depth + 1, tries)
+        except NotEncodedError as error:
+            refused.append(error)
+    if isinstance(value, dict) and len(value) == 1:
+        ((name, inner),) = value.items()
+        for at, branch in enumerate(node.branches):
+            if name in (branch.name, branch.kind):
+                return _number(at) + _encoded(branch, inner, path, depth + 1, tries)
+    others = [error for branch, error in zip(node.branches, refused, strict=True) if branch.kind != "null"]
+    if len(others) == 1:
+        raise others[0]
+    names = ", ".join(each.name or each.kind for each in node.branches)
+    raise NotEncodedError(f"{path or 'the value'}: {_kind_of(value)} fits none of {names}")
+
+
+def _integer(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    number = _moment(node, value) if isinstance(value, str) and node.logical else value
+    bound = _RANGES[node.kind]
+    if isinstance(number, bool) or not isinstance(number, int) or not -bound <= number < bound:
+        raise _misfit(path, node, value)
+    return _number(number)
+
+
+def _moment(node: Node, text: str) -> int | None:
+    """Days, milliseconds or microseconds since 1970; None for what is no such time."""
+    try:
+        if node.logical == "date":
+            return (date.fromisoformat(text) - date(1970, 1, 1)).days
+        if "timestamp" not in node.logical:
+            return None
+        moment = datetime.fromisoformat(text)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        past = moment - datetime(1970, 1, 1, tzinfo=UTC)
+        micros = (past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds
+        return micros if node.logical.endswith("micros") else micros // 1_000
+    except (ValueError, OverflowError):
+        return None
+
+
+def _floating(form: str) -> Callable[[Node, object, str, int, _Tries], bytes]:
+    def write(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+        number = (
+            {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}.get(value, value)
+            if isinstance(value, str)
+            else value
+        )
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            raise _misfit(path, node, value)
+        try:
+            return struct.pack(form, number)
+        except OverflowError:
+            raise _misfit(path, node, value) from None
+
+    return write
+
+
+def _bytes_of(node: Node, value: object, path: str) -> bytes:
+    if node.logical == "decimal" and isinstance(value, str | int | float):
+        return _decimal(node, value, path)
+    try:
+        if isinstance(value, str):
+            return value.encode("latin-1")
+    except UnicodeEncodeError:
+        raise NotEncodedError(f"{path}: bytes are typed as characters up to \\u00ff, one for each") from None
+    raise _misfit(path, node, value)
+
+
+def _decimal(node: Node, value: str | float, path: str) -> bytes:
+    try:
+        number = Decimal(str(value))
+        sign, digits, exponent = number.as_tuple()
+    except InvalidOperation:
+        raise _misfit(path, node, value) from None
+    if not isinstance(exponent, int) or len(digits) + abs(exponent) > 100 or -exponent > node.scale:
+        raise _misfit(path, node, value)
+    whole = int("".join(map(str, digits))) * 10 ** (exponent + node.scale) * (-1 if sign else 1)
+    size = node.size if node.kind == "fixed" else (whole.bit_length() + 8) // 8
+    try:
+        return whole.to_bytes(size, signed=True)
+    except OverflowError:
+        raise _misfit(path, node, value) from None
+
+
+def _fixed(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    data = _bytes_of(node, value, path)
+    if len(data) != node.size:
+        raise NotEncodedError(f"{path or 'the value'}: {len(data)} bytes, and {node.name} has {node.size}")
+    return data
+
+
+def _enum(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    if value not in node.symbols:
+        shown = ", ".join(node.symbols[:20])
+        raise NotEncodedError(f"{path or 'the value'}: {_kind_of(value)} is none of {shown}")
+    return _number(node.symbols.index(str(value)))
+
+
+def _array(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    assert node.items is not None
+    if not isinstance(value, list):
+        raise _misfit(path, node, value)
+    items = [_encoded(node.items, each, f"{path}[{at}]", depth + 1, tries) for at, each in enumerate(value)]
+    return (_number(len(items)) + b"".join(items) if items else b"") + b"\0"
+
+
+def _map(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    assert node.items is not None
+    if not isinstance(value, dict):
+        raise _misfit(path, node, value)
+    pairs = [
+        _sized(name.encode(errors="replace")) + _encoded(node.items, each, _below(path, name), depth + 1, tries)
+        for name, each in value.items()
+    ]
+    return (_number(len(pairs)) + b"".join(pairs) if pairs else b"") + b"\0"
+
+
+def _null(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    if value is not None:
+        raise _misfit(path, node, value)
+    return b""
+
+
+def _boolean(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    if not isinstance(value, bool):
+        raise _misfit(path, node, value)
+    return b"\1" if value else b"\0"
+
+
+def _string(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    if not isinstance(value, str):
+        raise _misfit(path, node, value)
+    return _sized(value.encode(errors="replace"))
+
+
+def _sized(data: bytes) -> bytes:
+    return _number(len(data)) + data
+
+
+def _number(value: int) -> bytes:
+    rest = (value << 1) ^ (value >> 63)
+    found = bytearray()
+    while rest > 0x7F:
+        found.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    return bytes([*found, rest])
+
+
+_WRITERS: dict[str, Callable[[Node, object, str, int, _Tries], bytes]] = {
+    "null": _null,
+    "boolean": _boolean,
+    "int": _integer,
+    "long": _integer,
+    "float": _floating("<f"),
+    "double": _floating("<d"),
+    "bytes": lambda node, value, path, depth, tries: _sized(_bytes_of(node, value, path or "the value")),
+    "string": _string,
+    "fixed": _fixed,
+    "record": _record,
+    "union": _union,
+    "enum": _enum,
+    "array": _array,
+    "map": _map,
+}

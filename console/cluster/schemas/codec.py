@@ -1,0 +1,226 @@
+"""Records by the schemas of the registry: Confluent's frame, a schema by its id, kept; and a page's share of both.
+
+The frame is a zero, the id in four bytes, and the message. A schema never changes under its id, so it is kept for good;
+that there is none of an id is kept for a while.
+"""
+
+import json
+import struct
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from console.cluster.schemas import json_check
+from console.cluster.schemas.avro_decoding import decode as avro_decode
+from console.cluster.schemas.avro_encoding import encode as avro_encode
+from console.cluster.schemas.avro_schema import Node, read_schema
+from console.cluster.schemas.errors import CodecError, NotEncodedError, UnusableSchemaError
+from console.cluster.schemas.protobuf import ProtobufSchema
+from console.cluster.schemas.registry import REFERENCES_MAX, Registry, Schema, registry
+from console.kit.common.current_cluster import here
+from console.kit.gateway.errors import GatewayError, RefusedError
+
+FRAME_BYTES = 5
+#: What is longer is not decoded: its values hold some thirty times its bytes.
+DECODED_BYTES_MAX = 1024 * 1024
+#: Schemas kept, and the letters of all of them.
+KEPT_MAX = 1_000
+KEPT_LETTERS_MAX = 16 * 1024 * 1024
+UNKNOWN_KEPT_S = 30.0
+#: Of one page: schemas asked for that are not kept yet, and seconds for all that is decoded.
+LOOKUPS_PER_PAGE = 25
+SECONDS_PER_PAGE = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usable:
+    """A schema ready to be used. `reader` is a Node for Avro, a ProtobufSchema, or nothing for JSON."""
+
+    schema: Schema
+    reader: Node | ProtobufSchema | None
+    referred: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """`text` is JSON; empty if it could not be decoded, and `problem` says why."""
+
+    schema_id: int
+    type: str = ""
+    text: str = ""
+    problem: str = ""
+
+
+def schema_id_of(data: bytes | None) -> int | None:
+    """None for what is not framed. Eight bytes are Java's serialised long, and no schema has the id 0."""
+    if not data or data[0] != 0 or len(data) < FRAME_BYTES or len(data) == 8:
+        return None
+    (found,) = struct.unpack(">i", data[1:FRAME_BYTES])
+    return found if found > 0 else None
+
+
+def usable(asked: Registry, schema: Schema, again: Callable[[], Schema]) -> Usable:
+    """`again` asks for it in the form of descriptors, where it is Protobuf. Raises CodecError, GatewayError."""
+    if schema.type == "AVRO":
+        referred = _referred(asked, schema, "")
+        return Usable(schema, read_schema(schema.text, tuple(referred.values())))
+    if schema.type == "PROTOBUF":
+        return Usable(schema, ProtobufSchema(again().text, _referred(asked, schema, "serialized")))
+    if schema.type == "JSON":
+        return Usable(schema, None, tuple(_referred(asked, schema, "").items()))
+    raise UnusableSchemaError(f"schemas of type {schema.type} are not known to the console")
+
+
+def _referred(asked: Registry, schema: Schema, form: str) -> dict[str, str]:
+    """Name → text of all it refers to, each after what it refers to itself."""
+    found: dict[str, str] = {}
+    begun: set[tuple[str, int]] = set()
+
+    def visit(each: Schema) -> None:
+        for reference in each.references:
+            place = (reference.subject, reference.version)
+            if place in begun:
+                continue
+            begun.add(place)
+            if len(begun) > REFERENCES_MAX:
+                raise UnusableSchemaError(f"it refers to more than {REFERENCES_MAX} schemas")
+            inner = asked.version(reference.subject, reference.version, form=form)
+            visit(inner)
+            found[reference.name] = inner.text
+
+    visit(schema)
+    return found
+
+
+def decoded(ready: Usable, schema_id: int, message: bytes) -> Decoded:
+    kind = ready.schema.type
+    try:
+        if isinstance(ready.reader, Node):
+            value = avro_decode(ready.reader, message)
+        elif ready.reader is not None:
+            value = ready.reader.decode(message)
+        else:
+            return Decoded(schema_id, kind, message.decode())
+        return Decoded(schema_id, kind, json.dumps(value, ensure_ascii=False))
+    except UnicodeDecodeError:
+        return Decoded(schema_id, kind, problem="it is no UTF-8")
+    except (CodecError, ValueError, RecursionError) as error:
+        return Decoded(schema_id, kind, problem=str(error))
+
+
+def encoded(ready: Usable, typed: str) -> bytes:
+    """What was typed as JSON, framed with the schema's id. Raises NotEncodedError with the field that does not fit."""
+    try:
+        value = json.loads(typed)
+    except (ValueError, RecursionError) as error:
+        raise NotEncodedError(f"this is no JSON: {error}") from None
+    if isinstance(ready.reader, Node):
+        message = avro_encode(ready.reader, value)
+    elif ready.reader is not None:
+        message = ready.reader.encode(value)
+    else:
+        json_check.check(ready.schema.text, dict(ready.referred), typed)
+        message = typed.encode()
+    return b"\0" + struct.pack(">i", ready.schema.id) + message
+
+
+class KeptSchemas:
+    """By id; any number of threads use it. What cannot be used is kept as the clause why."""
+
+    def __init__(self, now_s: Callable[[], float] = time.monotonic):
+        self._now_s = now_s
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[int, Usable] = OrderedDict()
+        self._letters = 0
+        self._unusable: OrderedDict[int, tuple[float, str]] = OrderedDict()
+
+    def kept(self, schema_id: int) -> Usable | str | None:
+        """None: it has to be asked for."""
+        with self._lock:
+            if schema_id in self._kept:
+                self._kept.move_to_end(schema_id)
+                return self._kept[schema_id]
+            until, why = self._unusable.get(schema_id, (0.0, ""))
+            return why if until > self._now_s() else None
+
+    def ask(self, schema_id: int) -> Usable | str:
+        """Raises GatewayError while the registry is away; that is not kept here."""
+        asked = registry()
+        try:
+            schema = asked.of_id(schema_id)
+            found = usable(asked, schema, lambda: asked.of_id(schema_id, form="serialized"))
+        except RefusedError as error:
+            return self._refuse(schema_id, f"the registry says: {error}")
+        except CodecError as error:
+            return self._refuse(schema_id, str(error))
+        with self._lock:
+            if schema_id not in self._kept:
+                self._kept[schema_id] = found
+                self._letters += len(found.schema.text)
+            while len(self._kept) > KEPT_MAX or (self._letters > KEPT_LETTERS_MAX and len(self._kept) > 1):
+                _, gone = self._kept.popitem(last=False)
+                self._letters -= len(gone.schema.text)
+        return found
+
+    def forget(self) -> None:
+        with self._lock:
+            self._kept.clear()
+            self._unusable.clear()
+            self._letters = 0
+
+    def _refuse(self, schema_id: int, why: str) -> str:
+        with self._lock:
+            self._unusable[schema_id] = self._now_s() + UNKNOWN_KEPT_S, why
+            while len(self._unusable) > KEPT_MAX:
+                self._unusable.popitem(last=False)
+        return why
+
+
+@cache
+def schemas_of(_registry: object) -> KeptSchemas:
+    """Ids are those of one registry: two may give the same to different schemas."""
+    return KeptSchemas()
+
+
+class PageDecoder:
+    """For the records of one page, in one thread: it stops decoding when the page has taken enough."""
+
+    def __init__(self, schemas: KeptSchemas | None = None, now_s: Callable[[], float] = time.monotonic):
+        self._schemas = schemas or schemas_of(here.SCHEMA_REGISTRY)
+        self._now_s = now_s
+        self._ends_s: float | None = None
+        self._lookups_left = LOOKUPS_PER_PAGE
+        self._is_on = here.SCHEMA_REGISTRY is not None
+
+    def decode(self, data: bytes | None) -> Decoded | None:
+        """None for what is not framed, and where there is no registry."""
+        schema_id = schema_id_of(data) if self._is_on else None
+        if schema_id is None or data is None:
+            return None
+        if len(data) > DECODED_BYTES_MAX:
+            return Decoded(schema_id, problem=f"it is longer than {DECODED_BYTES_MAX} bytes")
+        now = self._now_s()
+        self._ends_s = now + SECONDS_PER_PAGE if self._ends_s is None else self._ends_s
+        if now > self._ends_s:
+            return Decoded(schema_id, problem="decoding this page takes too long; look at the record by itself")
+        ready = self._ready(schema_id)
+        return (
+            Decoded(schema_id, problem=ready)
+            if isinstance(ready, str)
+            else decoded(ready, schema_id, data[FRAME_BYTES:])
+        )
+
+    def _ready(self, schema_id: int) -> Usable | str:
+        kept = self._schemas.kept(schema_id)
+        if kept is not None:
+            return kept
+        if not self._lookups_left:
+            return "this page has asked for too many schemas; look at the record by itself"
+        self._lookups_left -= 1
+        try:
+            return self._schemas.ask(schema_id)
+        except GatewayError as error:
+            return str(error)

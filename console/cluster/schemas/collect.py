@@ -1,0 +1,52 @@
+"""The collector's look at the schema registry, only while a page of schemas is open: has anything changed there?
+
+What stands in a registry stands in a topic, which grows by whatever is changed, by whomever. A registry of another
+cluster is asked for its names alone.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection
+
+from console.cluster.schemas.registry import registry
+from console.kit.common.current_cluster import here
+from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.interface import ClusterGateway
+from console.kit.live import groups
+from console.kit.live.audience import listened
+from console.kit.live.push import push_partial
+
+INTERVAL_SECONDS = 2.0
+#: Where Confluent's registries and ours keep everything, unless they are told otherwise.
+TOPIC = "_schemas"
+_AWAY = "away"
+
+
+class SchemaWatch:
+    """For one thread."""
+
+    def __init__(self, gateway: ClusterGateway):
+        self._gateway = gateway
+        self._before = ""
+
+    def look(self, topics: Collection[str]) -> None:
+        """Every page is told each time how things are: one that was drawn before something changed, and listens since,
+        finds that it is behind. Raises GatewayError while the registry does not answer."""
+        if here.SCHEMA_REGISTRY is None or not listened([groups.SCHEMAS]):
+            return
+        try:
+            self._tell(self._fingerprint(topics))
+        except GatewayError:
+            self._tell(_AWAY)
+            raise
+
+    def _tell(self, now: str) -> None:
+        """With what was before: so a change is told twice, for the registry may read it a moment after we do."""
+        push_partial(groups.SCHEMAS, "schemas/partials/version.html", {"version": f"{self._before}.{now}"})
+        self._before = now
+
+    def _fingerprint(self, topics: Collection[str]) -> str:
+        asked = registry()
+        ends = self._gateway.record_spans(TOPIC, False) if TOPIC in topics else {}
+        said = [asked.subjects(), asked.subjects(deleted=True), sorted((at, span.next) for at, span in ends.items())]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]

@@ -1,0 +1,56 @@
+"""Is a document one of a JSON Schema? Asked of a process of its own: a pattern can keep Python busy for years.
+
+`python -m console.cluster.schemas.json_check` reads {"schema", "referred", "document"} and writes what is wrong, or
+nothing.
+"""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+from console.cluster.schemas.errors import NotEncodedError
+from console.kit.gateway.installation import module_command, with_code_path
+
+_SECONDS_MAX = 5.0
+
+
+def check(schema: str, referred: dict[str, str], document: str) -> None:
+    """Raises NotEncodedError with the path of what does not fit, and for one that takes too long."""
+    asked = json.dumps({"schema": schema, "referred": referred, "document": document})
+    try:
+        done = subprocess.run(
+            module_command("console.cluster.schemas.json_check"), input=asked, env=with_code_path({}),
+            capture_output=True, text=True, timeout=_SECONDS_MAX, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise NotEncodedError(f"whether it fits the schema is not found out within {_SECONDS_MAX:.0f} s") from None
+    if done.returncode or done.stdout:
+        raise NotEncodedError(done.stdout[:500] or "whether it fits the schema could not be found out")
+
+
+def problem(schema: str, referred: dict[str, str], document: str) -> str:
+    """Empty: there is none. Nothing is fetched: a reference leads to what was handed over, or nowhere."""
+    from jsonschema import validators
+    from jsonschema.exceptions import best_match
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT7
+
+    contents = json.loads(schema)
+    resources = [(uri, Resource.from_contents(json.loads(each), DRAFT7)) for uri, each in referred.items()]
+    known: Any = Registry().with_resources(resources)
+    made: Any = validators.validator_for(contents, default=validators.Draft7Validator)
+    worst = best_match(made(contents, registry=known).iter_errors(json.loads(document)))
+    return "" if worst is None else f"{worst.json_path.removeprefix('$.')}: {worst.message}"
+
+
+def _main() -> None:
+    asked = json.loads(sys.stdin.read())
+    try:
+        sys.stdout.write(problem(asked["schema"], asked["referred"], asked["document"]))
+    except Exception as error:  # whatever a schema does to the validator is the answer
+        sys.stdout.write(f"the schema cannot be used: {type(error).__name__} {error!s:.200}")
+
+
+if __name__ == "__main__":
+    _main()

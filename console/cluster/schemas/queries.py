@@ -1,0 +1,155 @@
+"""What the pages show: subjects of a list, one with all around it, and who uses it; each cut to a reach."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from django.core.paginator import Page, Paginator
+from django.http import QueryDict
+
+from console.cluster.schemas.access import is_within, topic_of
+from console.cluster.schemas.client import registry_client
+from console.cluster.schemas.diff import DiffRow, is_cut, laid_out, rows_of
+from console.cluster.schemas.registry import NAMES, Reference, Registry, Schema, subject_row
+from console.kit.access.reach import Reach
+from console.kit.gateway.errors import RefusedError
+from console.state.clusters.access import topics_within
+from console.state.consumers.access import groups_within, partitions_within
+
+NAME_LENGTH_MAX = 1_024
+#: Three questions for each row of a page: so many rows are asked for at one time.
+_ASKED_AT_ONCE = 6
+#: Named on a page; of more only how many.
+USERS_NAMED_MAX = 50
+VERSIONS_OFFERED_MAX = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectQuery:
+    search: str = ""
+    deleted: bool = False
+    page: str = "1"
+
+    @classmethod
+    def parse(cls, parameters: QueryDict) -> "SubjectQuery":
+        search = parameters.get("search", "").strip()[:NAME_LENGTH_MAX]
+        return cls(search, parameters.get("deleted") == "on", parameters.get("page", "1")[:9])
+
+
+def subject_page_of(query: SubjectQuery, reach: Reach, rows: int, *, fresh: bool = False) -> Page:
+    """Names are chosen among all, and only those of the page are looked at; `fresh`: not those kept for who types.
+    Raises GatewayError."""
+    client = registry_client()
+    words = query.search.lower().split()
+    names = [
+        each
+        for each in NAMES.names(client, deleted=query.deleted, fresh=fresh)
+        if all(word in each.lower() for word in words) and is_within(reach, each)
+    ]
+    page = Paginator(names, rows).get_page(query.page)
+    with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:
+        page.object_list = list(threads.map(lambda name: subject_row(Registry(client), name), page.object_list))
+    return page
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two versions of a subject, or one where there is no other."""
+
+    old: Schema | None
+    new: Schema
+    rows: Sequence[DiffRow]
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectView:
+    name: str
+    versions: Sequence[int]
+    deleted: frozenset[int]
+    comparison: Comparison
+    level: str | None
+    mode: str | None
+    #: What holds where the subject says nothing of its own.
+    default_level: str
+    default_mode: str
+    references: Sequence[Reference]
+    hidden_references: int
+    referrers: Sequence[tuple[str, int]]
+    hidden_referrers: int
+
+    @property
+    def is_deleted(self) -> bool:
+        return not set(self.versions) - self.deleted
+
+
+def subject_view(asked: Registry, name: str, reach: Reach, wanted: QueryDict) -> SubjectView:
+    """Raises GatewayError; RefusedError for a subject that is not there."""
+    every = asked.versions(name, deleted=True)
+    live = _live_versions(asked, name)
+    new = _chosen(wanted.get("to", ""), every) or (live or every)[-1]
+    before = [each for each in every if each < new]
+    old = _chosen(wanted.get("from", ""), every) or (before[-1] if before else None)
+    comparison = _compared(asked, name, old if old != new else None, new)
+    references = [each for each in comparison.new.references if is_within(reach, each.subject)]
+    referrers = [place for each in asked.referrers(name, new) for place in asked.places(each)]
+    seen = sorted({each for each in referrers if is_within(reach, each[0])})
+    return SubjectView(
+        name=name,
+        versions=every[-VERSIONS_OFFERED_MAX:],
+        deleted=frozenset(every) - frozenset(live),
+        comparison=comparison,
+        level=asked.level(name),
+        mode=asked.mode(name),
+        default_level=asked.level() or "",
+        default_mode=asked.mode() or "",
+        references=references,
+        hidden_references=len(comparison.new.references) - len(references),
+        referrers=seen,
+        hidden_referrers=len(set(referrers)) - len(seen),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """Topics whose records have this schema as far as a name tells, and the groups that read them."""
+
+    topics: Sequence[str]
+    groups: Sequence[str]
+    more_groups: int
+    strategy: str
+
+
+def users_of(name: str, reach: Reach) -> Users:
+    topic, strategy = topic_of(name), "TopicNameStrategy"
+    seen = topics_within(reach)
+    if topic is not None:
+        topics = list(seen.filter(name=topic).values_list("name", flat=True))
+    else:
+        strategy = "TopicRecordNameStrategy"
+        topics = [each for each in seen.values_list("name", flat=True) if name.startswith(f"{each}-")]
+        strategy = strategy if topics else "RecordNameStrategy"
+    readers = partitions_within(reach).filter(topic__in=topics[:USERS_NAMED_MAX]).values("group")
+    groups = groups_within(reach).filter(pk__in=readers).order_by("name").values_list("name", flat=True)
+    count = groups.count()
+    named = list(groups[:USERS_NAMED_MAX])
+    return Users(topics[:USERS_NAMED_MAX], named, count - len(named), strategy)
+
+
+def _live_versions(asked: Registry, name: str) -> list[int]:
+    try:
+        return asked.versions(name)
+    except RefusedError as error:
+        if error.code == "40401":
+            return []
+        raise
+
+
+def _chosen(text: str, versions: Sequence[int]) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 10 and int(text) in versions else None
+
+
+def _compared(asked: Registry, name: str, old: int | None, new: int) -> Comparison:
+    one, other = asked.version(name, old) if old is not None else None, asked.version(name, new)
+    texts = laid_out(one.text) if one else "", laid_out(other.text)
+    return Comparison(one, other, rows_of(*texts) if one else rows_of(texts[1], texts[1]), is_cut(*texts))

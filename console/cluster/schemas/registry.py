@@ -1,0 +1,240 @@
+"""What the registry is asked, and its answers as values: whatever they lack or are instead, no page breaks by it."""
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from console.cluster.schemas.client import RegistryAwayError, RegistryClient, registry_client
+from console.kit.gateway.errors import RefusedError
+
+LEVELS = ("BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE", "NONE")
+MODES = ("READWRITE", "READONLY", "IMPORT")
+TYPES = ("AVRO", "PROTOBUF", "JSON")
+#: Names are looked at by everybody who types into the search.
+NAMES_KEPT_S = 3.0
+_REASON = re.compile(
+    r"""\{errorType:["'](?P<kind>\w+)["'], description:(["'])(?P<sentence>.*?)\2(, additionalInfo:.*)?\}$"""
+)
+#: Of one schema, whatever a registry says.
+REFERENCES_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    name: str
+    subject: str
+    version: int
+
+    @property
+    def fields(self) -> dict[str, object]:
+        return {"name": self.name, "subject": self.subject, "version": self.version}
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A text of one of TYPES. Of a version `subject`, `version` and `id` are known."""
+
+    text: str
+    type: str = "AVRO"
+    references: tuple[Reference, ...] = ()
+    subject: str = ""
+    version: int = 0
+    id: int = 0
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """As the registry wants it."""
+        return {
+            "schema": self.text,
+            "schemaType": self.type,
+            "references": [each.fields for each in self.references],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    is_compatible: bool
+    messages: tuple[str, ...]
+
+    @property
+    def reasons(self) -> list[tuple[str, str]]:
+        """Kind and sentence of each message that has both, as Confluent's checkers write them; others as they are."""
+        found = [(each, _REASON.match(each)) for each in self.messages]
+        return [(match["kind"], match["sentence"]) if match else ("", each) for each, match in found]
+
+
+class Registry:
+    """Every method raises RegistryAwayError and RefusedError."""
+
+    def __init__(self, client: RegistryClient):
+        self._client = client
+
+    def subjects(self, *, deleted: bool = False) -> list[str]:
+        said = self._client.ask("GET", "subjects", query={"deleted": "true"} if deleted else None)
+        return sorted(each for each in _listed(said) if isinstance(each, str))
+
+    def versions(self, subject: str, *, deleted: bool = False) -> list[int]:
+        said = self._client.ask("GET", "subjects", subject, "versions", query={"deleted": "true"} if deleted else None)
+        return sorted(each for each in _listed(said) if isinstance(each, int))
+
+    def version(self, subject: str, number: int | str, *, form: str = "") -> Schema:
+        query = {"deleted": "true"} | ({"format": form} if form else {})
+        return _schema(self._client.ask("GET", "subjects", subject, "versions", str(number), query=query))
+
+    def of_id(self, schema_id: int, *, form: str = "") -> Schema:
+        said = self._client.ask("GET", "schemas", "ids", str(schema_id), query={"format": form} if form else None)
+        return _schema({"id": schema_id, **_mapped(said)})
+
+    def places(self, schema_id: int) -> list[tuple[str, int]]:
+        """The subjects and versions that have this id."""
+        said = _listed(self._client.ask("GET", "schemas", "ids", str(schema_id), "versions"))
+        pairs = [(each.get("subject"), _number(each.get("version"))) for each in said if isinstance(each, dict)]
+        return sorted((subject, number) for subject, number in pairs if isinstance(subject, str))
+
+    def referrers(self, subject: str, number: int) -> list[int]:
+        said = self._client.ask("GET", "subjects", subject, "versions", str(number), "referencedby")
+        return [each for each in _listed(said) if _is_number(each)][:REFERENCES_MAX]
+
+    def level(self, subject: str = "") -> str | None:
+        """None: the subject has none of its own."""
+        said = self._of_scope("GET", "config", subject)
+        return None if said is None else str(said.get("compatibilityLevel", ""))[:40]
+
+    def mode(self, subject: str = "") -> str | None:
+        said = self._of_scope("GET", "mode", subject)
+        return None if said is None else str(said.get("mode", ""))[:40]
+
+    def set_level(self, subject: str, level: str | None) -> None:
+        self._set("config", subject, None if level is None else {"compatibility": level})
+
+    def set_mode(self, subject: str, mode: str | None) -> None:
+        self._set("mode", subject, None if mode is None else {"mode": mode})
+
+    def compare(self, subject: str, schema: Schema) -> Verdict:
+        """With the versions that the subject's level names; a subject that is not there takes anything."""
+        said = self._client.ask(
+            "POST", "compatibility", "subjects", subject, "versions", query={"verbose": "true"}, body=schema.fields
+        )
+        messages = tuple(str(each)[:2_000] for each in _listed(_mapped(said).get("messages") or [])[:100])
+        return Verdict(_mapped(said).get("is_compatible") is True, messages)
+
+    def registered(self, subject: str, schema: Schema) -> Schema | None:
+        """The version that has this very schema, if there is one."""
+        try:
+            return _schema(self._client.ask("POST", "subjects", subject, body=schema.fields))
+        except RefusedError as error:
+            if error.code in ("40401", "40403"):
+                return None
+            raise
+
+    def register(self, subject: str, schema: Schema) -> int:
+        """The id."""
+        said = _mapped(self._client.ask("POST", "subjects", subject, "versions", body=schema.fields))
+        return said["id"] if _is_number(said.get("id")) else 0
+
+    def delete(self, subject: str, number: int | None, *, permanent: bool) -> None:
+        parts = ["subjects", subject] + ([] if number is None else ["versions", str(number)])
+        self._client.ask("DELETE", *parts, query={"permanent": "true"} if permanent else None)
+
+    def _of_scope(self, method: str, what: str, subject: str) -> dict[str, Any] | None:
+        try:
+            return _mapped(self._client.ask(method, what, *([subject] if subject else [])))
+        except RefusedError as error:
+            if subject and error.code in ("40401", "40408", "40409"):
+                return None
+            raise
+
+    def _set(self, what: str, subject: str, body: dict[str, str] | None) -> None:
+        self._client.ask("DELETE" if body is None else "PUT", what, *([subject] if subject else []), body=body)
+
+
+class KeptNames:
+    """The names of all subjects, asked for again after a few seconds."""
+
+    def __init__(self, now_s: Callable[[], float] = time.monotonic):
+        self._now_s = now_s
+        self._kept: dict[tuple[int, bool], tuple[float, list[str]]] = {}
+
+    def names(self, client: RegistryClient, *, deleted: bool, fresh: bool = False) -> list[str]:
+        """`fresh`: whoever asks has heard that there are others."""
+        at, names = self._kept.get((id(client), deleted), (0.0, []))
+        if fresh or not at or self._now_s() - at > NAMES_KEPT_S:
+            names = Registry(client).subjects(deleted=deleted)
+            self._kept[id(client), deleted] = self._now_s(), names
+        return names
+
+    def forget(self) -> None:
+        self._kept.clear()
+
+
+NAMES = KeptNames()
+
+
+def registry() -> Registry:
+    """The one that the settings name. Raises RegistryAwayError."""
+    return Registry(registry_client())
+
+
+@dataclass
+class SubjectRow:
+    """A subject of the list; what the registry does not tell of it is empty."""
+
+    name: str
+    latest: Schema | None
+    count: int
+    level: str | None
+
+    @cached_property
+    def is_deleted(self) -> bool:
+        return self.count == 0
+
+
+def subject_row(asked: Registry, name: str) -> SubjectRow:
+    """One that goes meanwhile is a row without a version."""
+    try:
+        versions = asked.versions(name)
+        return SubjectRow(
+            name, asked.version(name, versions[-1]) if versions else None, len(versions), asked.level(name)
+        )
+    except RefusedError:
+        return SubjectRow(name, None, 0, None)
+
+
+def _schema(said: object) -> Schema:
+    told = _mapped(said)
+    references = [each for each in _listed(told.get("references") or []) if isinstance(each, dict)]
+    return Schema(
+        text=str(told.get("schema") or ""),
+        type=str(told.get("schemaType") or "AVRO")[:40],
+        references=tuple(_reference(each) for each in references[:REFERENCES_MAX]),
+        subject=str(told.get("subject") or ""),
+        version=_number(told.get("version")),
+        id=_number(told.get("id")),
+    )
+
+
+def _reference(said: Mapping[str, object]) -> Reference:
+    return Reference(str(said.get("name") or ""), str(said.get("subject") or ""), _number(said.get("version")))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _mapped(said: object) -> dict[str, Any]:
+    if not isinstance(said, dict):
+        raise RegistryAwayError("The schema registry answers something else than a registry does.")
+    return said
+
+
+def _listed(said: object) -> Sequence[Any]:
+    if not isinstance(said, list):
+        raise RegistryAwayError("The schema registry answers something else than a registry does.")
+    return said

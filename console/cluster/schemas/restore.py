@@ -1,0 +1,97 @@
+"""Taking a soft deletion back: the registry still has what was deleted, and registers it again, in its order."""
+
+from collections.abc import Sequence
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from console.cluster.schemas.access import access_subject
+from console.cluster.schemas.registry import NAMES, Registry, Schema, Verdict, registry
+from console.kit.access.rights import Right
+from console.kit.gateway.errors import RefusedError
+from console.kit.plans.apply import Refusals, carry_out
+from console.kit.plans.plan import Confirmation, Line, Plan
+from console.kit.plans.views import is_confirmed, refusable
+
+RESTORE = "restore schema"
+#: Versions of one plan.
+VERSIONS_MAX = 100
+
+
+def restore_plan(subject: str, number: int | None, lost: Sequence[Schema], verdict: Verdict | None) -> Plan:
+    """`lost`: what was deleted and is not there under another number. `verdict`: of the first of it. Pure."""
+    return Plan(
+        action=RESTORE,
+        object_type="subject",
+        object_name=subject if number is None else f"{subject} version {number}",
+        lines=tuple(
+            Line(f"version {each.version}", "deleted", f"registered again, with id {each.id}") for each in lost
+        ),
+        read=(subject, str(number), *(f"{each.version} {each.id}" for each in lost)),
+        touches=(
+            "Each gets its id back, so that records written with it are decoded as before, and a new version number.",
+            "The registry compares each with what is there by then, and may refuse one.",
+        ),
+        undo="delete them again.",
+        obstacle="" if verdict is None or verdict.is_compatible else "The registry would refuse it: it does not fit.",
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def restore(request: HttpRequest, subject: str) -> HttpResponse:
+    """`version` names one, nothing all that are deleted."""
+    access_subject(request.user, subject, Right.OPERATE)
+    text = (request.POST if request.method == "POST" else request.GET).get("version", "")
+    number = int(text) if text.isdecimal() and len(text) < 10 else None
+    context: dict[str, object] = {"subject": subject, "restores": True, "fields": [("version", number or "")]}
+    with refusable() as answer:
+        asked = registry()
+        lost = _lost(asked, subject, number)
+        verdict = asked.compare(subject, lost[0]) if lost else None
+        plan = context["plan"] = restore_plan(subject, number, lost, verdict)
+        if is_confirmed(request):
+            refused = do_restore(request.user, plan, asked, subject, lost, Confirmation.parse(request.POST))
+            if len(refused) < len(plan.lines):
+                messages.success(request, f"{plan.object_name} was restored.")
+            for name, why in list(refused.items())[:5]:
+                messages.error(request, f"{name}: {why}")
+            return redirect("schema-subject", subject)
+    return render(request, "schemas/delete.html", context | {"error": answer.error}, status=answer.status)
+
+
+def do_restore(
+    actor: User, plan: Plan, asked: Registry, subject: str, lost: Sequence[Schema], confirmation: Confirmation
+) -> Refusals:
+    """What was refused, by version. Raises NotConfirmedError, GatewayError; it is all in the audit."""
+
+    def change() -> Refusals:
+        refused: dict[str, str] = {}
+        for each in lost:
+            try:
+                asked.register(subject, each)
+            except RefusedError as error:
+                refused[f"version {each.version}"] = str(error)
+        NAMES.forget()
+        return refused
+
+    return carry_out(actor, plan, confirmation, change)
+
+
+def _lost(asked: Registry, subject: str, number: int | None) -> list[Schema]:
+    """One of each text, and of those that are not there by now, at most VERSIONS_MAX. Raises GatewayError."""
+    live = set(_versions(asked, subject, deleted=False))
+    deleted = [each for each in _versions(asked, subject, deleted=True) if each not in live and number in (None, each)]
+    found = {each.id: each for each in (asked.version(subject, at) for at in deleted[:VERSIONS_MAX])}
+    return [each for each in found.values() if not live or asked.registered(subject, each) is None]
+
+
+def _versions(asked: Registry, subject: str, *, deleted: bool) -> list[int]:
+    try:
+        return asked.versions(subject, deleted=deleted)
+    except RefusedError as error:
+        if error.code == "40401":
+            return []
+        raise

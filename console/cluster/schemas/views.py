@@ -1,0 +1,75 @@
+"""Looking at subjects, at one with its versions, and at a schema by its id."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.cluster.schemas.access import access_subject, is_within
+from console.cluster.schemas.diff import laid_out
+from console.cluster.schemas.queries import SubjectQuery, subject_page_of, subject_view, users_of
+from console.cluster.schemas.registry import registry
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, reach_of, require_somewhere
+from console.kit.gateway.errors import GatewayError, RefusedError
+from console.kit.tables.arrangement import rows_for
+
+#: What a registry says where there is nothing of that name.
+ABSENT = ("40401", "40402", "40403")
+
+
+@require_safe
+def subject_list(request: HttpRequest) -> HttpResponse:
+    require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
+    query = SubjectQuery.parse(request.GET)
+    is_part = request.htmx.target == "subject-table"
+    context: dict[str, object] = {"query": query}
+    try:
+        context["page"] = subject_page_of(
+            query, reach_of(request.user), rows_for(request, "schemas"), fresh=not is_part
+        )
+        context["level"], context["mode"] = registry().level(), registry().mode()
+    except GatewayError as error:
+        context["error"] = str(error)
+    return render(request, "schemas/partials/subject-table.html" if is_part else "schemas/list.html", context)
+
+
+@require_safe
+def subject_page(request: HttpRequest, subject: str) -> HttpResponse:
+    access_subject(request.user, subject, Right.VIEW)
+    reach = reach_of(request.user)
+    context: dict[str, object] = {"subject": subject}
+    try:
+        context["view"] = subject_view(registry(), subject, reach, request.GET)
+        context["users"] = users_of(subject, reach)
+    except GatewayError as error:
+        if isinstance(error, RefusedError) and error.code in ABSENT:
+            raise Http404(f"There is no subject {subject}.") from None
+        context["error"] = str(error)
+    return render(request, "schemas/subject.html", context)
+
+
+@require_safe
+def schema_of_id(request: HttpRequest, number: int) -> HttpResponse:
+    """Shown to who may see a subject that has it; whether there is one in others is not to be read from the answer."""
+    require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
+    reach = reach_of(request.user)
+    context: dict[str, object] = {"number": number}
+    try:
+        asked = registry()
+        places = [each for each in _places(number) if is_within(reach, each[0])]
+        if not places:
+            raise Http404(f"No subject that you may see has a schema of id {number}.")
+        schema = asked.of_id(number)
+        context |= {"schema": schema, "text": laid_out(schema.text), "places": places}
+    except GatewayError as error:
+        context["error"] = str(error)
+    return render(request, "schemas/of-id.html", context)
+
+
+def _places(number: int) -> list[tuple[str, int]]:
+    try:
+        return registry().places(number)
+    except RefusedError as error:
+        if error.code in ABSENT:
+            return []
+        raise

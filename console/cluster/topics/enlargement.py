@@ -1,0 +1,49 @@
+"""More partitions for a topic as a plan. Pure."""
+
+from collections.abc import Iterable
+
+from console.kit.gateway.commands import shell_command
+from console.kit.plans.plan import Line, Plan
+from console.state.clusters.models import Topic
+
+ACTION = "add partitions"
+
+
+def enlargement_plan(topic: Topic, partition_count: int, group_count: int, bootstrap_servers: str) -> Plan:
+    """`partition_count` is what the topic has then, those of now included; `group_count` groups read it."""
+    return Plan(
+        action=ACTION,
+        object_type="topic",
+        object_name=topic.name,
+        lines=(Line("partition_count", topic.partition_count, partition_count),),
+        read=(topic.topic_id, f"partitions={topic.partition_count}", f"then={partition_count}"),
+        touches=tuple(_touches(topic, partition_count, group_count)),
+        command=shell_command(
+            "kafka-topics", bootstrap_servers, {"alter": True, "topic": topic.name, "partitions": partition_count}
+        ),
+        obstacle=_obstacle(topic, partition_count),
+    )
+
+
+def _touches(topic: Topic, partition_count: int, group_count: int) -> Iterable[str]:
+    added = partition_count - topic.partition_count
+    replicas = added * topic.replication_factor
+    copies = f"{replicas} replica{'' if replicas == 1 else 's'}"
+    yield f"It adds {added} partition{'' if added == 1 else 's'}, {copies} in all."
+    yield (
+        "Records with a key may go to another partition than those of the same key before: "
+        "whoever relies on the order of a key's records sees it broken once."
+    )
+    if "compact" in topic.cleanup_policy:
+        yield "Compaction works within a partition: the old value of a key stays beside the new one in another."
+    if group_count:
+        yield f"Partitions are shared out anew in {group_count} group{'' if group_count == 1 else 's'}."
+    yield "A consumer without a group, or one that starts at the latest record, may miss the first of a new partition."
+
+
+def _obstacle(topic: Topic, partition_count: int) -> str:
+    if topic.is_internal:
+        return "Kafka finds groups and transactions by the number of this topic's partitions: it must not change."
+    if partition_count <= topic.partition_count:
+        return f"It has {topic.partition_count} partitions, and partitions are never taken away."
+    return ""

@@ -1,0 +1,98 @@
+"""Topics and partitions as rows of a file."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+
+from console.cluster.topics.queries import with_groups
+from console.kit.access.reach import Reach
+from console.kit.common.clock import utc
+from console.state.clusters.models import Partition, Topic
+
+#: Groups are counted for so many topics at one time.
+_TOPICS_PER_QUESTION = 500
+
+TOPIC_TITLES = (
+    "topic",
+    "internal",
+    "partitions",
+    "replication_factor",
+    "min_insync_replicas",
+    "under_replicated",
+    "below_min_isr",
+    "without_leader",
+    "records",
+    "records_in_per_second",
+    "records_out_per_second",
+    "bytes_on_disk",
+    "last_record_seen",
+    "groups",
+    "lag_records",
+    "retention_ms",
+    "cleanup_policy",
+    "owner",
+    "labels",
+)
+PARTITION_TITLES = (
+    "topic",
+    "partition",
+    "leader",
+    "preferred_leader",
+    "leader_epoch",
+    "replicas",
+    "isr",
+    "state",
+    "first_offset",
+    "next_offset",
+    "records_in_per_second",
+    "replica_bytes",
+)
+
+
+def topic_rows(topics: Iterable[Topic], reach: Reach) -> Iterator[tuple[object, ...]]:
+    for topic in chain.from_iterable(with_groups(batch, reach) for batch in _batches(topics)):
+        yield (
+            topic.name,
+            topic.is_internal,
+            topic.partition_count,
+            topic.replication_factor,
+            topic.min_insync_replicas,
+            topic.under_replicated_count,
+            topic.under_min_isr_count,
+            topic.leaderless_count,
+            topic.record_count,
+            topic.records_per_second,
+            topic.read_per_second,
+            topic.size_bytes,
+            utc(topic.last_record_at_ms) or topic.last_record_at_ms if topic.last_record_at_ms else None,
+            topic.group_count,
+            topic.lag,
+            topic.retention_ms,
+            topic.cleanup_policy,
+            topic.owner,
+            topic.labels,
+        )
+
+
+def _batches(topics: Iterable[Topic]) -> Iterator[list[Topic]]:
+    waiting = iter(topics)
+    while batch := list(islice(waiting, _TOPICS_PER_QUESTION)):
+        yield batch
+
+
+def partition_rows(partitions: Iterable[Partition]) -> Iterator[tuple[object, ...]]:
+    """`replica_bytes` is broker:bytes of each replica that has said."""
+    for each in partitions:
+        yield (
+            each.topic.name,
+            each.partition,
+            each.leader,
+            each.preferred_leader,
+            each.leader_epoch,
+            each.replicas,
+            each.isr,
+            each.isr_state,
+            each.first_offset,
+            each.next_offset,
+            each.records_per_second,
+            [f"{broker_id}:{size}" for broker_id, size in each.sizes],
+        )

@@ -1,0 +1,57 @@
+"""Reading planned deletions, and what they hang on."""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+
+from django.db.models import OuterRef, QuerySet, Subquery
+
+from console.cluster.topics.grace import Traces, traces_of
+from console.cluster.topics.models import GOING, OPEN, PlannedDeletion
+from console.kit.access.filters import within
+from console.kit.access.reach import Reach, Resource
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.gateway.group_views import GroupsView
+from console.state.clusters.models import Broker, Topic
+
+#: A topic's id, and how many partitions it has.
+Shape = tuple[str, int]
+
+
+def planned_within(reach: Reach) -> QuerySet[PlannedDeletion]:
+    """The newest first; whoever sees the topic sees what becomes of it."""
+    return PlannedDeletion.objects.filter(within(reach, Resource.TOPIC, "topic"))
+
+
+def open_within(reach: Reach) -> QuerySet[PlannedDeletion]:
+    """By state, then by when it is due."""
+    return planned_within(reach).filter(state__in=OPEN).order_by("state", "due_at", "topic")
+
+
+def open_of(topics: Collection[str]) -> dict[str, PlannedDeletion]:
+    return {each.topic: each for each in PlannedDeletion.objects.filter(topic__in=topics, state__in=OPEN)}
+
+
+def due_at(now: datetime) -> QuerySet[PlannedDeletion]:
+    return PlannedDeletion.objects.filter(state__in=GOING, due_at__lte=now).order_by("due_at", "id")
+
+
+def with_going(topics: QuerySet[Topic]) -> QuerySet[Topic]:
+    """Each with when it `goes_at` and its deletion's `going` state, None where none is open."""
+    planned = PlannedDeletion.objects.filter(topic=OuterRef("name"), state__in=OPEN).order_by()
+    return topics.annotate(goes_at=Subquery(planned.values("due_at")[:1]), going=Subquery(planned.values("state")[:1]))
+
+
+def traces_now(shapes: Mapping[str, Shape], groups: GroupsView | None = None) -> dict[str, Traces]:
+    """By topic, asked now, but for `groups` that were asked a moment ago. Raises GatewayError."""
+    gateway = cluster_gateway()
+    groups = groups or gateway.groups.describe()
+    brokers = Broker.objects.filter(is_registered=True).count()
+    return {
+        name: traces_of(name, *shape, gateway.record_spans(name, committed_only=False), groups, brokers)
+        for name, shape in shapes.items()
+    }
+
+
+def shapes_of(topics: Iterable[Topic]) -> dict[str, Shape]:
+    """As last seen."""
+    return {each.name: (each.topic_id, each.partition_count) for each in topics}

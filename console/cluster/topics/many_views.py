@@ -1,0 +1,126 @@
+"""Many topics at once: chosen from a list that stands still, then one plan for all of them, confirmed once."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.views.decorators.http import require_http_methods
+
+from console.cluster.topics.actions import do_delete_many, do_set_many
+from console.cluster.topics.edits import VALUE_LENGTH_MAX
+from console.cluster.topics.grace_actions import do_delete_later
+from console.cluster.topics.grace_plans import Later, deletion_later
+from console.cluster.topics.many import DELETE, TOPICS_MAX, Kept, counted, deletion_of_many, setting_of_many
+from console.cluster.topics.queries import TopicListQuery, chosen_topics, doomed_topics
+from console.cluster.topics.settings_plan import changeable
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.rights import Right, reach_of, require_somewhere
+from console.kit.common.current_cluster import here
+from console.kit.common.figures import minute
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.gateway.errors import RefusedError
+from console.kit.gateway.setting_rules import topic_value_refusal
+from console.kit.plans.inverse import find_inverse
+from console.kit.plans.plan import Confirmation, Plan
+from console.kit.plans.setting import DEFAULT, plain_value
+from console.kit.plans.views import refusable
+from console.state.clusters.access import changeable_topics, require_changing
+from console.state.clusters.models import Topic
+
+DELETING, DELETING_LATER, SETTING = "delete", "delete-later", "set"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def many(request: HttpRequest) -> HttpResponse:
+    """`topic`, as often as wanted, `do`, and for a setting its name and `value`; `undo` takes one back."""
+    require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
+    asked = request.POST if request.method == "POST" else request.GET
+    names, reach = asked.getlist("topic"), reach_of(request.user)
+    for name in names:
+        require_changing(request.user, name)
+    require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
+    context: dict[str, Any] = _offered(request, reach) | {"do": asked.get("do", ""), "chosen": set(names)}
+    context |= {"setting": asked.get("setting", "")[:249], "value": asked.get("value", "")[:VALUE_LENGTH_MAX]}
+    with refusable() as answer:
+        if names or asked.get("undo"):
+            plan = context["plan"] = _plan(context, asked.get("undo", ""), names, reach)
+            context["fields"] = [
+                *(("topic", each) for each in names),
+                *((key, asked[key]) for key in ("do", "setting", "value", "undo") if asked.get(key)),
+            ]
+            if request.method == "POST":
+                return _apply(request, plan, context.get("later"))
+        elif request.method == "POST":
+            raise RefusedError("INVALID_REQUEST", "No topic was chosen.")
+    return render(request, "topics/many.html", context | {"error": answer.error}, status=answer.status)
+
+
+def _offered(request: HttpRequest, reach: Reach) -> dict[str, Any]:
+    """What can be ticked: as the list of topics is searched, but only what the person operates."""
+    query = TopicListQuery.parse(request.GET)
+    found = chosen_topics(query, reach).filter(pk__in=changeable_topics(reach).order_by().values("pk"))
+    return {"query": query, "topics": found[:TOPICS_MAX], "count": found.count(), "most": TOPICS_MAX}
+
+
+def _plan(context: dict[str, Any], undo: str, names: list[str], reach: Reach) -> Plan:
+    """Raises GatewayError, Http404."""
+    if undo:
+        setting, values = _kept(context["setting"], undo)
+        within = changeable_topics(reach).filter(name__in=values)
+        return _setting_plan(setting, {each: values[each.name] for each in within})
+    topics = list(changeable_topics(reach).filter(name__in=names[:TOPICS_MAX]))
+    if missing := sorted(set(names) - {each.name for each in topics}):
+        raise RefusedError(
+            "UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {missing[0][:100]}, or too many are chosen."
+        )
+    if context["do"] == DELETING_LATER:
+        later = context["later"] = deletion_later(topics, reach)
+        return later.plan
+    if context["do"] == DELETING:
+        return deletion_of_many(doomed_topics(topics, reach), here.BOOTSTRAP_SERVERS)
+    if context["do"] != SETTING or not context["setting"] or not context["value"].strip():
+        raise RefusedError("INVALID_REQUEST", "Choose what to do with them; a setting needs its name and a value.")
+    typed = plain_value(context["setting"], context["value"].strip())
+    if typed != DEFAULT and (why := topic_value_refusal(context["setting"], typed)):
+        raise RefusedError("INVALID_CONFIG", why)
+    return _setting_plan(context["setting"], dict.fromkeys(topics, typed))
+
+
+def _kept(setting: str, number: str) -> tuple[str, dict[str, str]]:
+    kept = find_inverse("topics", setting, number)
+    if kept is None:
+        raise Http404("This change is not kept any more.")
+    return setting, kept.values
+
+
+def _setting_plan(name: str, wanted: dict[Topic, str]) -> Plan:
+    gateway, found = cluster_gateway(), []
+    for topic, typed in wanted.items():
+        known = changeable(gateway.topic_settings(topic.name))
+        if name not in known:
+            raise RefusedError("INVALID_CONFIG", f"{name} is no setting that is changed here.")
+        found.append(Kept(topic.name, topic.topic_id, topic.replication_factor, known[name], typed))
+    return setting_of_many(found, here.BOOTSTRAP_SERVERS)
+
+
+def _apply(request: HttpRequest, plan: Plan, later: Later | None) -> HttpResponse:
+    confirmation = Confirmation.parse(request.POST)
+    if later is not None:
+        due = do_delete_later(request.user, plan, later.topics, later.traces, confirmation)
+        told = "is deleted" if len(plan.lines) == 1 else "are deleted"
+        messages.success(request, f"{counted(len(plan.lines))} {told} at {minute(due)}, unless it is called off.")
+        return redirect("topics-planned")
+    if plan.action == DELETE:
+        refused, kept = do_delete_many(request.user, plan, confirmation), None
+    else:
+        refused, kept = do_set_many(request.user, plan, confirmation)
+    done = len(plan.lines) - len(refused)
+    query = f"?setting={plan.object_name}&undo={kept.pk}" if kept else ""
+    undo = format_html(' <a href="{}{}">Plan the undo…</a>', reverse("topics-many"), query) if kept else ""
+    messages.success(request, format_html("{}: done.{}", counted(done), undo))
+    for name, why in list(refused.items())[:5]:
+        messages.error(request, f"{name}: {why}")
+    return redirect("topics")

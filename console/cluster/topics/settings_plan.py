@@ -1,0 +1,74 @@
+"""Which settings of a topic its tab changes, and what a new value comes to where it does not say so itself. Pure.
+
+What decides which records are deleted is changed on the retention tab, where the loss is worked out first.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from console.kit.gateway.retention_views import SettingView
+from console.kit.plans.plan import Plan
+from console.kit.plans.setting import Change, Target, change_plan
+
+#: The settings that decide what is deleted, in the order they are shown.
+RETENTION_KEYS = ("cleanup.policy", "retention.ms", "retention.bytes")
+
+UNCLEAN = (
+    "A replica that is not in sync may lead as soon as none in sync is left: what it lacks is lost for good, "
+    "acknowledged records too."
+)
+
+
+def topic_target(topic: str, topic_id: str = "") -> Target:
+    follow = "Every replica of the topic follows the new value at once; no record is touched by the change itself."
+    return Target("topic", topic, "the topic", {"topic": topic}, (follow,), identity=topic_id)
+
+
+def changeable(settings: Iterable[SettingView]) -> dict[str, SettingView]:
+    """By name, those that the tab of a topic changes."""
+    return {each.name: each for each in settings if each.name not in RETENTION_KEYS}
+
+
+def settings_plan(
+    topic: str,
+    replication_factor: int,
+    settings: Iterable[SettingView],
+    wanted: Sequence[tuple[str, str]],
+    bootstrap_servers: str,
+    topic_id: str,
+) -> Plan | None:
+    """`wanted`: names with their new values; None where one is no setting to change here."""
+    known = changeable(settings)
+    if any(name not in known for name, _ in wanted):
+        return None
+    target, changes = topic_target(topic, topic_id), []
+    for name, value in wanted:
+        setting = known[name]
+        changes.append(Change(setting, (setting.value or "") if setting.source == "topic" else None, value))
+        target = with_cautions(target, name, value, replication_factor)
+    return change_plan(target, changes, bootstrap_servers)
+
+
+def with_cautions(target: Target, name: str, value: str, replication_factor: int) -> Target:
+    """`target`, a topic, told what follows if `name` becomes `value`."""
+    if name == "unclean.leader.election.enable" and value.lower() == "true":
+        return replace(target, losses=(*target.losses, UNCLEAN))
+    if name == "min.insync.replicas" and value.isdecimal():
+        return replace(target, touches=(*target.touches, *_of_min_isr(int(value), replication_factor)))
+    if name == "max.message.bytes":
+        return replace(target, touches=(*target.touches, "Consumers must be able to take a batch of that size."))
+    return target
+
+
+def _of_min_isr(least: int, replicas: int) -> tuple[str, ...]:
+    if least > replicas:
+        return (f"No acks=all producer can write any more: a partition has {_copies(replicas)}, not {least}.",)
+    if least == replicas and replicas > 1:
+        return (f"It has {_copies(replicas)}: one dead broker stops every acks=all producer of its partitions.",)
+    if least == 1 and replicas > 1:
+        return ("A record may be acknowledged while one broker alone holds it, and is lost with that broker.",)
+    return ()
+
+
+def _copies(replicas: int) -> str:
+    return f"{replicas} replica{'s' * (replicas > 1)}"

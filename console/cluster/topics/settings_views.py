@@ -1,0 +1,103 @@
+"""The settings tab of a topic. It asks the brokers while it is drawn, as the retention tab does."""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.text import get_text_list
+from django.views.decorators.http import require_POST, require_safe
+
+from console.cluster.topics.actions import do_change_settings
+from console.cluster.topics.edits import Edit, address_of, chosen_edits, read_edits
+from console.cluster.topics.settings_plan import RETENTION_KEYS, changeable, settings_plan
+from console.kit.access.rights import Right
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.current_cluster import here
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.gateway.errors import GatewayError
+from console.kit.plans.plan import Confirmation, Plan
+from console.kit.plans.views import refusable
+from console.state.clusters.access import access_changing, access_topic
+from console.state.clusters.models import Topic
+
+TITLES = ("setting", "value", "source", "kafkas_default", "meaning")
+
+
+@require_safe
+def topic_settings(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_topic(request.user, name, Right.VIEW)
+    if wants_csv(request):
+        try:
+            found = cluster_gateway().topic_settings(topic.name)
+        except GatewayError as error:
+            return _page(request, topic, error=str(error))
+        rows = ((each.name, each.value, each.source, each.default, each.meaning) for each in found)
+        return csv_response(request, f"settings-{topic.name}", TITLES, rows)
+    edits = read_edits(request.GET)
+    return _page(request, topic, edits, status=422 if _are_refused(edits) else 200)
+
+
+@require_POST
+def change(request: HttpRequest, name: str) -> HttpResponse:
+    """Apply a plan that was shown; what does not hold any more shows the plan for how it is now."""
+    topic = access_changing(request.user, name)
+    edits = read_edits(request.POST)
+    if _are_refused(edits):
+        return _page(request, topic, edits, status=422)
+    with refusable() as answer:
+        plan = _plan(topic, cluster_gateway().topic_settings(topic.name), edits)
+        if plan is None:
+            raise Http404("There is no such setting to change here.")
+        do_change_settings(request.user, plan, Confirmation.parse(request.POST))
+        if plan.is_empty:
+            messages.info(request, "Nothing differs: nothing was changed.")
+            return redirect("topic-settings", topic.name)
+        names = [line.name for line in plan.lines]
+        messages.success(
+            request, f"{get_text_list(names, 'and')} of {topic.name} {'was' if len(names) == 1 else 'were'} changed."
+        )
+        undo = urlencode([pair for each in plan.lines for pair in (("undo", each.name), ("undo_value", each.old))])
+        return redirect(f"{reverse('topic-settings', args=[topic.name])}?{undo}")
+    return _page(request, topic, edits, answer.error, answer.status)
+
+
+def _page(
+    request: HttpRequest, topic: Topic, edits: Sequence[Edit] = (), error: str = "", status: int = 200
+) -> HttpResponse:
+    context = {"topic": topic, "error": error, "retention_keys": RETENTION_KEYS, "undo": _undo(request)}
+    try:
+        found = cluster_gateway().topic_settings(topic.name)
+    except GatewayError as refusal:
+        context["error"] = error or str(refusal)
+    else:
+        chosen = chosen_edits(edits, found)
+        plan = None if _are_refused(edits) else _plan(topic, found, [each.edit for each in chosen])
+        context |= {"settings": found, "chosen": chosen, "plan": plan}
+        context["fields"] = [(key, text) for each in chosen for key, text in _pair(each.edit)]
+        context["others"] = sorted(changeable(found).keys() - {each.edit.name for each in chosen})
+    return render(request, "topics/settings.html", context, status=status)
+
+
+def _plan(topic: Topic, found, edits: Sequence[Edit]) -> Plan | None:
+    """None while a value is missing, and where a setting is none to change here."""
+    if not edits or any(not each.value for each in edits):
+        return None
+    wanted = [(each.name, each.value) for each in edits]
+    return settings_plan(topic.name, topic.replication_factor, found, wanted, here.BOOTSTRAP_SERVERS, topic.topic_id)
+
+
+def _are_refused(edits: Sequence[Edit]) -> bool:
+    return any(each.refusal for each in edits)
+
+
+def _pair(edit: Edit) -> tuple[tuple[str, str], tuple[str, str]]:
+    return ("setting", edit.name), ("value", edit.value)
+
+
+def _undo(request: HttpRequest) -> str:
+    """The query of what takes back what was just changed."""
+    before = zip(request.GET.getlist("undo"), request.GET.getlist("undo_value"), strict=False)
+    return address_of(Edit(name, value) for name, value in before)

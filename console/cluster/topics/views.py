@@ -1,0 +1,37 @@
+"""The topics list and the page of one topic."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.cluster.notes.queries import note_of
+from console.cluster.topics.export import PARTITION_TITLES, TOPIC_TITLES, partition_rows, topic_rows
+from console.cluster.topics.queries import TopicListQuery, chosen_topics, partition_page, topic_page
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, reach_of, require_somewhere
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.tables.arrangement import rows_for
+from console.state.clusters.access import access_topic
+from console.state.clusters.models import Partition
+
+
+@require_safe
+def topic_list(request: HttpRequest) -> HttpResponse:
+    require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
+    query, reach = TopicListQuery.parse(request.GET), reach_of(request.user)
+    if wants_csv(request):
+        rows = topic_rows(chosen_topics(query, reach).iterator(), reach)
+        return csv_response(request, "topics", TOPIC_TITLES, rows)
+    template = "topics/partials/topic-table.html" if request.htmx.target == "topic-table" else "topics/list.html"
+    return render(request, template, {"query": query, "page": topic_page(query, reach, rows_for(request, "topics"))})
+
+
+@require_safe
+def topic_detail(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_topic(request.user, name, Right.VIEW)
+    if wants_csv(request):
+        partitions = Partition.objects.filter(topic=topic).select_related("topic").iterator()
+        return csv_response(request, f"partitions-{topic.name}", PARTITION_TITLES, partition_rows(partitions))
+    page = partition_page(topic, request.GET.get("page", "1"))
+    context = {"topic": topic, "page": page, "note": note_of(topic.name)}
+    return render(request, "topics/detail.html", context)

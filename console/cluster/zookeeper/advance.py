@@ -1,0 +1,125 @@
+"""One beat of a change of the ensemble: gather facts, decide, do, write.
+
+The beat may come twice or not at all: what is to be done next follows from the ensemble, the processes and the row.
+"""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from console.cluster.zookeeper.ensemble import Decision, Do, Facts, ProcessFacts, Server, Stage, next_step
+from console.cluster.zookeeper.models import EnsembleChange
+from console.cluster.zookeeper.servers import leaving_processes, server_processes, spec_of
+from console.kit.common.databases import cluster_atomic
+from console.kit.gateway.connect import zookeeper_gateway
+from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.zookeeper_views import EnsembleConfig, NotAllowedError, ReconfigRefusedError
+from console.kit.operations.rows import settle
+from console.processes.actions import do_remove, do_start
+from console.processes.models import ManagedProcess
+from console.processes.registry import add_process, change_process
+from console.processes.states import Desired, Observed
+
+State = EnsembleChange.State
+_STATES = {Do.FINISH: State.DONE, Do.CANCEL: State.CALLED_OFF}
+#: How long a reconfig whose answer was lost may still be carried out: its connection has long been given up by then.
+ON_ITS_WAY = timedelta(seconds=60)
+
+
+def advance(change: EnsembleChange) -> None:
+    """Take the next step of `change`, or wait for what it needs."""
+    config, why_silent = _config()
+    facts = _facts(change, config, why_silent)
+    decision = next_step(facts)
+    if decision.do is Do.RECONFIG:
+        decision = _reconfigure(change, facts, decision)
+    elif decision.do is not Do.NOTHING:
+        _do(change, facts, decision)
+    state = _STATES.get(decision.do, change.state)
+    settle(change, {"state": state, "stage": max(change.stage, decision.stage), "sentence": decision.sentence})
+
+
+def _config() -> tuple[EnsembleConfig | None, str]:
+    try:
+        return zookeeper_gateway().ensemble(), ""
+    except GatewayError as error:
+        return None, str(error)
+
+
+def _facts(change: EnsembleChange, config: EnsembleConfig | None, why_silent: str) -> Facts:
+    processes = {**server_processes(), **leaving_processes()}
+    return Facts(
+        joining=change.joining,
+        leaving=tuple(change.leaving),
+        config=config,
+        processes={number: _process_facts(row) for number, row in processes.items()},
+        modes=modes_of(config, change.joining) if config else {},
+        are_brokers_told=config is None or not _brokers_to_tell(config),
+        is_called_off=change.is_called_off,
+        is_asked=change.asked_at is not None,
+        why_silent=why_silent,
+    )
+
+
+def modes_of(config: EnsembleConfig, joining: tuple[Server, ...] = ()) -> dict[int, str]:
+    """What members and servers that join say they are, by number; only those that serve."""
+    addresses = {each.number: (each.client_host, each.client_port) for each in config.members if each.client_port}
+    addresses |= {each.number: (each.host, each.client_port) for each in joining}
+    modes = zookeeper_gateway().modes(list(addresses.values()))
+    return {number: modes[address] for number, address in addresses.items() if address in modes}
+
+
+def _process_facts(row: ManagedProcess) -> ProcessFacts:
+    has_ended = row.observed in (Observed.EXITED, Observed.STOPPED) and not row.request
+    return ProcessFacts(has_ended, row.sentence)
+
+
+def _brokers_to_tell(config: EnsembleConfig) -> list[tuple[ManagedProcess, str]]:
+    """Brokers this console runs whose configuration names other servers than the members, with what it is to say."""
+    connect = ",".join(each.address for each in config.members if each.address)
+    found = []
+    for row in ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER):
+        _, slash, chroot = row.spec.get("zookeeper", "").partition("/")
+        wanted = f"{connect}{slash}{chroot}"
+        if row.spec and connect and row.spec["zookeeper"] != wanted:
+            found.append((row, wanted))
+    return found
+
+
+def _do(change: EnsembleChange, facts: Facts, decision: Decision) -> None:
+    match decision.do:
+        case Do.START:
+            members = [each.line for each in facts.config.members]
+            for server in change.joining:
+                if server.number in decision.numbers:
+                    row = add_process("zookeeper", server.process, spec_of(server, members), desired=Desired.RUNNING)
+                    do_start(change.actor, row)
+        case Do.TELL:
+            for row, connect in _brokers_to_tell(facts.config):
+                change_process(row, {**row.spec, "zookeeper": connect})
+        case Do.STOP | Do.WITHDRAW:
+            processes = server_processes()  # those asked to go already are not among them
+            for number in decision.numbers:
+                if number in processes:
+                    do_remove(change.actor, processes[number])
+
+
+def _reconfigure(change: EnsembleChange, facts: Facts, decision: Decision) -> Decision:
+    """Noted before it is sent: once it may happen, nobody may stop the servers that would be needed then."""
+    with cluster_atomic():
+        locked = EnsembleChange.objects.select_for_update().get(pk=change.pk)
+        if locked.is_called_off:
+            return Decision(Do.NOTHING, decision.stage, change.sentence)
+        locked.asked_at = locked.asked_at or timezone.now()
+        locked.save(update_fields=["asked_at"])
+    joining = [each.line for each in change.joining if each.number not in facts.config.numbers]
+    leaving = sorted(facts.config.numbers & set(change.leaving))
+    try:
+        zookeeper_gateway().reconfigure(joining, leaving, facts.config.version)
+    except (ReconfigRefusedError, NotAllowedError) as error:
+        if change.asked_at is None or timezone.now() - change.asked_at > ON_ITS_WAY:
+            EnsembleChange.objects.filter(pk=change.pk).update(asked_at=None)
+        return Decision(Do.NOTHING, Stage.RECONFIG, f"The members are as they were, it is tried again: {error}")
+    except GatewayError as error:
+        return Decision(Do.NOTHING, Stage.RECONFIG, f"{error} It is looked at again.")
+    return Decision(Do.NOTHING, Stage.TELL, "The members have changed.")

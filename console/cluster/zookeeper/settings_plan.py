@@ -1,0 +1,47 @@
+"""Keys of zoo.cfg as they are and as they are to be, for all servers that this console runs. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+from console.kit.plans.plan import Line, Plan
+
+ACTION = "set zoo.cfg"
+#: What one server goes by: key → value.
+Settings = Mapping[str, str]
+
+
+def said_by_all(servers: Mapping[int, Settings], key: str) -> str:
+    """One value where they agree, else each: 500 / 2000."""
+    return " / ".join(dict.fromkeys(each.get(key, "") for each in servers.values()))
+
+
+def settings_plan(servers: Mapping[int, Settings], wanted: Settings, names: Sequence[str], wrong: str) -> Plan:
+    """`servers`: what each says now, by number. `wrong`: why nobody can have what is `wanted`; empty: they can."""
+    changed = {key: value for key, value in wanted.items() if any(each.get(key) != value for each in servers.values())}
+    lines = tuple(Line(key, said_by_all(servers, key) or None, value) for key, value in changed.items())
+    them = "it" if len(servers) == 1 else "one after the other, the leader last"
+    return Plan(
+        action=ACTION,
+        object_type="zookeeper ensemble",
+        object_name=", ".join(names),
+        lines=lines,
+        read=tuple(f"{number} {key}={each.get(key)}" for number, each in servers.items() for key in changed),
+        touches=(
+            f"Written into zoo.cfg at the next start of {', '.join(names)}: restart {them}, under Processes. Nothing "
+            "changes before.",
+            *_meaning({**next(iter(servers.values()), {}), **wanted}, wrong),
+            *(("Servers that join later are given them too.",) if lines else ()),
+        ),
+        undo="set the values of before.",
+        command=f"zoo.cfg: {' '.join(f'{key}={value}' for key, value in changed.items())}" if changed else "",
+        obstacle=wrong,
+    )
+
+
+def _meaning(settings: Settings, wrong: str) -> tuple[str, ...]:
+    if wrong or not all(settings.get(key, "").isdecimal() for key in ("tickTime", "initLimit", "syncLimit")):
+        return ()
+    tick_s, sync, quiet = int(settings["tickTime"]) / 1000, int(settings["initLimit"]), int(settings["syncLimit"])
+    return (
+        f"A follower then may take {tick_s * sync:g} s to connect and sync, is given up after {tick_s * quiet:g} s of "
+        f"silence, and a session that is over ends up to {tick_s:g} s late.",
+    )

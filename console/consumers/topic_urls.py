@@ -1,7 +1,0 @@
-"""/topics/<name>/+consumers/"""
-
-from django.urls import path
-
-from console.consumers import views
-
-urlpatterns = [path("<str:name>/+consumers/", views.topic_consumers, name="topic-consumers")]

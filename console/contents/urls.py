@@ -1,7 +1,0 @@
-"""/topics/<name>/+contents/"""
-
-from django.urls import path
-
-from console.contents import views
-
-urlpatterns = [path("<str:name>/+contents/", views.contents, name="topic-contents")]

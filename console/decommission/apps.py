@@ -1,8 +1,0 @@
-"""The app under the label that its tables and migrations were made with."""
-
-from django.apps import AppConfig
-
-
-class DecommissionConfig(AppConfig):
-    name = "console.decommission"
-    label = "departures"

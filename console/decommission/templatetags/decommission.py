@@ -1,8 +1,0 @@
-"""The decommission of a broker on the page of its process, which does not know of any."""
-
-from django import template
-
-from console.decommission.queries import open_decommission
-
-register = template.Library()
-register.simple_tag(open_decommission)

@@ -1,0 +1,205 @@
+"""What the pages of deliveries show, of those a person may see: readers, the worst first, and one topic's past."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import F, Q, QuerySet, Value
+from django.db.models.functions import Concat
+
+from console.cluster.charts.spans import ChartQuery
+from console.cluster.charts.tiers import Tier as Resolution
+from console.ecosystem.completeness.models import AuditedTopic, DeliveryRow, DeliverySeries
+from console.ecosystem.completeness.points import TIERS, Points, unpack
+from console.ecosystem.completeness.queries import SINK_GROUP
+from console.ecosystem.completeness.step_chart import LatencyChart, StepChart, latency_chart, step_chart
+from console.ecosystem.completeness.summaries import READERS, begins_for, expected_among, width_of
+from console.ecosystem.completeness.summary import Bin, Summary, bins, summary
+from console.kit.access.filters import within
+from console.kit.access.reach import EVERYTHING, Reach, Resource
+from console.kit.gateway.message_audit import State, Tier
+
+#: Readers speak every ten seconds, their sums are written once a minute at the latest.
+SILENT_AFTER_MS = 240_000
+READERS_SHOWN, ROWS_SHOWN, TROUBLES_SHOWN, BINS_MAX = 6, 200, 20, 150
+TITLES = (
+    "topic", "tier", "reader", "state", "expected", "received", "again", "aside", "delivered_percent", "p50_ms",
+    "p95_ms", "p99_ms", "highest_ms", "ahead_of_clock", "lost_windows", "last_heard_ms",
+)  # fmt: skip
+BIN_TITLES = (
+    "tier", "reader", "from_ms", "width_ms", "expected", "received", "missing", "again", "aside", "settled", "p50_ms",
+    "p95_ms", "p99_ms", "highest_ms", "ahead_of_clock",
+)  # fmt: skip
+_MINUTE = 60_000
+_WIDTHS = tuple(each * _MINUTE for each in (1, 2, 5, 10, 20, 30, 60, 120, 360, 720, 1_440))
+_TONES = {"lost": "critical", "reads again": "warning", "behind": "warning", "delivered": "ok"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderRow:
+    """`lost`: windows of which the verdict knows that something is missing at this reader."""
+
+    row: DeliverySeries
+    lost: int
+    now_ms: int
+
+    @property
+    def column(self) -> str:
+        """As the verdict names it."""
+        return f"{self.row.tier} {self.row.reader}"
+
+    @property
+    def word(self) -> str:
+        if self.lost:
+            return "lost"
+        if self.now_ms - self.row.at_ms > SILENT_AFTER_MS:
+            return "not told now"
+        if self.row.delivered is None:
+            return "nothing to compare"
+        if self.row.again:
+            return "reads again"
+        return "delivered" if self.row.delivered >= 100 else "behind"
+
+    @property
+    def tone(self) -> str:
+        return _TONES.get(self.word, "plain")
+
+    @property
+    def delivered(self) -> str:
+        """Never 100 % while a record is missing."""
+        share = self.row.delivered
+        if share is None:
+            return "–"
+        return "100 %" if share >= 100 else f"{min(share, 99.99):.{2 if share > 99 else 1}f} %"
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """The worst first."""
+        row, silent = self.row, self.word == "not told now"
+        share = 101.0 if row.delivered is None else row.delivered
+        return (not self.lost, silent, share, -(row.again or 0), -(row.p99_ms or 0), row.topic, row.reader)
+
+    @property
+    def cells(self) -> tuple[object, ...]:
+        row = self.row
+        return (
+            row.topic, row.tier, row.reader, self.word, row.expected, row.received, row.again, row.aside, row.delivered,
+            row.p50_ms, row.p95_ms, row.p99_ms, row.most_ms, row.early, self.lost, row.at_ms,
+        )  # fmt: skip
+
+
+def seen_series(reach: Reach = EVERYTHING) -> QuerySet[DeliverySeries]:
+    """A group, and what a sink reads, is for whom neither it nor the topic is hidden."""
+    series = DeliverySeries.objects.alias(group=Concat(Value(SINK_GROUP), F("reader")))
+    consumed = Q(tier=Tier.CONSUMED) & within(reach, Resource.GROUP, "reader")
+    sunk = Q(tier=Tier.SUNK) & within(reach, Resource.GROUP, "group")
+    others = ~Q(tier__in=(Tier.CONSUMED, Tier.SUNK))
+    return series.filter(within(reach, Resource.TOPIC, "topic")).filter(consumed | sunk | others)
+
+
+def readers(now_ms: int, reach: Reach = EVERYTHING, search: str = "", topic: str = "") -> list[ReaderRow]:
+    found = seen_series(reach).filter(tier__in=READERS)
+    if search:
+        found = found.filter(Q(topic__icontains=search) | Q(reader__icontains=search))
+    if topic:
+        found = found.filter(topic=topic)
+    lost = _lost(topic)
+    rows = [ReaderRow(each, lost.get((each.topic, f"{each.tier} {each.reader}"), 0), now_ms) for each in found]
+    return sorted(rows, key=lambda each: each.rank)
+
+
+def _lost(topic: str) -> dict[tuple[str, str], int]:
+    audited = AuditedTopic.objects.filter(finding_count__gt=0)
+    found: dict[tuple[str, str], int] = {}
+    for name, findings in (audited.filter(name=topic) if topic else audited).values_list("name", "findings"):
+        for _, column, state, *_ in findings:
+            if state == State.MISSING:
+                found[name, column] = found.get((name, column), 0) + 1
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One reader's past of one topic. `told`: of its settled bins; `findings`: what the verdict says of the reader."""
+
+    reader: ReaderRow
+    bins: tuple[Bin, ...]
+    width_ms: int
+    told: Summary
+    steps: StepChart
+    latency: LatencyChart
+    findings: list[list[object]]
+
+    @property
+    def troubles(self) -> list[Bin]:
+        """The newest first."""
+        return [each for each in reversed(self.bins) if (each.is_settled and each.missing) or each.over]
+
+    @property
+    def troubles_shown(self) -> list[Bin]:
+        return self.troubles[:TROUBLES_SHOWN]
+
+    @property
+    def has_latency(self) -> bool:
+        return bool(self.latency.columns)
+
+    @property
+    def cells(self) -> Iterator[tuple[object, ...]]:
+        row = self.reader.row
+        for each in self.bins:
+            shares = [each.point.latency.percentile(share) for share in (0.5, 0.95, 0.99)]
+            highest = each.point.latency.most_ms if shares[0] is not None else None
+            yield (
+                row.tier, row.reader, each.at_ms, self.width_ms, each.expected, each.received, each.missing, each.over,
+                each.point.put_aside, each.is_settled, *shares, highest, each.point.latency.early,
+            )  # fmt: skip
+
+
+def deliveries(rows: Sequence[ReaderRow], topic: str, query: ChartQuery, now_ms: int) -> list[Delivery]:
+    """Of readers of `topic`, over the span that is asked for."""
+    from_ms, to_ms = query.range_ms(now_ms)
+    resolution = resolution_for(now_ms - from_ms)
+    series = [*DeliverySeries.objects.filter(topic=topic).exclude(tier__in=READERS), *(each.row for each in rows)]
+    width_ms = width_for(to_ms - from_ms, max(resolution.step_ms, width_of(series)))
+    from_ms, to_ms = from_ms - from_ms % width_ms, -(-to_ms // width_ms) * width_ms
+    points = _points(series, resolution, from_ms, to_ms)
+    expected = expected_among(series, points)
+    findings, found = _findings(topic), []
+    for each in rows:
+        received = points.get(each.row.pk, {})
+        mine = bins(expected, received, range(from_ms, to_ms, width_ms), now_ms, begins_for(each.row, width_ms))
+        told, steps = summary(mine), step_chart(mine, width_ms)
+        latency, said = latency_chart(mine, width_ms), findings.get(each.column, [])
+        found.append(Delivery(each, tuple(mine), width_ms, told, steps, latency, said))
+    return found
+
+
+def _findings(topic: str) -> dict[str, list[list[object]]]:
+    """By the column they are of: window, column, state, partition, offset, sentence."""
+    found: dict[str, list[list[object]]] = {}
+    for (findings,) in AuditedTopic.objects.filter(name=topic).values_list("findings"):
+        for each in findings:
+            found.setdefault(each[1], []).append(each)
+    return found
+
+
+def resolution_for(age_ms: int) -> Resolution:
+    """The finest that still has what is so old."""
+    return next((each for each in TIERS if each.kept_ms >= age_ms), TIERS[-1])
+
+
+def width_for(span_ms: int, at_least_ms: int) -> int:
+    """Of the bins: round, no shorter than what is kept, and no more than are told apart."""
+    fitting = (each for each in _WIDTHS if each % at_least_ms == 0 and span_ms <= each * BINS_MAX)
+    return next(fitting, -(-span_ms // (BINS_MAX * at_least_ms)) * at_least_ms)
+
+
+def _points(series: Sequence[DeliverySeries], resolution: Resolution, from_ms: int, to_ms: int) -> dict[int, Points]:
+    found: dict[int, Points] = {each.pk: {} for each in series}
+    rows = DeliveryRow.objects.filter(
+        series__in=list(found), tier=resolution.number, begins_ms__gte=resolution.row_of(from_ms), begins_ms__lt=to_ms
+    )
+    for number, begins_ms, packed in rows.values_list("series", "begins_ms", "points"):
+        for at_ms, point in unpack(bytes(packed), resolution, begins_ms).items():
+            if from_ms <= at_ms < to_ms:
+                found[number][at_ms] = point
+    return found

@@ -1,0 +1,58 @@
+"""What was delivered to whom, as Control Center shows it: all readers of all topics, and one topic's past."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.cluster.charts.spans import SPANS, ChartQuery
+from console.ecosystem.completeness.delivery_queries import (
+    BIN_TITLES,
+    READERS_SHOWN,
+    ROWS_SHOWN,
+    TITLES,
+    deliveries,
+    readers,
+)
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, reach_of, require_somewhere
+from console.kit.common.clock import now_ms
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.state.clusters.access import access_topic
+
+_SEARCH_LENGTH_MAX = 249
+
+
+@require_safe
+def delivery(request: HttpRequest) -> HttpResponse:
+    require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
+    search = request.GET.get("search", "")[:_SEARCH_LENGTH_MAX].replace("\0", "")
+    found = readers(now_ms(), reach_of(request.user), search)
+    if wants_csv(request):
+        return csv_response(request, "delivery", TITLES, (each.cells for each in found))
+    context = {"readers": found[:ROWS_SHOWN], "count": len(found), "search": search}
+    return render(request, "completeness/delivery.html", context)
+
+
+@require_safe
+def topic_delivery(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_topic(request.user, name, Right.VIEW)
+    query, at_ms, wanted = ChartQuery.parse(request.GET), now_ms(), request.GET.get("reader", "")
+    every = readers(at_ms, reach_of(request.user), topic=topic.name)
+    chosen = [each for each in every if not wanted or each.column == wanted]
+    if wanted and not chosen:
+        raise Http404(f"{wanted} tells nothing of {name}.")
+    shown = chosen if wants_csv(request) else chosen[:READERS_SHOWN]
+    found = deliveries(shown, topic.name, query, at_ms)
+    if wants_csv(request):
+        rows = (cells for each in found for cells in each.cells)
+        return csv_response(request, f"delivery-{name}", BIN_TITLES, rows)
+    context = {
+        "topic": topic,
+        "deliveries": found,
+        "readers": every,
+        "left_out": len(chosen) - len(shown),
+        "reader": wanted,
+        "query": query,
+        "spans": SPANS,
+    }
+    return render(request, "completeness/delivery-topic.html", context)

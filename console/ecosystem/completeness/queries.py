@@ -1,0 +1,179 @@
+"""What the pages show of audited topics, of those a person may see."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.db.models.expressions import Combinable
+
+from console.ecosystem.completeness.models import AuditedTopic
+from console.ecosystem.completeness.rows import MOVES
+from console.kit.access.filters import within
+from console.kit.access.reach import EVERYTHING, Reach, Resource
+from console.kit.access.roles import Right
+from console.kit.gateway.message_audit import ASIDES, NO_WINDOW, TROUBLES, State, Tier, clock
+
+#: Counters speak every ten seconds; who has said nothing for longer counts no more.
+SILENT_AFTER_MS = 180_000
+#: Of windows on the list, a mark each.
+MARKS_SHOWN = 60
+#: A sink's group is called by its connector.
+SINK_GROUP = "connect-"
+TITLES = ("topic", "window_ms", "state", "tier", "records", "bytes")
+_TONES = {
+    State.COMPLETE: "ok",
+    State.PENDING: "plain",
+    State.UNKNOWN: "plain",
+    State.SKIPPED: "warning",
+    State.REORDERED: "warning",
+}
+
+
+def tone_of(state: str) -> str:
+    return _TONES.get(State(state), "critical")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`at_ms` is None for records without a time. `cells`: records of each of `tiers`, None where it counted none."""
+
+    at_ms: int | None
+    state: str
+    tiers: tuple[str, ...]
+    cells: tuple[int | None, ...]
+    #: Tiers that have another number than the first.
+    differs: tuple[bool, ...]
+
+    @property
+    def tone(self) -> str:
+        return tone_of(self.state)
+
+    @property
+    def told(self) -> str:
+        return f"{'without a time' if self.at_ms is None else clock(self.at_ms)}: {self.state}"
+
+    @property
+    def counts(self) -> list[tuple[str, int | None, bool]]:
+        """(tier, records, whether that is wrong)."""
+        is_wrong = self.state in TROUBLES
+        return [
+            (tier, cell, differs and is_wrong)
+            for tier, cell, differs in zip(self.tiers, self.cells, self.differs, strict=True)
+        ]
+
+
+def is_seen(reach: Reach, column: str) -> bool:
+    """Whether a tier may be named: a group, and what a sink reads under, is for whom it is not hidden."""
+    tier, _, reader = column.partition(" ")
+    if tier == Tier.SUNK:
+        reader = f"{SINK_GROUP}{reader.removesuffix(_aside_of(column))}"
+    return tier not in (Tier.CONSUMED, Tier.COMMITTED, Tier.SUNK) or Right.VIEW in reach.rights_on(
+        Resource.GROUP, reader
+    )
+
+
+def _aside_of(column: str) -> str:
+    """`: dead-lettered` of a column that says what a tier put aside; empty of a tier's own."""
+    return next((f": {kind}" for kind in ASIDES if column.endswith(f": {kind}")), "")
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    """For whom `reach` hides nothing but what is not shown."""
+
+    row: AuditedTopic
+    now_ms: int
+    reach: Reach = EVERYTHING
+
+    @property
+    def is_silent(self) -> bool:
+        return self.now_ms - self.row.at_ms > SILENT_AFTER_MS
+
+    @property
+    def word(self) -> str:
+        if self.row.finding_count:
+            return "disagrees"
+        if self.is_silent:
+            return "not counted now"
+        if len(self.tiers) < 2:
+            return "one tier only"
+        return "late" if self.row.late_count else "agrees"
+
+    @property
+    def tone(self) -> str:
+        return {
+            "disagrees": "critical",
+            "late": "warning",
+            "not counted now": "plain",
+            "one tier only": "plain",
+        }.get(self.word, "ok")
+
+    @property
+    def tiers(self) -> list[str]:
+        names = dict.fromkeys(name for _, _, tiers in self.row.windows for name in tiers)
+        return [name for name in names if is_seen(self.reach, name)]
+
+    @property
+    def findings(self) -> list[list[Any]]:
+        """Window, tier, state, partition, offset, sentence."""
+        return [each for each in self._said if each[2] not in MOVES]
+
+    @property
+    def moves(self) -> list[list[Any]]:
+        """As findings, of groups that went back or were set forward; in the place of a window when they did."""
+        return [each for each in self._said if each[2] in MOVES]
+
+    @property
+    def _said(self) -> list[list[Any]]:
+        return [each for each in self.row.findings if is_seen(self.reach, each[1])]
+
+    @property
+    def windows(self) -> list[Window]:
+        """The newest first."""
+        names = self.tiers
+        return [_window(each, names) for each in reversed(self.row.windows)]
+
+    @property
+    def marks(self) -> list[Window]:
+        """The oldest first, as a reader goes."""
+        return self.windows[:MARKS_SHOWN][::-1]
+
+
+def _window(kept: list[Any], names: list[str]) -> Window:
+    at_ms, state, tiers = kept
+    cells = tuple(tiers[name][0] if name in tiers else None for name in names)
+    first = next((each for each in cells if each is not None), None)
+    differs = tuple(
+        each is not None and each != first and not _aside_of(name) for name, each in zip(names, cells, strict=True)
+    )
+    return Window(None if at_ms == NO_WINDOW else at_ms, state, tuple(names), cells, differs)
+
+
+def seen(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
+    return AuditedTopic.objects.filter(within(reach, Resource.TOPIC, "name"))
+
+
+def audited(now_ms: int, reach: Reach = EVERYTHING) -> list[TopicRow]:
+    """The worst first."""
+    found = [TopicRow(each, now_ms, reach) for each in seen(reach)]
+    return sorted(found, key=lambda each: (-each.row.finding_count, -each.row.late_count, each.row.name))
+
+
+def disagreeing(reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
+    return seen(reach).filter(finding_count__gt=0).order_by("-finding_count", "name")
+
+
+def lagging(now_ms: int | Combinable, reach: Reach = EVERYTHING) -> QuerySet[AuditedTopic]:
+    """Somebody counts, nothing disagrees, and windows that should be complete by now are not."""
+    counted = seen(reach).filter(finding_count=0, at_ms__gt=now_ms - SILENT_AFTER_MS)
+    return counted.filter(late_count__gt=0).order_by("-late_count", "name")
+
+
+def cells(rows: QuerySet[AuditedTopic], reach: Reach) -> Iterator[tuple[object, ...]]:
+    """A line for each tier of each window."""
+    for row in rows.iterator():
+        for window, state, tiers in row.windows:
+            for tier, (count, size) in tiers.items():
+                if is_seen(reach, tier):
+                    yield row.name, window, state, tier, count, size

@@ -1,0 +1,39 @@
+"""A verdict as the columns of a topic. Pure."""
+
+from typing import Any
+
+from console.kit.gateway.message_audit import TROUBLES, Finding, GroupMove, Tier, Verdict, sentence, told_move
+
+WINDOWS_KEPT, FINDINGS_KEPT, MOVES_KEPT = 180, 50, 20
+#: Said among the findings of groups, and no finding.
+WENT_BACK, SET_FORWARD = MOVES = ("went back", "set forward")
+#: A partition of each finding, to look at; all of them are in its sentence.
+_SENTENCE_LENGTH_MAX = 500
+
+
+def columns(verdict: Verdict) -> dict[str, Any]:
+    found = [each for each in verdict.findings if each.state in TROUBLES]
+    newest = sorted(found, key=lambda each: each.window, reverse=True)[:FINDINGS_KEPT]
+    return {
+        "complete_until_ms": verdict.complete_until,
+        "window_ms": verdict.window_ms,
+        "windows": [
+            [row.window, str(row.state), {name: [tally.count, tally.bytes] for name, tally in row.tiers.items()}]
+            for row in verdict.rows[-WINDOWS_KEPT:]
+        ],
+        "findings": [*map(_found, newest), *map(_moved, verdict.moves[: -MOVES_KEPT - 1 : -1])],
+        "finding_count": len(found),
+        "late_count": len(verdict.late),
+    }
+
+
+def _found(finding: Finding) -> list[Any]:
+    told = sentence(finding)[:_SENTENCE_LENGTH_MAX]
+    partition = finding.partitions[0] if finding.partitions else None
+    return [finding.window, finding.tier, str(finding.state), partition, finding.first_offset, told]
+
+
+def _moved(move: GroupMove) -> list[Any]:
+    told = told_move(move)[:_SENTENCE_LENGTH_MAX]
+    how = WENT_BACK if move.is_back else SET_FORWARD
+    return [move.at_ms, f"{Tier.COMMITTED} {move.group}", how, move.partition, move.start, told]

@@ -1,0 +1,157 @@
+"""Expected and received by produce time, drawn: an area, a step line over it, and what differs in colour. Pure.
+
+As Confluent's stream monitoring shows it: the axis is when records were produced, never when they were read.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from console.cluster.charts.time_chart import HEIGHT, WIDTH, Column, Line, nice_top
+from console.ecosystem.completeness.summary import Bin, latencies
+from console.kit.common.figures import UNKNOWN, grouped, milliseconds
+
+_MARGIN = 2
+LATENCIES = ("p50", "p95", "p99", "highest")
+
+
+@dataclass(frozen=True, slots=True)
+class StepChart:
+    """`area` is the expected, `steps` the received, pieces of an SVG path; `under` and `over` are bins that differ."""
+
+    area: str
+    steps: str
+    under: str
+    over: str
+    columns: tuple[Column, ...]
+    top: str
+    middle: str
+    highest: str
+    from_ms: int
+    to_ms: int
+    column_width: float
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyChart:
+    lines: tuple[Line, ...]
+    columns: tuple[Column, ...]
+    top: str
+    middle: str
+    highest: str
+    from_ms: int
+    to_ms: int
+    column_width: float
+    summary: str
+
+
+def step_chart(bins: Sequence[Bin], width_ms: int) -> StepChart:
+    """At least one bin. What is missing of the youngest is not marked: it is normally not there yet."""
+    top = nice_top(float(max(max(each.expected or 0, each.received) for each in bins)))
+    width = WIDTH / len(bins)
+    known = [None if each.expected is None else each.expected for each in bins]
+    under = [(at, each.received, each.expected) for at, each in enumerate(bins) if each.is_settled and each.missing]
+    over = [(at, each.received - each.over, each.received) for at, each in enumerate(bins) if each.over]
+    expected, received = (sum(each) for each in ([each or 0 for each in known], [each.received for each in bins]))
+    return StepChart(
+        area=_steps(known, top, width, is_area=True),
+        steps=_steps([_drawn(each) for each in bins], top, width),
+        under=_blocks(under, top, width),
+        over=_blocks(over, top, width),
+        columns=tuple(_column(at, each.at_ms, width, _told(each)) for at, each in enumerate(bins)),
+        top=grouped(round(top)),
+        middle=grouped(round(top / 2)) if top >= 2 else "",
+        highest=grouped(max(each.received for each in bins)),
+        from_ms=bins[0].at_ms,
+        to_ms=bins[-1].at_ms + width_ms,
+        column_width=width,
+        summary=f"{grouped(expected)} records expected, {grouped(received)} received; {len(under)} times too few, "
+        f"{len(over)} times again.",
+    )
+
+
+def latency_chart(bins: Sequence[Bin], width_ms: int) -> LatencyChart:
+    rows = [latencies(each.point) for each in bins]
+    highest = max((value for row in rows for value in row if value is not None), default=0.0)
+    top, width = nice_top(highest), WIDTH / len(bins)
+    names = list(enumerate(LATENCIES))
+    last = next((row for row in reversed(rows) if row[0] is not None), (None,) * len(LATENCIES))
+    return LatencyChart(
+        lines=tuple(
+            Line(name, at + 1, _pieces([row[at] for row in rows], top, width), milliseconds(last[at]))
+            for at, name in names
+        ),
+        columns=tuple(
+            _column(at, each.at_ms, width, " · ".join(f"{name} {milliseconds(row[number])}" for number, name in names))
+            for at, (each, row) in enumerate(zip(bins, rows, strict=True))
+            if row[0] is not None
+        ),
+        top=milliseconds(top),
+        middle=milliseconds(top / 2),
+        highest=milliseconds(highest or None),
+        from_ms=bins[0].at_ms,
+        to_ms=bins[-1].at_ms + width_ms,
+        column_width=width,
+        summary=f"Latency by produce time: {', '.join(f'{name} {milliseconds(last[at])}' for at, name in names)}.",
+    )
+
+
+def _drawn(one: Bin) -> int | None:
+    """Before a reader came there is no line, rather than one at nothing."""
+    return None if one.expected is None and not one.received else one.received
+
+
+def _column(at: int, at_ms: int, width: float, text: str) -> Column:
+    return Column(round(at * width, 1), at_ms, text)
+
+
+def _told(each: Bin) -> str:
+    expected = UNKNOWN if each.expected is None else grouped(each.expected)
+    told = [f"expected {expected}", f"received {grouped(each.received)}"]
+    if each.missing:
+        told.append(f"{grouped(each.missing)} {'missing' if each.is_settled else 'to come'}")
+    if each.over:
+        told.append(f"{grouped(each.over)} again")
+    told += [f"{grouped(count)} {kind}" for kind, count in sorted(each.point.aside.items()) if count]
+    return " · ".join(told)
+
+
+def _y(value: float, top: float) -> float:
+    return _MARGIN + (HEIGHT - 2 * _MARGIN) * (1 - min(value, top) / top)
+
+
+def _steps(values: Sequence[int | None], top: float, width: float, *, is_area: bool = False) -> str:
+    """A path that goes along each value for the width of its bin; of an area down to the ground at both ends."""
+    path, was_known = [], False
+    ground = f"V{_y(0, top):.1f}"
+    for at, value in enumerate(values):
+        if value is None:
+            path += [f"{ground}Z"] if is_area and was_known else []
+            was_known = False
+            continue
+        if not was_known:
+            path.append(f"M{at * width:.1f} {_y(0, top):.1f}V{_y(value, top):.1f}" if is_area else "")
+            path.append("" if is_area else f"M{at * width:.1f} {_y(value, top):.1f}")
+        path.append(f"V{_y(value, top):.1f}H{(at + 1) * width:.1f}")
+        was_known = True
+    return "".join(path) + (f"{ground}Z" if is_area and was_known else "")
+
+
+def _blocks(found: Iterable[tuple[int, int, int | None]], top: float, width: float) -> str:
+    """Rectangles from one value to another, at least a stroke high: a single record among millions is seen."""
+    path = []
+    for at, low, high in found:
+        upper, lower = _y(high or 0, top), _y(max(low, 0), top)
+        upper = min(upper, lower - 3)
+        path.append(f"M{at * width:.1f} {lower:.1f}H{(at + 1) * width:.1f}V{upper:.1f}H{at * width:.1f}Z")
+    return "".join(path)
+
+
+def _pieces(row: Sequence[float | None], top: float, width: float) -> tuple[str, ...]:
+    pieces: list[list[str]] = [[]]
+    for at, value in enumerate(row):
+        if value is None:
+            pieces.append([])
+            continue
+        pieces[-1].append(f"{(at + 0.5) * width:.1f},{_y(value, top):.1f}")
+    return tuple(" ".join(piece if len(piece) > 1 else piece * 2) for piece in pieces if piece)

@@ -1,0 +1,83 @@
+"""The summary of each reader of some topics: of the last hour's windows, written beside its series."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+
+from console.ecosystem.completeness.models import DeliveryRow, DeliverySeries
+from console.ecosystem.completeness.points import FINEST, Points, unpack
+from console.ecosystem.completeness.summary import SETTLED_AFTER_MS, SUMMARY_MS, bins, expected_of, summary
+from console.kit.gateway.message_audit import Tier
+
+#: Tiers that deliver to somebody.
+READERS = (Tier.CONSUMED, Tier.MIRRORED, Tier.SUNK)
+_COLUMNS = (
+    "expected", "received", "again", "aside", "delivered", "p50_ms", "p95_ms", "p99_ms", "most_ms", "early",
+)  # fmt: skip
+_TOPICS_AT_ONCE = 200
+
+
+def summarize(topics: Collection[str], now_ms: int) -> None:
+    """Of all readers of `topics`: who says nothing falls behind all the same."""
+    names = sorted(topics)
+    for at in range(0, len(names), _TOPICS_AT_ONCE):
+        by_topic: dict[str, list[DeliverySeries]] = defaultdict(list)
+        for each in DeliverySeries.objects.filter(topic__in=names[at : at + _TOPICS_AT_ONCE]):
+            by_topic[each.topic].append(each)
+        every = [each for those in by_topic.values() for each in those]
+        from_ms = now_ms - SUMMARY_MS - SETTLED_AFTER_MS
+        points = finest_points(every, from_ms - from_ms % FINEST.step_ms)
+        for those in by_topic.values():
+            _summarize(those, points, now_ms)
+        readers = [each for each in every if each.tier in READERS]
+        rewrite(readers, _COLUMNS)
+
+
+def rewrite(series: Collection[DeliverySeries], columns: Sequence[str]) -> None:
+    """These columns of rows that are there. `bulk_update` says it in a CASE for each, at ten times the cost."""
+    DeliverySeries.objects.bulk_create(
+        series, batch_size=_TOPICS_AT_ONCE, update_conflicts=True, unique_fields=["id"], update_fields=columns
+    )
+
+
+def finest_points(series: Iterable[DeliverySeries], from_ms: int) -> dict[int, Points]:
+    """By number of the series."""
+    found: dict[int, Points] = defaultdict(dict)
+    rows = DeliveryRow.objects.filter(
+        series__in=[each.pk for each in series], tier=FINEST.number, begins_ms__gte=FINEST.row_of(from_ms)
+    )
+    for number, begins_ms, packed in rows.values_list("series", "begins_ms", "points"):
+        found[number] |= unpack(bytes(packed), FINEST, begins_ms)
+    return found
+
+
+def _summarize(series: Collection[DeliverySeries], points: dict[int, Points], now_ms: int) -> None:
+    expected, width_ms = expected_among(series, points), width_of(series)
+    to_ms = now_ms - now_ms % width_ms
+    for each in series:
+        if each.tier not in READERS:
+            continue
+        steps = range(to_ms - width_ms * (-(-(SUMMARY_MS + SETTLED_AFTER_MS) // width_ms)), to_ms, width_ms)
+        told = summary(bins(expected, points.get(each.pk, {}), steps, now_ms, begins_for(each, width_ms)))
+        each.expected, each.received, each.again, each.aside = told.expected, told.received, told.again, told.aside
+        each.delivered, each.early = told.delivered, told.early
+        each.p50_ms, each.p95_ms, each.p99_ms, each.most_ms = told.latency
+
+
+def width_of(series: Iterable[DeliverySeries]) -> int:
+    """The shortest bins that hold whole windows of all of them."""
+    longest = max((each.window_ms for each in series), default=FINEST.step_ms)
+    return max(1, -(-longest // FINEST.step_ms)) * FINEST.step_ms
+
+
+def begins_for(reader: DeliverySeries, width_ms: int) -> int:
+    """The first bin that it may have had whole: what was there before it came was not for it."""
+    return reader.first_ms - reader.first_ms % width_ms + width_ms
+
+
+def expected_among(series: Iterable[DeliverySeries], points: dict[int, Points]) -> dict[int, int] | None:
+    """Of the series of one topic; None where nobody counts what there is."""
+    appended = [points.get(each.pk, {}) for each in series if each.tier == Tier.APPENDED]
+    produced = [points.get(each.pk, {}) for each in series if each.tier == Tier.PRODUCED]
+    if not appended and not produced:
+        return None
+    return expected_of(appended, produced[0] if produced else {})

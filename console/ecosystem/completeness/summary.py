@@ -1,0 +1,121 @@
+"""What came to a reader of a topic, beside what there was to come: over an hour, and bin by bin. Pure.
+
+*Expected* is what lies in the log, where somebody counts that, and else what was produced. The time is always that of
+the records, never of their reading: what is read late fills up its own bin.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from console.ecosystem.completeness.points import Point, Points, merged, stepped
+
+#: Windows that are younger are normally not complete.
+SETTLED_AFTER_MS = 120_000
+SUMMARY_MS = 3_600_000
+#: A counter that is further behind is one that rests.
+BEYOND_AFTER_MS = 3_600_000
+
+
+def expected_of(appended: Iterable[Points], produced: Points) -> dict[int, int]:
+    """Step → records. Two who count the same log count the same records: who has come further is believed.
+    What one has counted again, because it began anew, is there once.
+    """
+    found: dict[int, int] = {}
+    for points in appended:
+        for at_ms, point in points.items():
+            found[at_ms] = max(found.get(at_ms, 0), point.distinct)
+    return found or {at_ms: point.count for at_ms, point in produced.items()}
+
+
+class Bin(NamedTuple):
+    """Of produce time from `at_ms` on. `expected` None: nobody counts that. `ended_ms`: how long it has been over."""
+
+    at_ms: int
+    expected: int | None
+    point: Point
+    ended_ms: int
+
+    @property
+    def moment(self) -> str:
+        """As an address carries it."""
+        return datetime.fromtimestamp(self.at_ms / 1000, UTC).isoformat()
+
+    @property
+    def is_settled(self) -> bool:
+        """It should be complete by now."""
+        return self.ended_ms >= SETTLED_AFTER_MS
+
+    @property
+    def received(self) -> int:
+        """With what came again, and with what was put aside on purpose."""
+        return self.point.count + self.point.put_aside
+
+    @property
+    def missing(self) -> int:
+        """Not read yet, or lost."""
+        return max(0, (self.expected or 0) - self.point.distinct - self.point.put_aside)
+
+    @property
+    def over(self) -> int:
+        """Came more than once. What exceeds the expected is that only where who counts it has surely come so far."""
+        is_sure = bool(self.expected) and self.ended_ms >= BEYOND_AFTER_MS
+        return max(self.point.again, self.received - (self.expected or 0) if is_sure else 0)
+
+
+def bins(
+    expected: Mapping[int, int] | None, received: Points, steps: range, now_ms: int, since_ms: int = 0
+) -> list[Bin]:
+    """Of `steps`, which are multiples of their width. Of what lay there before `since_ms` nothing was expected."""
+    width_ms = steps.step
+    wide = stepped(received, width_ms)
+    sums: dict[int, int] = {}
+    for at_ms, count in (expected or {}).items():
+        sums[at_ms - at_ms % width_ms] = sums.get(at_ms - at_ms % width_ms, 0) + count
+    return [
+        Bin(
+            at_ms,
+            None if expected is None or at_ms < since_ms else sums.get(at_ms, 0),
+            wide.get(at_ms, Point()),
+            now_ms - at_ms - width_ms,
+        )
+        for at_ms in steps
+    ]
+
+
+class Summary(NamedTuple):
+    """Of what can be compared, or of all where nothing can; latencies are of all. `delivered` in percent, percentiles
+    in ms; None where nothing can be said.
+    """
+
+    expected: int | None
+    received: int
+    again: int
+    aside: int
+    delivered: float | None
+    latency: tuple[float | None, float | None, float | None, float | None]
+    early: int
+
+
+def summary(found: Sequence[Bin]) -> Summary:
+    """Of bins that are settled."""
+    settled = [each for each in found if each.is_settled]
+    compared = [each for each in settled if each.expected is not None]
+    expected = sum(each.expected or 0 for each in compared) if compared else None
+    missing = sum(each.missing for each in compared)
+    shown, whole = merged(each.point for each in compared or settled), merged(each.point for each in settled)
+    return Summary(
+        expected,
+        shown.count,
+        sum(each.over for each in compared or settled),
+        shown.put_aside,
+        None if not expected else 100.0 * (expected - missing) / expected,
+        latencies(whole),
+        whole.latency.early,
+    )
+
+
+def latencies(point: Point) -> tuple[float | None, float | None, float | None, float | None]:
+    """p50, p95, p99 and the highest."""
+    told = [point.latency.percentile(share) for share in (0.5, 0.95, 0.99)]
+    return told[0], told[1], told[2], float(point.latency.most_ms) if told[0] is not None else None

@@ -1,0 +1,33 @@
+"""The message audit's pages: which topics agree at every tier, and one topic's windows beside one another."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.ecosystem.completeness.models import AuditedTopic
+from console.ecosystem.completeness.queries import TITLES, TopicRow, audited, cells, seen
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, reach_of, require_somewhere
+from console.kit.common.clock import now_ms
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.state.clusters.access import access_topic
+
+
+@require_safe
+def completeness(request: HttpRequest) -> HttpResponse:
+    require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
+    reach = reach_of(request.user)
+    if wants_csv(request):
+        return csv_response(request, "completeness", TITLES, cells(seen(reach), reach))
+    return render(request, "completeness/list.html", {"topics": audited(now_ms(), reach)})
+
+
+@require_safe
+def completeness_topic(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_topic(request.user, name, Right.VIEW)
+    found, reach = AuditedTopic.objects.filter(name=topic.name), reach_of(request.user)
+    if not found:
+        raise Http404(f"Nobody counts what is in {name}.")
+    if wants_csv(request):
+        return csv_response(request, f"completeness-{name}", TITLES, cells(found, reach))
+    return render(request, "completeness/topic.html", {"topic": topic, "audited": TopicRow(found[0], now_ms(), reach)})

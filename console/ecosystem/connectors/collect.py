@@ -1,0 +1,68 @@
+"""The collector's look at Kafka Connect: one request tells all connectors, and one each of its workers."""
+
+from collections.abc import Callable
+
+from console.ecosystem.connectors import store
+from console.ecosystem.connectors.client import ConnectClient, connect_client
+from console.ecosystem.connectors.declarations import DeclaredSecrets, declared_secrets
+from console.ecosystem.connectors.models import ConnectLook, Connector
+from console.kit.common.rests import Rests
+from console.kit.gateway.errors import GatewayError, OtherClusterError
+from console.kit.live.changes import ChangeSender
+from console.state.clusters.queries import cluster_state
+from console.state.clusters.store import update_state
+
+
+class ConnectorCollector:
+    """For one thread."""
+
+    def __init__(self, clock_ms: Callable[[], int]):
+        self._now_ms = clock_ms
+        self._rests = Rests(clock_ms)
+        self._changes = ChangeSender("connectors")
+        self._error = ""
+
+    def look(self) -> bool:
+        """Whether something has failed that should be watched. Raises GatewayError while nobody answers."""
+        client = connect_client()
+        if not client.is_configured:
+            _forget()
+            return False
+        if not self._rests.is_over:
+            return False
+        has_news = store.keep_workers(client.workers())
+        try:
+            with self._rests.after():
+                changes = look_once(client, declared_secrets(), self._now_ms())
+        except GatewayError as error:
+            if isinstance(error, OtherClusterError):
+                Connector.objects.all().delete()
+            update_state(connectors_error=str(error))
+            is_news, self._error = str(error) != self._error or has_news, str(error)
+            self._changes.send({}, ["connectors"] if is_news else [])
+            raise
+        has_news, self._error = has_news or bool(self._error), ""
+        self._tell(changes, has_news)
+        return store.has_failed()
+
+    def _tell(self, changes: store.Changes, has_news: bool) -> None:
+        rows = {"connector-row": changes.keys, "connector-page": changes.keys}
+        self._changes.send(rows, ["connectors"] if has_news or changes.is_list_changed else [])
+
+
+def _forget() -> None:
+    """Whoever takes the workers out of the configuration means it."""
+    state = cluster_state()
+    if state.connectors_at_ms or state.connectors_error:
+        Connector.objects.all().delete()
+        ConnectLook.objects.all().delete()
+        update_state(connectors_at_ms=0, connectors_error="")
+
+
+def look_once(client: ConnectClient, declared: DeclaredSecrets, at_ms: int) -> store.Changes:
+    """Raises GatewayError."""
+    listing = client.connectors()
+    classes = {each.class_name for each in listing.connectors} - {""}
+    changes = store.keep(listing, declared.of(classes), at_ms)
+    update_state(connectors_at_ms=at_ms, connectors_error="")
+    return changes

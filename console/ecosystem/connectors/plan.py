@@ -1,0 +1,246 @@
+"""Changes to connectors as plans: what is done, what it touches, what is lost, how it is undone. Pure."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from shlex import quote as shell_quote
+from urllib.parse import quote
+
+from console.ecosystem.connectors.answers import ConnectorView, OffsetView, compact
+from console.ecosystem.connectors.masking import MASK, masked_value
+from console.ecosystem.connectors.places import WRITTEN_KEYS
+from console.kit.access.internal_names import InternalTopics
+from console.kit.plans.plan import Line, Plan
+
+OBJECT_TYPE = "connector"
+CREATE, CONFIGURE, DELETE = "create connector", "configure connector", "delete connector"
+ALTER_OFFSETS, RESET_OFFSETS = "alter offsets of connector", "reset offsets of connector"
+#: What is asked of a connector as it is, by its address.
+PAUSE, STOP, RESUME, RESTART, RESTART_FAILED, RESTART_ALL = (
+    "pause",
+    "stop",
+    "resume",
+    "restart",
+    "restart-failed",
+    "restart-all",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """Something done to a connector without saying how it should be configured."""
+
+    action: str
+    verb: str
+    then: str
+    touches: tuple[str, ...]
+    undo: str
+    method: str
+    path: str
+    #: States in which there is nothing to do, or in which it cannot be done.
+    done_in: frozenset[str] = frozenset()
+
+
+_RESTARTED = "Source offsets and committed offsets stay: it goes on from them, and may write again what it wrote since."
+DEEDS = {
+    PAUSE: Deed(
+        "pause connector", "Pause", "PAUSED",
+        ("Its tasks stay where they are and do nothing. A sink's group keeps its members, and its lag grows.",),
+        "resume it.", "PUT", "/pause", frozenset({"PAUSED"}),
+    ),
+    STOP: Deed(
+        "stop connector", "Stop", "STOPPED",
+        ("Its tasks end and give back what they hold; configuration and offsets stay.",
+         "Only a stopped connector's offsets can be altered or reset."),
+        "resume it.", "PUT", "/stop", frozenset({"STOPPED"}),
+    ),
+    RESUME: Deed(
+        "resume connector", "Resume", "RUNNING",
+        ("It goes on from the offsets it has. One that was stopped gets new tasks first.",),
+        "pause or stop it.", "PUT", "/resume", frozenset({"RUNNING"}),
+    ),
+    RESTART: Deed(
+        "restart connector", "Restart the connector", "restarted",
+        ("The connector itself is made anew; its tasks go on as they are.",),
+        "there is nothing to take back.", "POST", "/restart",
+    ),
+    RESTART_FAILED: Deed(
+        "restart failed tasks of connector", "Restart what failed", "restarted",
+        ("The connector, if it failed, and its failed tasks are made anew; the others go on.", _RESTARTED,
+         "If why it failed is still there, it fails again."),
+        "there is nothing to take back.", "POST", "/restart?includeTasks=true&onlyFailed=true",
+    ),
+    RESTART_ALL: Deed(
+        "restart connector and tasks", "Restart all of it", "restarted",
+        ("The connector and every task of it are made anew.", _RESTARTED),
+        "there is nothing to take back.", "POST", "/restart?includeTasks=true&onlyFailed=false",
+    ),
+}  # fmt: skip
+
+
+def deed_plan(deed: Deed, view: ConnectorView, address: str) -> Plan:
+    """Of restarts only the names are confirmed: what has failed changes while somebody reads."""
+    is_restart = deed.then == "restarted"
+    return Plan(
+        action=deed.action,
+        object_type=OBJECT_TYPE,
+        object_name=view.name,
+        lines=tuple(_restarted(deed, view)) if is_restart else (Line("state", view.state, deed.then),),
+        read=() if is_restart else (f"state={view.state}",),
+        touches=deed.touches,
+        undo=deed.undo,
+        command=_command(deed.method, address, view.name, deed.path),
+        obstacle=_obstacle(deed, view),
+    )
+
+
+def task_plan(view: ConnectorView, number: int, address: str) -> Plan:
+    """To restart one task."""
+    task = next((each for each in view.tasks if each.number == number), None)
+    return Plan(
+        action="restart task of connector",
+        object_type=OBJECT_TYPE,
+        object_name=view.name,
+        lines=(Line(f"task {number}", task.state if task else None, "restarted", is_told=True),),
+        read=(),
+        touches=(f"Task {number} is made anew; the others go on.", _RESTARTED),
+        undo="there is nothing to take back.",
+        command=_command("POST", address, view.name, f"/tasks/{number}/restart"),
+        obstacle="" if task else f"There is no task {number} now.",
+    )
+
+
+def _restarted(deed: Deed, view: ConnectorView) -> list[Line]:
+    only_failed = "onlyFailed=true" in deed.path
+    units = [("connector", view.own), *((f"task {each.number}", each) for each in view.tasks)]
+    if "includeTasks=true" not in deed.path:
+        units = units[:1]
+    chosen = [(name, unit.state) for name, unit in units if unit.is_failed or not only_failed]
+    return [Line(name, state, deed.then, is_told=True) for name, state in chosen] or [
+        Line("connector", view.state, "as it is: nothing failed", is_told=True)
+    ]
+
+
+def _obstacle(deed: Deed, view: ConnectorView) -> str:
+    if deed.then == "restarted" and view.state in ("STOPPED", "PAUSED"):
+        return f"It is {view.state.lower()}: resume it instead."
+    return f"It is {view.state.lower()} already." if view.state in deed.done_in else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A configuration as it is and as it should be, secrets and all; None: there is no such connector, or will be none.
+
+    `prints` stands for each value that it hangs on, so that a plan tells no secret."""
+
+    name: str
+    old: Mapping[str, str] | None
+    new: Mapping[str, str] | None
+    declared: Collection[str]
+    prints: Mapping[str, str]
+
+
+def configuration_plan(change: Change, address: str, internal: InternalTopics, group: str = "") -> Plan:
+    """`internal`: topics that it may not write. `group`: of a sink, whose offsets stay behind when it is deleted."""
+    old, new = change.old or {}, change.new or {}
+    lines = (_line(change, key) for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
+    read = (f"{key}={value}" for key, value in sorted(change.prints.items()))
+    plan = Plan(CREATE, OBJECT_TYPE, change.name, tuple(lines), tuple(read))
+    if change.new is None:
+        return _deletion(plan, group, address)
+    body = {key: masked_value(key, value, change.declared) for key, value in sorted(new.items())}
+    command = _command("PUT", address, change.name, "/config", body)
+    plan = replace(plan, obstacle=_internal_topic(new, internal), command=command)
+    if change.old is None:
+        return replace(plan, touches=("Connect starts it at once.",), undo="delete it.")
+    anew = "Connect makes the connector and its tasks anew with this; they go on from the offsets they have."
+    return replace(plan, action=CONFIGURE, touches=(anew,), undo=_undo_of(plan.lines))
+
+
+def _internal_topic(config: Mapping[str, str], internal: InternalTopics) -> str:
+    """Why a connector may not write where it should; empty: it may."""
+    written = (config.get(key, "").strip() for key in WRITTEN_KEYS)
+    topic = next((topic for topic in written if topic in internal), "")
+    return f"{topic} is an internal topic, which its service alone writes: name another topic." if topic else ""
+
+
+def _deletion(plan: Plan, group: str, address: str) -> Plan:
+    name = plan.object_name
+    return replace(
+        plan,
+        action=DELETE,
+        losses=(f"{name} and all its tasks end, and its configuration is gone from Connect.",),
+        touches=tuple(_left_behind(group)),
+        undo="create it again from the configuration that is kept here; the list offers it. Secrets are not kept, and "
+        "have to be typed again.",
+        typed_name=name,
+        command=_command("DELETE", address, name, ""),
+    )
+
+
+def _line(change: Change, key: str) -> Line:
+    def shown(values: Mapping[str, str] | None) -> str | None:
+        value = (values or {}).get(key)
+        return None if value is None else masked_value(key, value, change.declared)
+
+    old, new = shown(change.old), shown(change.new)
+    return Line(key, old, f"{new} (another)" if new is not None and old == new else new)
+
+
+def _undo_of(lines: Sequence[Line]) -> str:
+    if any(MASK in str(each.old) for each in lines):
+        return (
+            "configure it as before, which is kept here; a secret that is replaced is not, and has to be typed again."
+        )
+    return "configure it as before, which is kept here."
+
+
+def _left_behind(group: str) -> list[str]:
+    if group:
+        return [
+            f"The consumer group {group} and its offsets stay: a sink of the same name goes on from them. It can be "
+            "deleted on its page."
+        ]
+    return [
+        "Its source offsets stay in Connect: a connector of the same name goes on from them, unless they are reset."
+    ]
+
+
+def offsets_plan(
+    name: str, now: Sequence[OffsetView], wanted: Sequence[OffsetView] | None, state: str, address: str
+) -> Plan:
+    """`wanted`: those that are set, an offset None takes its own away. None: all are taken away."""
+    known = {compact(each.partition): each for each in now}
+    is_reset = wanted is None
+    changed = [OffsetView(each.partition, None) for each in now] if wanted is None else wanted
+    lines = []
+    for each in changed:
+        before = known.get(compact(each.partition))
+        old = (before.position or None) if before else None
+        if old != (each.position or None):
+            lines.append(Line(each.place, old, each.position or None))
+    body = None if is_reset else {"offsets": [{"partition": e.partition, "offset": e.offset} for e in changed]}
+    return Plan(
+        action=RESET_OFFSETS if is_reset else ALTER_OFFSETS,
+        object_type=OBJECT_TYPE,
+        object_name=name,
+        lines=tuple(lines),
+        read=(f"state={state}", *(f"{compact(each.partition)}={compact(each.offset)}" for each in now)),
+        losses=(
+            "It forgets how far it was: a source begins again, a sink where its consumer's auto.offset.reset says.",
+        )
+        if is_reset
+        else (),
+        touches=("What lies between the old and the new offset is read again, or left out.",) if not is_reset else (),
+        undo="set them as they were, which is kept here.",
+        typed_name=name if is_reset else "",
+        obstacle="" if state == "STOPPED" else f"It is {state.lower()}: stop it first, pausing is not enough.",
+        command=_command("DELETE" if is_reset else "PATCH", address, name, "/offsets", body),
+    )
+
+
+def _command(method: str, address: str, name: str, path: str, body: object = None) -> str:
+    """At a shell; a password is left to whoever types it."""
+    url = shell_quote(f"{address}/connectors/{quote(name, safe='')}{path}")
+    if body is None:
+        return f"curl -X {method} {url}"
+    return f"curl -X {method} -H 'Content-Type: application/json' -d {shell_quote(compact(body))} {url}"

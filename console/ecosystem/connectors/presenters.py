@@ -1,0 +1,136 @@
+"""A connector as a page shows it to one person: what it does, what has failed and at which record, how far it is."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from console.ecosystem.connectors.access import may_read_traces
+from console.ecosystem.connectors.models import Connector
+from console.ecosystem.connectors.places import Place, error_in, place_in
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.rights import Right
+from console.state.consumers.models import ConsumerGroup
+
+HIDDEN = "names a topic that your rights do not reach"
+_TONES = {"RUNNING": "ok", "FAILED": "critical", "UNASSIGNED": "warning", "RESTARTING": "busy"}
+_NAME = re.compile(r"[\w.-]+", re.ASCII)
+
+
+def tone_of(state: str) -> str:
+    return _TONES.get(state, "plain")
+
+
+@dataclass(frozen=True)
+class ShownTask:
+    """`number` -1: the connector itself. Without what may not be read, `trace` and the error's sentence are empty."""
+
+    number: int
+    state: str
+    worker: str
+    trace: str
+    error_class: str
+    error: str
+    place: Place | None
+    may_read_record: bool
+
+    @property
+    def tone(self) -> str:
+        return tone_of(self.state)
+
+    @property
+    def is_failed(self) -> bool:
+        return self.state == "FAILED"
+
+
+@dataclass(frozen=True)
+class ShownConnector:
+    """`group` of a sink, if it is seen and in reach; `rate` of a source: into the topics it names, by whomever."""
+
+    row: Connector
+    reach: Reach
+    group: ConsumerGroup | None = None
+    rate: float | None = None
+    hidden_topics: Collection[str] = ()
+
+    @property
+    def word(self) -> str:
+        """Its state, or that not all of it is so."""
+        row = self.row
+        if row.state == "RUNNING" and row.failed_count:
+            return "FAILED" if row.failed_count == row.task_count else "DEGRADED"
+        return row.state
+
+    @property
+    def tone(self) -> str:
+        return "critical" if self.word == "DEGRADED" else tone_of(self.word)
+
+    @cached_property
+    def may_read_traces(self) -> bool:
+        return may_read_traces(self.reach, self.row.topics)
+
+    @cached_property
+    def tasks(self) -> list[ShownTask]:
+        return [self._task(*each) for each in self.row.tasks]
+
+    @cached_property
+    def own(self) -> ShownTask:
+        return self._task(-1, self.row.state, self.row.worker, self.row.trace)
+
+    @property
+    def failures(self) -> list[ShownTask]:
+        return [each for each in (self.own, *self.tasks) if each.is_failed]
+
+    @property
+    def faltering(self) -> list[ShownTask]:
+        """What runs and says why it does not get on: it tries again."""
+        return [each for each in (self.own, *self.tasks) if each.state == "RUNNING" and each.error_class]
+
+    @property
+    def topics(self) -> list[str]:
+        """Those in reach."""
+        return [each for each in self.row.topics if self._sees(each)]
+
+    @property
+    def hidden_count(self) -> int:
+        return len(self.row.topics) - len(self.topics)
+
+    @property
+    def dead_letters(self) -> str:
+        return self.row.dead_letters if self.row.dead_letters and self._sees(self.row.dead_letters) else ""
+
+    @property
+    def may_read_dead_letters(self) -> bool:
+        return Right.RECORDS in self.reach.rights_on(Resource.TOPIC, self.row.dead_letters)
+
+    @property
+    def config(self) -> list[tuple[str, str]]:
+        return sorted(config_within(self.reach, self.row.config, self.hidden_topics).items())
+
+    def _task(self, number: int, state: str, worker: str, trace: str) -> ShownTask:
+        place = place_in(trace) if trace else None
+        if place is not None and not self._sees(place.topic):
+            place = None
+        name, said = error_in(trace) if trace else ("", "")
+        is_read = self.may_read_traces
+        may_read_record = place is not None and Right.RECORDS in self.reach.rights_on(Resource.TOPIC, place.topic)
+        shown = (trace, name, said) if is_read else ("", name, "")
+        return ShownTask(number, state, worker, *shown, place, may_read_record)
+
+    def _sees(self, topic: str) -> bool:
+        return Right.VIEW in self.reach.rights_on(Resource.TOPIC, topic)
+
+
+def config_within(reach: Reach, config: Mapping[str, str], hidden_topics: Iterable[str]) -> dict[str, str]:
+    """Without values that name a topic out of reach: one there is, or any where a key asks for topics."""
+    if not reach.is_limited(Resource.TOPIC):
+        return dict(config)
+    hidden = frozenset(hidden_topics)
+
+    def is_told(key: str, value: str) -> bool:
+        words = set(_NAME.findall(value))
+        if words & hidden:
+            return False
+        return "topic" not in key.lower() or all(Right.VIEW in reach.rights_on(Resource.TOPIC, each) for each in words)
+
+    return {key: value if is_told(key, value) else HIDDEN for key, value in config.items()}

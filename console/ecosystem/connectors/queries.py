@@ -1,0 +1,112 @@
+"""Reading connectors for pages: filtered and paged in the database, each with its consumer group or its rate."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Q, QuerySet
+from django.http import QueryDict
+
+from console.ecosystem.connectors.access import connectors_within
+from console.ecosystem.connectors.models import Connector
+from console.ecosystem.connectors.presenters import ShownConnector
+from console.kit.access.reach import Reach, Resource
+from console.kit.plans.models import KeptInverse
+from console.state.clusters.access import topics_within
+from console.state.clusters.models import Topic
+from console.state.consumers.access import groups_within
+
+TITLES = (
+    "connector",
+    "kind",
+    "class",
+    "state",
+    "tasks",
+    "running",
+    "failed",
+    "worker",
+    "topics",
+    "group",
+    "lag",
+    "rate",
+)
+KINDS = ("source", "sink")
+DELETED = "delete connector"
+#: Deleted connectors that can be made again from the list.
+DELETED_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorListQuery:
+    search: str = ""
+    kind: str = ""
+    only_failed: bool = False
+    page: str = "1"
+
+    @classmethod
+    def parse(cls, parameters: QueryDict) -> "ConnectorListQuery":
+        kind = parameters.get("kind", "")
+        return cls(
+            parameters.get("search", "").strip()[:249],
+            kind if kind in KINDS else "",
+            parameters.get("failed") == "on",
+            parameters.get("page", "1")[:9],
+        )
+
+
+def chosen(query: ConnectorListQuery, reach: Reach) -> QuerySet[Connector]:
+    found = connectors_within(reach)
+    if query.search:
+        found = found.filter(Q(name__icontains=query.search) | Q(class_name__icontains=query.search))
+    if query.kind:
+        found = found.filter(kind=query.kind)
+    return found.filter(failed_since_ms__isnull=False) if query.only_failed else found
+
+
+def connector_page(query: ConnectorListQuery, reach: Reach, rows: int) -> Page:
+    page = Paginator(chosen(query, reach).defer("trace", "config"), rows).get_page(query.page)
+    page.object_list = shown(page.object_list, reach)
+    return page
+
+
+def shown(rows: Iterable[Connector], reach: Reach) -> list[ShownConnector]:
+    """With what the collector saw of consumer groups and topics, as far as they are in reach."""
+    found = list(rows)
+    if not found:
+        return []
+    names = {each.group for each in found if each.group}
+    groups = {each.name: each for each in groups_within(reach).filter(name__in=names).defer("members")}
+    written = {topic for each in found if each.kind == "source" for topic in each.topics}
+    rates = dict(topics_within(reach).filter(name__in=written).values_list("name", "records_per_second"))
+    return [ShownConnector(each, reach, groups.get(each.group), _rate(each, rates)) for each in found]
+
+
+def shown_one(row: Connector, reach: Reach) -> ShownConnector:
+    (found,) = shown([row], reach)
+    hidden = ()
+    if reach.is_limited(Resource.TOPIC):
+        seen = topics_within(reach).values("pk")
+        hidden = tuple(Topic.objects.exclude(pk__in=seen).values_list("name", flat=True))
+    return ShownConnector(row, reach, found.group, found.rate, hidden)
+
+
+def csv_rows(query: ConnectorListQuery, reach: Reach) -> Iterator[tuple[object, ...]]:
+    for each in shown(chosen(query, reach).defer("trace", "config"), reach):
+        row, group = each.row, each.group
+        of_row = (row.name, row.kind, row.class_name, each.word, row.task_count, row.running_count, row.failed_count)
+        yield (*of_row, row.worker, " ".join(each.topics), group and group.name, group and group.lag, each.rate)
+
+
+def deleted_lately() -> list[tuple[KeptInverse, str]]:
+    """Of connectors that are not there now, the newest of each, and of which class it was."""
+    there = set(Connector.objects.values_list("name", flat=True))
+    found: dict[str, KeptInverse] = {}
+    for kept in KeptInverse.objects.filter(object_type="connector", action=DELETED)[:200]:
+        if kept.object_name not in there:
+            found.setdefault(kept.object_name, kept)
+    return [(kept, kept.values["config"].get("connector.class", "")) for kept in list(found.values())[:DELETED_SHOWN]]
+
+
+def _rate(row: Connector, rates: dict[str, float | None]) -> float | None:
+    known = [rate for topic in row.topics if (rate := rates.get(topic)) is not None]
+    return sum(known) if known and row.kind == "source" else None

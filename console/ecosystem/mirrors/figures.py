@@ -1,0 +1,66 @@
+"""What partitions' statuses say of their topic. Pure."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from console.kit.gateway.mirror import WHOLE_TOPIC, Status
+
+#: A mirror says all of what it does once a minute; who has said nothing for longer is not at work.
+SILENT_AFTER_MS = 150_000
+
+
+class Partition(NamedTuple):
+    """As it is kept. `rate`: records a second between the last two words."""
+
+    next_offset: int
+    lag: int | None
+    copied_until_ms: int | None
+    records: int
+    bytes: int
+    skipped: int
+    rate: float
+    error: str | None
+    notice: str | None
+    at_ms: int
+    is_paused: bool = False
+
+
+def partition_of(status: Status, before: Partition | None) -> Partition:
+    return Partition(
+        status.next_offset, status.lag, status.copied_until_ms, status.records, status.bytes, status.skipped,
+        _rate(status, before), status.error, status.notice, status.at_ms, status.is_paused,
+    )  # fmt: skip
+
+
+def _rate(status: Status, before: Partition | None) -> float:
+    """0 where there is nothing to compare with: the first word, or that of another life of the mirror."""
+    if before is None or status.at_ms <= before.at_ms or status.records < before.records:
+        return 0.0
+    return (status.records - before.records) * 1000 / (status.at_ms - before.at_ms)
+
+
+def named(number: int) -> str:
+    """What a mirror tells something of."""
+    return "topic" if number == WHOLE_TOPIC else f"partition {number}"
+
+
+def total(partitions: Mapping[str, Partition]) -> dict[str, Any]:
+    """Columns of the topic."""
+    rows = list(partitions.values())
+    failing = [
+        (number, each) for number, each in sorted(partitions.items(), key=lambda item: int(item[0])) if each.error
+    ]
+    lags = [each.lag for each in rows]
+    behind = [each.copied_until_ms for each in rows if each.lag and each.copied_until_ms is not None]
+    latest = [each.copied_until_ms for each in rows if each.copied_until_ms is not None]
+    return {
+        "lag": None if None in lags else sum(filter(None, lags)),
+        "rate": sum(each.rate for each in rows),
+        "records": sum(each.records for each in rows),
+        "bytes": sum(each.bytes for each in rows),
+        "skipped": sum(each.skipped for each in rows),
+        "copied_until_ms": min(behind) if behind else max(latest, default=None),
+        "failing": len(failing),
+        "error": f"{named(int(failing[0][0])).capitalize()}: {failing[0][1].error}" if failing else "",
+        "at_ms": max((each.at_ms for each in rows), default=0),
+    }

@@ -1,0 +1,133 @@
+"""A consumer group that goes on in the other cluster of a mirror: where, what is read again, and the plan of it.
+
+Pure but for `look` and `back`, which ask the clusters.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from console.kit.gateway.commands import shell_command
+from console.kit.gateway.group_views import GroupView, TopicPartition
+from console.kit.gateway.interface import ClusterGateway
+from console.kit.gateway.mirror import Moved, go_on, places_of, read_book
+from console.kit.plans.plan import Plan
+from console.state.consumers.reset import FREE_STATES, Move, Reset, reset_plan, reset_to
+
+ACTION = "move consumer group"
+#: Of a group in another cluster: what is kept of it is no group's of this one.
+ELSEWHERE = "consumer group elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Of a flow SOURCE->TARGET; `alias` is that of the target, empty if it is this cluster."""
+
+    flow: str
+    source: ClusterGateway
+    target: ClusterGateway
+    alias: str
+    source_servers: str
+    target_servers: str
+
+    @property
+    def source_name(self) -> str:
+        return self.flow.partition("->")[0]
+
+    @property
+    def target_name(self) -> str:
+        return self.flow.partition("->")[2]
+
+    def object_of(self, group: str) -> tuple[str, str]:
+        """Type and name of what is changed, as plans and what takes them back call it."""
+        return (ELSEWHERE, f"{self.alias}/{group}") if self.alias else ("consumer group", group)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A group in both clusters, now."""
+
+    there: GroupView
+    here: GroupView
+    moved: tuple[Moved, ...]
+    reset: Reset
+
+    @property
+    def topics(self) -> set[str]:
+        return {topic for topic, _ in self.there.committed} | {move.place[0] for move in self.steps}
+
+    @property
+    def steps(self) -> tuple[Move, ...]:
+        return (*self.reset.moves, *self.reset.stays)
+
+    @property
+    def left_behind(self) -> list[Moved]:
+        """What the group has read, and has no place in the target."""
+        return [each for each in self.moved if each.target is None]
+
+
+def look(ends: Ends, group: str) -> Look:
+    """Raises GatewayError."""
+    there, here = ends.source.groups.describe_one(group), ends.target.groups.describe_one(group)
+    moved = go_on(there.committed, ends.flow, read_book(ends.source), read_book(ends.target))
+    wanted: dict[TopicPartition, int | None] = {(place[0], place[1]): at for place, at in places_of(moved).items()}
+    return Look(there, here, tuple(moved), noted(reset_to(here, wanted, ends.target.groups.bounds(wanted)), moved))
+
+
+def back(ends: Ends, group: str, former: dict[TopicPartition, int | None]) -> Look:
+    """As `look`, of offsets that were kept. Raises GatewayError."""
+    here = ends.target.groups.describe_one(group)
+    return Look(here, here, (), reset_to(here, former, ends.target.groups.bounds(former)))
+
+
+def noted(reset: Reset, moved: Iterable[Moved]) -> Reset:
+    """With where each place comes from, and whether records are read again there."""
+    told: dict[TopicPartition, str] = {}
+    for each in moved:
+        if each.target is not None:
+            note = f"from {each.source.topic}-{each.source.partition} at {each.at}"
+            told[each.target] = note if each.is_exact else f"{note}; some records are read again"
+
+    def with_note(move: Move) -> Move:
+        return replace(move, note="; ".join(filter(None, (told.get(move.place, ""), move.note))))
+
+    return Reset(tuple(map(with_note, reset.moves)), tuple(map(with_note, reset.stays)))
+
+
+def move_plan(ends: Ends, group: str, found: Look, *, is_undo: bool = False) -> Plan:
+    """`is_undo`: offsets that were kept are put back; where the group is in the source does not matter then."""
+    plan = reset_plan(found.here, found.reset, "" if is_undo else command(ends, group), ACTION)
+    object_type, object_name = ends.object_of(group)
+    taken = "" if is_undo or found.there.state in FREE_STATES else _members_there(ends, found.there)
+    left = len(found.left_behind)
+    touches = (f"{left} of the partitions it reads have no place in {ends.target_name}, see below.",) if left else ()
+    return replace(
+        plan,
+        object_type=object_type,
+        object_name=object_name,
+        read=(*plan.read, ends.flow, found.there.state, *(f"{place} {at}" for place, at in _committed(found.there))),
+        touches=(*plan.touches, *touches),
+        losses=(),  # what it passes by there it has read where it was
+        undo=f"the former offsets in {ends.target_name} are kept, and can be put back.",
+        obstacle=taken or plan.obstacle,
+    )
+
+
+def command(ends: Ends, group: str) -> str:
+    options = {
+        "to-bootstrap-server": ends.target_servers,
+        "flow": ends.flow,
+        "group": group,
+        "execute": True,
+    }
+    return shell_command("kafka-mirror-groups", ends.source_servers, options)
+
+
+def _members_there(ends: Ends, there: GroupView) -> str:
+    return (
+        f"The group still reads in {ends.source_name} (state {there.state}): what it reads meanwhile it would read "
+        f"again in {ends.target_name}. Stop its consumers, and the group becomes empty."
+    )
+
+
+def _committed(view: GroupView) -> list[tuple[TopicPartition, int]]:
+    return sorted(view.committed.items())

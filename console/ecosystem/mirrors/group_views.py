@@ -1,0 +1,101 @@
+"""The page that moves a consumer group to the other cluster of a mirror, there and back: the plan first."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.http import urlencode
+from django.views.decorators.http import require_http_methods
+
+from console.ecosystem.mirrors.actions import do_move_group
+from console.ecosystem.mirrors.ends import reachable
+from console.ecosystem.mirrors.group_move import Ends, Look, back, look, move_plan
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, reach_of, require_on, require_somewhere
+from console.kit.gateway.group_views import is_ledger
+from console.kit.plans.apply import Refusals
+from console.kit.plans.inverse import find_inverse
+from console.kit.plans.models import KeptInverse
+from console.kit.plans.plan import Confirmation, Plan
+from console.kit.plans.views import is_confirmed, refusable
+from console.state.consumers.access import READS_BEYOND, groups_within
+from console.state.consumers.reset import flat
+
+GROUP_NAME_LENGTH_MAX = 249
+#: Names a form offers, partitions listed one by one.
+OFFERED, SHOWN = 500, 200
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def move_group(request: HttpRequest) -> HttpResponse:
+    """`flow` and `group` are asked for; with `undo` former offsets of the target are put back."""
+    require_somewhere(request.user, Resource.GROUP, Right.OPERATE)
+    asked = request.POST if request.method == "POST" else request.GET
+    group, flow = asked.get("group", "").strip()[:GROUP_NAME_LENGTH_MAX], asked.get("flow", "")[:201]
+    known = reachable()
+    context: dict[str, Any] = {"known": known.values(), "group": group, "flow": flow, "offered": _offered(request)}
+    if not group:
+        return render(request, "mirrors/move-group.html", context)
+    require_on(request.user, Resource.GROUP, group, Right.OPERATE)
+    if is_ledger(group):
+        raise Http404(f"{group} is the ledger of a stream job, no consumer group.")
+    if flow not in known:
+        raise Http404(f"No mirror whose two clusters are known here copies {flow}.")
+    with refusable(422 if request.method == "POST" else 200) as answer:
+        return _planned(request, known[flow], group, context, asked.get("undo", ""))
+    return render(request, "mirrors/move-group.html", context | {"error": answer.error}, status=answer.status)
+
+
+def _planned(request: HttpRequest, ends: Ends, group: str, context: dict[str, Any], undo: str) -> HttpResponse:
+    kept = find_inverse(*ends.object_of(group), undo)
+    found = look(ends, group) if kept is None else back(ends, group, flat(kept.values))
+    _require_topics(request, found)
+    plan = move_plan(ends, group, found, is_undo=kept is not None)
+    count = len(found.reset.moves)
+    context |= {
+        "ends": ends,
+        "found": found,
+        "plan": plan,
+        "kept": kept,
+        "moves": found.reset.moves[:SHOWN],
+        "hidden_count": max(0, count - SHOWN),
+        "stays": found.reset.stays[:SHOWN],
+        "left_behind": found.left_behind[:SHOWN],
+        "fields": [("group", group), ("flow", ends.flow), *([("undo", kept.pk)] if kept else [])],
+        "verb": f"Commit {count} offset{'' if count == 1 else 's'} in {ends.target_name}",
+    }
+    if is_confirmed(request):
+        confirmation = Confirmation.parse(request.POST)
+        refused, taken_back_by = do_move_group(request.user, plan, ends, group, found.reset, confirmation)
+        _tell(request, plan, ends, group, refused, taken_back_by)
+        return redirect(f"{reverse('mirror-group-move')}?{urlencode({'group': group, 'flow': ends.flow})}")
+    return render(request, "mirrors/move-group.html", context)
+
+
+def _tell(
+    request: HttpRequest, plan: Plan, ends: Ends, group: str, refused: Refusals, kept: KeptInverse | None
+) -> None:
+    for place, why in sorted(refused.items())[:5]:
+        messages.error(request, f"{place} was not changed: {why}")
+    if len(refused) < len(plan.lines):
+        asked = urlencode({"group": group, "flow": ends.flow, "undo": kept.pk if kept else ""})
+        address = f"{reverse('mirror-group-move')}?{asked}"
+        undo = format_html(' <a href="{}">Plan the undo…</a>', address) if kept else ""
+        messages.success(
+            request, format_html("{} goes on in {} from the offsets of the plan.{}", group, ends.target_name, undo)
+        )
+
+
+def _require_topics(request: HttpRequest, found: Look) -> None:
+    """Of both clusters, by their names."""
+    reach = reach_of(request.user)
+    if any(Right.VIEW not in reach.rights_on(Resource.TOPIC, topic) for topic in found.topics):
+        raise PermissionDenied(READS_BEYOND)
+
+
+def _offered(request: HttpRequest) -> list[str]:
+    return list(groups_within(reach_of(request.user)).order_by("name").values_list("name", flat=True)[:OFFERED])

@@ -1,0 +1,104 @@
+"""What the page shows of mirrors, of topics a person may see."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from django.db.models import Q, QuerySet
+
+from console.ecosystem.mirrors.figures import SILENT_AFTER_MS, Partition, named
+from console.ecosystem.mirrors.models import MirroredTopic
+from console.kit.access.filters import within
+from console.kit.access.reach import EVERYTHING, Reach, Resource
+from console.kit.common.kept_statements import kept_rows
+
+#: Of one flow on the page; the worst come first, all of them are in the CSV.
+SHOWN_MAX = 200
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    row: MirroredTopic
+    now_ms: int
+
+    @property
+    def is_silent(self) -> bool:
+        return self.now_ms - self.row.at_ms > SILENT_AFTER_MS
+
+    @property
+    def word(self) -> str:
+        if self.is_silent:
+            return "silent"
+        if self.row.failing:
+            return "fails"
+        if any(each.is_paused for _, each in self.partitions):
+            return "paused"
+        return "copies" if self.row.lag else "has all"
+
+    @property
+    def tone(self) -> str:
+        return {"silent": "warning", "fails": "critical", "paused": "plain"}.get(self.word, "ok")
+
+    @property
+    def behind_ms(self) -> int | None:
+        """At least so long ago the oldest record was written that is not copied; None if none is known."""
+        row = self.row
+        if not row.lag or row.copied_until_ms is None:
+            return None
+        return max(self.now_ms - row.copied_until_ms, 0)
+
+    @property
+    def partitions(self) -> list[tuple[int, Partition]]:
+        return sorted((int(number), Partition(*each)) for number, each in self.row.partitions.items())
+
+    @property
+    def failing(self) -> list[tuple[str, str]]:
+        return [(named(number), each.error) for number, each in self.partitions if each.error]
+
+    @property
+    def notices(self) -> list[tuple[str, str]]:
+        return [(named(number), each.notice) for number, each in self.partitions if each.notice]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowRow:
+    name: str
+    topics: tuple[TopicRow, ...]
+    count: int
+    lag: int | None
+    rate: float
+    #: Topics, as the others: of one some partitions may fail, or the whole.
+    failing: int
+    silent: int
+
+    @property
+    def hidden(self) -> int:
+        return self.count - len(self.topics)
+
+
+def seen(reach: Reach = EVERYTHING) -> QuerySet[MirroredTopic]:
+    """Of copies in this cluster by their names, of those elsewhere by the names of what they are copies of."""
+    here = Q(cluster="") & within(reach, Resource.TOPIC, "target")
+    return MirroredTopic.objects.filter(here | ~Q(cluster="") & within(reach, Resource.TOPIC, "topic"))
+
+
+def flows(now_ms: int, reach: Reach = EVERYTHING) -> list[FlowRow]:
+    found = (TopicRow(row, now_ms) for row in seen(reach).iterator())
+    return [_flow(name, list(rows)) for name, rows in groupby(found, key=lambda each: each.row.flow)]
+
+
+def _flow(name: str, rows: list[TopicRow]) -> FlowRow:
+    worst = sorted(rows, key=lambda each: (-each.row.failing, not each.is_silent, -(each.row.lag or 0), each.row.topic))
+    lags = [each.row.lag for each in rows]
+    return FlowRow(
+        name, tuple(worst[:SHOWN_MAX]), len(rows), None if None in lags else sum(filter(None, lags)),
+        sum(each.row.rate for each in rows if not each.is_silent), sum(each.row.failing > 0 for each in rows),
+        sum(each.is_silent for each in rows),
+    )  # fmt: skip
+
+
+def troubled(now_ms: int, reach: Reach = EVERYTHING) -> Iterable[TopicRow]:
+    """Topics that fail or of which nothing is said any more."""
+    return (
+        each for each in (TopicRow(row, now_ms) for row in kept_rows(seen, reach)) if each.row.failing or each.is_silent
+    )

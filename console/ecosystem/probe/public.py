@@ -1,0 +1,95 @@
+"""What everybody may know of a cluster: whether it could be written and read, hour by hour and day by day. Pure.
+
+No names, addresses, numbers of brokers or records: shares of what the probe tried, and since when it has tried nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from console.ecosystem.probe.figures import Figures, added
+from console.kit.common.figures import share
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+DAYS = 30
+#: Without a minute of the probe for so long nobody knows how it is now.
+SILENT_MS = 5 * 60_000
+
+Window = tuple[int, Figures]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A day or an hour: `tone` as badges have it, none where nothing was tried."""
+
+    begins_ms: int
+    tone: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Of one cluster; shares are 0 to 1, None where nothing was tried."""
+
+    title: str
+    tone: str
+    words: str
+    write_day: float | None
+    read_day: float | None
+    write_month: float | None
+    read_month: float | None
+    hours: list[Cell]
+    days: list[Cell]
+
+
+def availability(title: str, minutes: Sequence[Window], hours: Sequence[Window], now_ms: int) -> Availability:
+    """`minutes` of the last ones, oldest first; `hours` of thirty days."""
+    tone, words = _now(minutes, now_ms)
+    day = Figures(added(each.tally for begins_ms, each in hours if begins_ms > now_ms - DAY_MS))
+    month = Figures(added(each.tally for _, each in hours))
+    return Availability(
+        title,
+        tone,
+        words,
+        day.produce_availability,
+        day.consume_availability,
+        month.produce_availability,
+        month.consume_availability,
+        _cells(hours, now_ms, HOUR_MS, 24),
+        _cells(hours, now_ms, DAY_MS, DAYS),
+    )
+
+
+def _now(minutes: Sequence[Window], now_ms: int) -> tuple[str, str]:
+    if not minutes or now_ms - minutes[-1][0] > SILENT_MS:
+        return "plain", "Not measured now"
+    tone = _tone(minutes[-1][1])
+    return tone, {"ok": "Available", "warning": "Partly available", "critical": "Not available"}.get(tone, "Not known")
+
+
+def _cells(hours: Sequence[Window], now_ms: int, length_ms: int, count: int) -> list[Cell]:
+    """By the clock (UTC), the present one last."""
+    last_ms = now_ms - now_ms % length_ms
+    tallies: dict[int, list[Figures]] = {last_ms - each * length_ms: [] for each in reversed(range(count))}
+    for begins_ms, figures in hours:
+        if (cell := begins_ms - begins_ms % length_ms) in tallies:
+            tallies[cell].append(figures)
+    return [_cell(begins_ms, Figures(added(each.tally for each in told))) for begins_ms, told in tallies.items()]
+
+
+def _cell(begins_ms: int, figures: Figures) -> Cell:
+    write, read = figures.produce_availability, figures.consume_availability
+    if write is None and read is None:
+        return Cell(begins_ms, "", "not measured")
+    said = [f"{word} {share(value)}" for word, value in (("to write", write), ("to read", read)) if value is not None]
+    return Cell(begins_ms, _tone(figures), ", ".join(said))
+
+
+def _tone(figures: Figures) -> str:
+    """Nothing of the one or the other is critical; one in a thousand may fail on a good day."""
+    known = [each for each in (figures.produce_availability, figures.consume_availability) if each is not None]
+    if not known:
+        return ""
+    if min(known) == 0:
+        return "critical"
+    return "ok" if min(known) >= 0.999 else "warning"

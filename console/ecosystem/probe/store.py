@@ -1,0 +1,110 @@
+"""The probe's minutes in the database: each once, added to its hour, and forgotten in time."""
+
+from collections.abc import Iterable, Mapping
+
+from django.db.models import QuerySet
+
+from console.ecosystem.probe.figures import Figures, Tally, added, silent_brokers
+from console.ecosystem.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
+from console.ecosystem.probe.status import Status
+from console.kit.common.databases import cluster_atomic
+from console.kit.common.kept_statements import AT_MS, kept_rows, kept_values, update_row
+from console.kit.gateway.probe import MINUTE_MS, WHOLE
+
+HOUR_MS = 60 * MINUTE_MS
+DAY_MS = 24 * HOUR_MS
+#: A little more than is shown.
+KEPT_MS = {MINUTE: DAY_MS + HOUR_MS, HOUR: 31 * DAY_MS}
+
+
+def state() -> ProbeState:
+    """What was said last, or an empty one before anything was."""
+    return next(iter(kept_rows(_states)), None) or ProbeState(pk=1)
+
+
+def _states() -> QuerySet[ProbeState]:
+    return ProbeState.objects.filter(pk=1)
+
+
+def newest_minute_ms() -> int:
+    """When the newest minute that is kept begins; 0: there is none."""
+    return next((begins_ms for (begins_ms,) in kept_values(_newest_minute)), 0)
+
+
+def _newest_minute() -> QuerySet:
+    return ProbeWindow.objects.filter(tier=MINUTE).order_by("-begins_ms").values_list("begins_ms")[:1]
+
+
+def keep_present(status: Status, at_ms: int) -> bool:
+    """Whether it reads differently."""
+    kept = state()
+    told = {name: getattr(status, name) for name in ("topic", "brokers", "partitions", "troubled", "mirror")}
+    is_news = bool(kept.error) or not kept.at_ms or _words(kept) != _words(status)
+    told |= {"at_ms": at_ms, "error": "", "error_since_ms": 0}
+    if not update_row(ProbeState, "id", 1, **told):
+        ProbeState.objects.update_or_create(pk=1, defaults=told)
+    return is_news
+
+
+def _words(told: ProbeState | Status) -> list[object]:
+    """But not how many records a mirror is behind: that moves all the time, and is told with the minutes."""
+    return [told.topic, told.brokers, told.partitions, told.troubled, told.mirror[1:]]
+
+
+def keep_silence(error: str, at_ms: int) -> bool:
+    """Whether that is news. What it said before stays."""
+    kept = state()
+    is_news = kept.error != error
+    since_ms = kept.error_since_ms or at_ms
+    ProbeState.objects.update_or_create(pk=1, defaults={"error": error, "error_since_ms": since_ms})
+    return is_news
+
+
+def forget_present() -> bool:
+    """The probe is not meant to run: what it measured stays, its word on now does not. Whether there was any."""
+    return bool(ProbeState.objects.filter(pk=1).delete()[0])
+
+
+def keep_minutes(minutes: Iterable[tuple[int, Mapping[str, Tally]]], now_ms: int) -> int:
+    """Those that are not kept yet; how many. Another life of the probe has its own counts, of other minutes."""
+    since_ms = now_ms - KEPT_MS[MINUTE]
+    told = {begins_ms: parts for begins_ms, parts in minutes if since_ms <= begins_ms <= now_ms}
+    known = {begins_ms for (begins_ms,) in kept_values(_minutes_from, at_ms=min(told, default=now_ms))}
+    fresh = {begins_ms: parts for begins_ms, parts in told.items() if begins_ms not in known}
+    if fresh:
+        _keep_fresh(fresh, now_ms)
+    return len(fresh)
+
+
+@cluster_atomic()
+def _keep_fresh(minutes: Mapping[int, Mapping[str, Tally]], now_ms: int) -> None:
+    for begins_ms, parts in minutes.items():
+        _add_to(MINUTE, begins_ms, parts)
+        _add_to(HOUR, begins_ms - begins_ms % HOUR_MS, parts)
+    forget_old(now_ms)
+    ProbeState.objects.filter(pk=1).update(lost=_lost(now_ms))
+
+
+def _minutes_from() -> QuerySet:
+    return ProbeWindow.objects.filter(tier=MINUTE, begins_ms__gte=AT_MS).order_by().values_list("begins_ms")
+
+
+def forget_old(now_ms: int) -> None:
+    for tier, kept_ms in KEPT_MS.items():
+        ProbeWindow.objects.filter(tier=tier, begins_ms__lt=now_ms - kept_ms).delete()
+
+
+def _add_to(tier: int, begins_ms: int, parts: Mapping[str, Tally]) -> None:
+    row = ProbeWindow.objects.filter(tier=tier, begins_ms=begins_ms).first() or ProbeWindow(
+        tier=tier, begins_ms=begins_ms
+    )
+    row.whole = added([row.whole, parts.get(WHOLE, {})])
+    rest = {name: tally for name, tally in parts.items() if name != WHOLE}
+    row.parts = row.parts | {name: added([row.parts.get(name, {}), tally]) for name, tally in rest.items()}
+    row.silent = silent_brokers(row.parts)
+    row.save()
+
+
+def _lost(now_ms: int) -> int:
+    hours = ProbeWindow.objects.filter(tier=HOUR, begins_ms__gt=now_ms - DAY_MS)
+    return Figures(added(hours.values_list("whole", flat=True))).lost

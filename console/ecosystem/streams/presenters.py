@@ -1,0 +1,164 @@
+"""A stream job as a page shows it: its process, what its driver last said, and what follows from that."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from console.ecosystem.streams.chart import RateChart, rate_chart
+from console.ecosystem.streams.pace import PaceView, pace_of
+from console.processes.models import ManagedProcess
+from console.processes.presenters import Shown
+
+#: Parts of a batch in the order in which Spark does them: its name for the part → what it is.
+PARTS = {
+    "latestOffset": "ask for offsets",
+    "queryPlanning": "plan",
+    "getBatch": "prepare",
+    "walCommit": "log the offsets",
+    "addBatch": "read, work and write",
+    "commitOffsets": "commit the batch",
+}
+PARTITIONS_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`x` and `width` of 1000, for a bar."""
+
+    name: str
+    label: str
+    ms: int
+    x: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLag:
+    topic: str
+    partition: int
+    position: int | None
+    lag: int
+
+
+@dataclass(frozen=True)
+class ShownStream:
+    """`facts` is the driver's progress.json; facts of an earlier run stay, as what is known last."""
+
+    shown: Shown
+    facts: dict
+
+    @property
+    def process(self) -> ManagedProcess:
+        return self.shown.process
+
+    @property
+    def name(self) -> str:
+        return self.process.name
+
+    @property
+    def job(self) -> str:
+        return self.process.spec.get("properties", {}).get("job", "")
+
+    @property
+    def runs(self) -> bool:
+        """What the driver says is of the process that runs now."""
+        return self.process.pid is not None and self.facts.get("pid") == self.process.pid
+
+    @property
+    def waiting_for(self) -> str:
+        return self.facts.get("waiting_for", "") if self.runs else ""
+
+    @property
+    def error(self) -> str:
+        """The last line of what ended the query."""
+        lines = str(self.facts.get("error") or "").strip().splitlines()
+        return "" if self.facts.get("state") != "failed" or not lines else lines[-1][:500]
+
+    @property
+    def points(self) -> list[dict]:
+        return self.facts.get("recent") or []
+
+    @cached_property
+    def pace(self) -> PaceView:
+        return pace_of(self.points if self.runs else [])
+
+    @cached_property
+    def chart(self) -> RateChart | None:
+        return rate_chart(self.points)
+
+    @property
+    def arrived(self) -> float | None:
+        return self.points[-1].get("arrived") if self.points and self.runs else None
+
+    @property
+    def processed(self) -> float | None:
+        return self.points[-1].get("processed") if self.points and self.runs else None
+
+    @property
+    def lag(self) -> int | None:
+        return self.facts.get("lag")
+
+    @property
+    def batch(self) -> int | None:
+        return self.facts.get("batch_id")
+
+    @property
+    def input_rows(self) -> int | None:
+        return self.facts.get("input_rows")
+
+    @property
+    def late_rows(self) -> int | None:
+        return self.facts.get("late_rows")
+
+    @property
+    def dead_records(self) -> int | None:
+        """Those it could not use since it was first started; None: it does not count them."""
+        return self.facts.get("dead_records")
+
+    @property
+    def dead_letter_topic(self) -> str:
+        return self.process.spec.get("properties", {}).get("dead.letter.topic", "")
+
+    @property
+    def state_rows(self) -> int | None:
+        """None: the job remembers nothing."""
+        return self.facts.get("state_rows") if self.facts.get("is_stateful") else None
+
+    @property
+    def state_bytes(self) -> int | None:
+        return self.facts.get("state_bytes")
+
+    @property
+    def watermark(self) -> str:
+        written = (self.facts.get("watermark") or "").replace("T", " ").removesuffix(".000Z").removesuffix("Z")
+        return written and f"{written} UTC"
+
+    @property
+    def batch_ms(self) -> int | None:
+        return (self.facts.get("duration_ms") or {}).get("triggerExecution")
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        durations = self.facts.get("duration_ms") or {}
+        whole = max(1, sum(durations.get(name, 0) for name in PARTS))
+        parts, x = [], 0
+        for name, label in PARTS.items():
+            width = round(1000 * durations.get(name, 0) / whole)
+            parts.append(Part(name, label, durations.get(name, 0), x, width))
+            x += width
+        return parts if durations else []
+
+    @cached_property
+    def lags(self) -> list[PartitionLag]:
+        """The furthest behind first."""
+        ends = [source.get("end") or {} for source in self.facts.get("sources") or ()]
+        found = [
+            PartitionLag(topic, int(partition), _position(ends, topic, partition), lag)
+            for topic, partitions in (self.facts.get("lags") or {}).items()
+            for partition, lag in partitions.items()
+        ]
+        return sorted(found, key=lambda each: (-each.lag, each.topic, each.partition))[:PARTITIONS_SHOWN]
+
+
+def _position(ends: list[dict], topic: str, partition: str) -> int | None:
+    found = [end[topic].get(partition) for end in ends if isinstance(end, dict) and isinstance(end.get(topic), dict)]
+    return found[0] if found else None

@@ -1,0 +1,65 @@
+"""The one door through which a view gets a stream job, and what is known of the offsets it goes on from."""
+
+from collections.abc import Mapping
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+
+from console.ecosystem.streams.models import StreamProgress
+from console.ecosystem.streams.presenters import ShownStream
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, require_on
+from console.kit.gateway.stream_jobs import checkpoint_of
+from console.processes.access import access_processes
+from console.processes.models import ManagedProcess
+from console.processes.presenters import Shown
+from console.state.clusters.models import Partition
+
+#: (topic, partition) → offset.
+Offsets = Mapping[tuple[str, int], int]
+
+
+def access_streams(user: User) -> list[ShownStream]:
+    """Those in reach; PermissionDenied without the right to view any."""
+    rows = access_processes(user).filter(kind=ManagedProcess.Kind.STREAM).select_related("progress").order_by("name")
+    return [shown_stream(row) for row in rows]
+
+
+def access_stream(user: User, name: str, right: Right = Right.VIEW) -> ManagedProcess:
+    """PermissionDenied without `right`, Http404 if there is no such stream job."""
+    require_on(user, Resource.PROCESS, name, right)
+    return get_object_or_404(ManagedProcess, name=name, kind=ManagedProcess.Kind.STREAM)
+
+
+def shown_stream(process: ManagedProcess) -> ShownStream:
+    try:
+        facts = process.progress.facts
+    except StreamProgress.DoesNotExist:
+        facts = {}
+    return ShownStream(Shown(process, timezone.now()), facts)
+
+
+def is_here(process: ManagedProcess) -> bool:
+    """Whether its files lie on this host."""
+    return process.host == settings.HOST_NAME
+
+
+def positions_of(process: ManagedProcess) -> Offsets | None:
+    """Where its checkpoint goes on; None without one, or if it lies on another host."""
+    return checkpoint_of(process.data_dir) if is_here(process) else None
+
+
+def log_starts(topics: set[str]) -> Offsets:
+    """As the collector last saw them; what it has not seen is missing."""
+    return _offsets(topics, "first_offset")
+
+
+def log_ends(topics: set[str]) -> Offsets:
+    return _offsets(topics, "next_offset")
+
+
+def _offsets(topics: set[str], column: str) -> Offsets:
+    rows = Partition.objects.filter(topic__name__in=topics).values_list("topic__name", "partition", column)
+    return {(topic, index): offset for topic, index, offset in rows if offset is not None}

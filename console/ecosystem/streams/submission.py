@@ -1,0 +1,83 @@
+"""A new stream job as a plan: the properties file it gets, what is in its way, how it is taken back. Pure."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from console.kit.access.internal_names import BY_CONVENTION, InternalTopics
+from console.kit.plans.plan import Line, Plan
+
+ACTION = "add stream job"
+#: What a driver with its JVM and Python workers takes while it is busy.
+MEMORY_OF_JOB = "about 1.5 GB"
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """`properties` is the whole file; `reads` and `writes` are topics."""
+
+    name: str
+    directory: str
+    properties: Mapping[str, str]
+    reads: Sequence[str]
+    writes: Sequence[str]
+
+    @property
+    def spec(self) -> dict[str, object]:
+        return {"directory": self.directory, "properties": dict(self.properties)}
+
+
+@dataclass(frozen=True, slots=True)
+class Preconditions:
+    """`writers` says which stream job writes a topic; `job_of_checkpoint` whose checkpoint the directory holds."""
+
+    names: Collection[str]
+    topics: Collection[str]
+    writers: Mapping[str, str]
+    jobs_max: int
+    jobs: int
+    has_checkpoint: bool
+    internal: InternalTopics = BY_CONVENTION
+
+
+def submission_plan(submission: Submission, around: Preconditions) -> Plan:
+    obstacles = _obstacles(submission, around)
+    made = [topic for topic in (*submission.reads, *submission.writes) if topic not in around.topics]
+    touches = [
+        f"{submission.directory}/stream.properties is written, and the job is started. It takes {MEMORY_OF_JOB}.",
+        *([f"Topics it makes if they are not there: {', '.join(made)}."] if made else []),
+    ]
+    shared = {around.writers[topic] for topic in submission.writes if topic in around.writers}
+    if shared:
+        touches.append(f"{' and '.join(sorted(shared))} writes the same topic: their records will be mixed.")
+    if around.has_checkpoint:
+        touches.append("Its directory has a checkpoint of an earlier job of this name: it goes on from there.")
+    return Plan(
+        action=ACTION,
+        object_type="process",
+        object_name=submission.name,
+        lines=tuple(Line(key, None, value) for key, value in submission.properties.items()),
+        read=(*(f"{key}={value}" for key, value in submission.properties.items()), *touches, *obstacles),
+        touches=tuple(touches),
+        undo="stop and remove it on its page. What it has written stays in its topic.",
+        command=f"python -m broker stream --config {submission.directory}/stream.properties",
+        obstacle=next(iter(obstacles), ""),
+    )
+
+
+def _obstacles(submission: Submission, around: Preconditions) -> list[str]:
+    found = []
+    if submission.name in around.names:
+        found.append(f"There is a process called {submission.name} already.")
+    if around.jobs >= around.jobs_max:
+        found.append(
+            f"{around.jobs} stream jobs are here already, and BARNABAS_STREAM_JOBS is {around.jobs_max}: each takes "
+            f"{MEMORY_OF_JOB}."
+        )
+    for topic in submission.writes:
+        if topic in submission.reads:
+            found.append(f"It would read what it writes, without end: {topic}.")
+        if topic in around.internal:
+            found.append(f"{topic} is an internal topic, which its service alone writes.")
+    if len(set(submission.writes)) < len(submission.writes):
+        found.append(f"Two of its outputs are the same topic: {submission.writes[0]}.")
+    return found

@@ -1,0 +1,61 @@
+"""The list of stream jobs and the page of one: how fast, how far behind, and why."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.cluster.charts.views import charts_page
+from console.ecosystem.streams import charted
+from console.ecosystem.streams.checkpoint_plan import losses
+from console.ecosystem.streams.presenters import ShownStream
+from console.ecosystem.streams.queries import (
+    access_stream,
+    access_streams,
+    is_here,
+    log_starts,
+    positions_of,
+    shown_stream,
+)
+from console.kit.access.rights import reach_of
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.processes.log_files import TAIL_LINES, tail_lines
+from console.state.history.models import Kind
+from console.state.history.queries import changes_within
+
+_TITLES = ("stream", "job", "host", "state", "arrived_per_second", "processed_per_second", "lag", "pace", "watermark")
+
+
+@require_safe
+def stream_list(request: HttpRequest) -> HttpResponse:
+    streams = access_streams(request.user)
+    if wants_csv(request):
+        return csv_response(request, "streams", _TITLES, (_as_row(stream) for stream in streams))
+    return render(request, "streams/list.html", {"streams": streams})
+
+
+def _as_row(stream: ShownStream) -> tuple[object, ...]:
+    process, pace = stream.process, stream.pace
+    seen = (stream.arrived, stream.processed, stream.facts.get("lag"), str(pace.pace), stream.watermark)
+    return (process.name, stream.job, process.host, process.state, *seen)
+
+
+@require_safe
+def stream_page(request: HttpRequest, name: str) -> HttpResponse:
+    process = access_stream(request.user, name)
+    places = positions_of(process) if process.pid is None else None
+    context = {
+        "stream": shown_stream(process),
+        "shown": shown_stream(process).shown,
+        "lost": losses(places, log_starts({topic for topic, _ in places or ()})),
+        "tail_lines": TAIL_LINES,
+        "log_lines": tail_lines(process.log_path) if is_here(process) else [],
+        "log_elsewhere": not is_here(process),
+    }
+    return render(request, "streams/page.html", context)
+
+
+@require_safe
+def stream_charts(request: HttpRequest, name: str) -> HttpResponse:
+    process = access_stream(request.user, name)
+    changes = changes_within(reach_of(request.user)).filter(object_name=name, kind=Kind.PROCESS)
+    return charts_page(request, "streams/charts.html", {"process": process}, charted.panels(name), changes)

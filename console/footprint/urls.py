@@ -1,7 +1,0 @@
-"""/footprint/"""
-
-from django.urls import path
-
-from console.footprint import views
-
-urlpatterns = [path("", views.footprint, name="footprint")]

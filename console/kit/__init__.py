@@ -1,0 +1,1 @@
+"""The tools of every feature: gateway, access, audit, plans, live pages, tables, operations."""

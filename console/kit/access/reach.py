@@ -1,0 +1,137 @@
+"""How far a person's rights reach: a role for everything, and rules for names that match a pattern. Pure.
+
+As with Kafka's ACLs a rule that takes away wins over all that give, whatever their order; otherwise the most that the
+role or a matching rule gives counts. Rules do not bind administrators: they could change them.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from console.kit.access.internal_names import BY_CONVENTION, InternalTopics
+from console.kit.access.patterns import matches as matches  # part of what this module offers
+from console.kit.access.roles import ROLES, Right
+
+PATTERN_LENGTH_MAX = 249
+#: More stars than that say nothing more, and are slow to match.
+STARS_MAX = 3
+
+
+class Resource(StrEnum):
+    TOPIC = "topic"
+    GROUP = "group"
+    PROCESS = "process"
+    CLUSTER = "cluster"
+
+
+class Level(StrEnum):
+    """What a rule says of the names it matches."""
+
+    VIEWER = "viewer"
+    READER = "reader"
+    OPERATOR = "operator"
+    NOTHING = "nothing"
+
+    @property
+    def rights(self) -> frozenset[Right]:
+        return ROLES.get(self.value, frozenset())
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Rule:
+    """`pattern` is a name in which `*` stands for any text and `?` for one character; capitals count."""
+
+    resource: Resource
+    pattern: str
+    level: Level
+
+    def __str__(self) -> str:
+        return f"{self.level} on {self.resource} {self.pattern}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Everything one person may do. `role` holds the rights of the person's roles; records of `internal` topics are for
+    administrators, whatever rules say."""
+
+    role: frozenset[Right]
+    rules: tuple[Rule, ...] = ()
+    internal: InternalTopics = BY_CONVENTION
+
+    @property
+    def is_unbound(self) -> bool:
+        return Right.ADMINISTER in self.role
+
+    def with_role_of(self, level: str) -> "Reach":
+        """Where another role counts than elsewhere, with the same rules; `nothing` leaves nothing of these either."""
+        return NOWHERE if level == Level.NOTHING else Reach(ROLES[level], self.rules, self.internal)
+
+    def sees(self, resource: Resource, name: str) -> bool:
+        """As `VIEW in rights_on(…)`, and never with a question to the database."""
+        return Right.VIEW in self._ruled_rights(resource, name)
+
+    def rights_on(self, resource: Resource, name: str) -> frozenset[Right]:
+        """May read which topics are internal from the database."""
+        rights = self._ruled_rights(resource, name)
+        is_kept = resource is Resource.TOPIC and not self.is_unbound and Right.RECORDS in rights
+        return rights - {Right.RECORDS} if is_kept and name in self.internal else rights
+
+    def _ruled_rights(self, resource: Resource, name: str) -> frozenset[Right]:
+        """What role and rules give, whatever the topic is."""
+        if self.is_unbound:
+            return self.role
+        matching = [each for each in self._rules_of(resource) if matches(each.pattern, name)]
+        if any(each.level is Level.NOTHING for each in matching):
+            return frozenset()
+        return self._base(resource).union(*(each.level.rights for each in matching))
+
+    def may_change_topic(self, name: str) -> bool:
+        """Whether its settings, partitions and records may be changed, and the topic deleted. Moving its replicas needs
+        no more than OPERATE."""
+        rights = self._ruled_rights(Resource.TOPIC, name)
+        return Right.OPERATE in rights and (self.is_unbound or name not in self.internal)
+
+    def rights_somewhere(self, resource: Resource) -> frozenset[Right]:
+        """Held on at least some name there may be."""
+        return self._base(resource).union(*(each.level.rights for each in self._rules_of(resource)))
+
+    @property
+    def rights_anywhere(self) -> frozenset[Right]:
+        return self.role.union(*(each.level.rights for each in self.rules))
+
+    def is_limited(self, resource: Resource, right: Right = Right.VIEW) -> bool:
+        """There may be a name on which `right` is not held: one that must not be shown, or changed."""
+        return not self.is_unbound and (right not in self._base(resource) or bool(self.taken_away(resource)))
+
+    @property
+    def is_limited_somewhere(self) -> bool:
+        """What is pushed to everybody who looks at a page is not for this person."""
+        return any(self.is_limited(each) for each in Resource)
+
+    @property
+    def sees_all_names(self) -> bool:
+        """No topic and no group is hidden: what names them by the by may be shown."""
+        return not (self.is_limited(Resource.TOPIC) or self.is_limited(Resource.GROUP))
+
+    def holds_by_role(self, resource: Resource, right: Right) -> bool:
+        return right in self._base(resource)
+
+    def given(self, resource: Resource, right: Right) -> tuple[str, ...]:
+        """The patterns of the rules that give `right`."""
+        return tuple(each.pattern for each in self._rules_of(resource) if right in each.level.rights)
+
+    def taken_away(self, resource: Resource) -> tuple[str, ...]:
+        return tuple(each.pattern for each in self._rules_of(resource) if each.level is Level.NOTHING)
+
+    def _rules_of(self, resource: Resource) -> list[Rule]:
+        return [] if self.is_unbound else [each for each in self.rules if each.resource is resource]
+
+    def _base(self, resource: Resource) -> frozenset[Right]:
+        """Who may look at anything may look at the cluster itself: Kafka tells its brokers to every client too."""
+        if resource is Resource.CLUSTER and Right.VIEW in self.rights_anywhere:
+            return self.role | {Right.VIEW}
+        return self.role
+
+
+#: For what is drawn for nobody in particular: pushes to those whose reach is not limited, metrics.
+EVERYTHING = Reach(frozenset(Right))
+NOWHERE = Reach(frozenset())

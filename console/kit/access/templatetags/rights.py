@@ -1,0 +1,29 @@
+"""What a row of a list asks about the person it is drawn for."""
+
+from django import template
+from django.contrib.auth.models import User
+
+from console.kit.access.reach import Resource
+from console.kit.access.rights import CLUSTER, Right, reach_of
+
+register = template.Library()
+
+
+@register.filter
+def is_process_operable_by(name: str, user: User) -> bool:
+    """A row that is pushed is drawn for nobody: it reaches only those whose rights have no exceptions."""
+    return not user or Right.OPERATE in reach_of(user).rights_on(Resource.PROCESS, name)
+
+
+@register.filter
+def sees_process(user: User, name: str) -> bool:
+    return Right.VIEW in reach_of(user).rights_on(Resource.PROCESS, name)
+
+
+@register.filter
+def is_quiet_changeable_by(row, user: User) -> bool:
+    """Whether `user` may take back what is said of a reason of health: who operates what it is about."""
+    reach = reach_of(user)
+    if not row.name and reach.is_limited_somewhere:
+        return False
+    return Right.OPERATE in reach.rights_on(Resource(row.about), row.name or CLUSTER)

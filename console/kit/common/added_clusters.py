@@ -1,0 +1,62 @@
+"""Clusters that were added on a page, one file each, so that one that cannot be used endangers no other.
+
+A file of clusters.toml wins: what an administrator of the host wrote is not overruled by a form.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from console.kit.common.clusters_file import ClustersFile
+from console.kit.common.current_cluster import MAIN
+from console.kit.common.declared_clusters import CLUSTERS_MAX, NAME, Cluster, ClustersError, said_of
+from console.kit.common.owned_files import FileError, read_private_text
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """`clusters` by name, and why others cannot be used."""
+
+    clusters: dict[str, Cluster]
+    left_out: dict[str, str]
+
+
+def names_in(directory: Path) -> list[str]:
+    found = (each.stem for each in sorted(directory.glob("*.json")))
+    return [name for name in found if NAME.fullmatch(name) and name != MAIN]
+
+
+def file_in(directory: Path, name: str) -> Path:
+    return directory / f"{name}.json"
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """What was kept of one: `said`, as a table of clusters.toml, and `secrets`. Raises ClustersError."""
+    try:
+        found = json.loads(read_private_text(path))
+    except FileError as error:
+        raise ClustersError(str(error)) from None
+    except ValueError:
+        raise ClustersError(f"{path} is not as it was written.") from None
+    if not isinstance(found, dict) or not isinstance(found.get("said"), dict):
+        raise ClustersError(f"{path} is not as it was written.")
+    return found
+
+
+def read_added(directory: Path, clusters_file: ClustersFile, declared: set[str]) -> Added:
+    """`declared` are names that are taken. Nothing that is wrong with one ends the program."""
+    clusters: dict[str, Cluster] = {}
+    left_out: dict[str, str] = {}
+    here = replace(clusters_file, file=directory / "clusters")
+    for name in names_in(directory):
+        try:
+            if name in declared:
+                raise ClustersError(f"clusters.toml declares another {name}.")
+            if len(declared) + len(clusters) >= CLUSTERS_MAX:
+                raise ClustersError(f"At most {CLUSTERS_MAX} clusters can be looked at.")
+            found = here.cluster(said_of(name, read_file(file_in(directory, name))["said"]))
+            clusters[name] = replace(found, values={**found.values, "IS_ADDED": True})
+        except (ClustersError, FileError, SystemExit) as error:
+            left_out[name] = str(error)
+    return Added(clusters, left_out)

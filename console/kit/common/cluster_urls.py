@@ -1,0 +1,74 @@
+"""Where a cluster's pages hang below the console's own path: the first's at the top, others' below `c/NAME/`.
+
+An address says its cluster in front, so whatever is reversed while the cluster's pages are drawn stays in it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+
+from django.conf import settings
+from django.urls import get_urlconf, include, path, reverse, set_urlconf
+
+from console.kit.common.current_cluster import MAIN, NOBODYS, current_cluster, in_cluster
+
+_FOLDER = "c/"
+
+
+class ClusterUrls:
+    """What Django takes for a module of addresses."""
+
+    def __init__(self, cluster: str):
+        urls = import_module(settings.ROOT_URLCONF)
+        self.urlpatterns = [path(prefix_of(cluster), include(urls.pages))]
+        self.handler400, self.handler403 = urls.handler400, urls.handler403
+        self.handler404, self.handler500 = urls.handler404, urls.handler500
+
+
+@cache
+def urls_of(cluster: str) -> ClusterUrls:
+    """One for each cluster there is, and for NOBODYS: never made of what somebody typed."""
+    return ClusterUrls(cluster)
+
+
+def prefix_of(cluster: str) -> str:
+    """The console's own path and the cluster's, without a slash in front."""
+    return str(settings.PATH_PREFIX) + ("" if cluster == MAIN else f"{_FOLDER}{cluster}/")
+
+
+def address_in(cluster: str, route: str, *arguments: object) -> str:
+    """As `reverse`, in another cluster than the current one."""
+    return reverse(route, urlconf=urls_of(cluster), args=arguments)
+
+
+def split(path: str) -> tuple[str | None, str]:
+    """The name an absolute path gives, whether or not there is such a cluster, and the path without it."""
+    top = f"/{settings.PATH_PREFIX}"
+    below = path.removeprefix(f"{top}{_FOLDER}")
+    if below == path:
+        return None, path
+    name, _, rest = below.partition("/")
+    return name, top + rest
+
+
+def place_of(path: str) -> str:
+    """Where in the current cluster a path leads: `/topics/`, whichever cluster it is."""
+    return "/" + path.removeprefix(f"/{prefix_of(current_cluster())}")
+
+
+def cluster_named(name: str) -> str:
+    """NOBODYS for a name that no further cluster has."""
+    return name if name in settings.CLUSTERS else NOBODYS
+
+
+@contextmanager
+def at_cluster(name: str) -> Iterator[None]:
+    """In the cluster, and with its addresses."""
+    before = get_urlconf()
+    with in_cluster(name):
+        set_urlconf(urls_of(name))
+        try:
+            yield
+        finally:
+            set_urlconf(before)

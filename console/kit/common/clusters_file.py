@@ -1,0 +1,93 @@
+"""The file clusters.toml as settings of each cluster; it ends the program with one sentence if it cannot be."""
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from console.kit.common.current_cluster import MAIN
+from console.kit.common.declared_clusters import Cluster, ClustersError, Said, parse_clusters
+from console.kit.common.owned_files import FileError, read_private_text
+
+#: Makes a setting of what environment variables would say: how they are read for the first cluster.
+Reader = Callable[[Mapping[str, str]], Any]
+_CONNECT = {
+    "BARNABAS_CONNECT": "connect",
+    "BARNABAS_CONNECT_AUTHENTICATION_FILE": "connect_authentication_file",
+    "BARNABAS_CONNECT_CA_FILE": "connect_ca_file",
+}
+_REGISTRY = {
+    "BARNABAS_SCHEMA_REGISTRY_URL": "schema_registry",
+    "BARNABAS_SCHEMA_REGISTRY_USER": "schema_registry_user",
+    "BARNABAS_SCHEMA_REGISTRY_PASSWORD_FILE": "schema_registry_password_file",
+    "BARNABAS_SCHEMA_REGISTRY_CA_FILE": "schema_registry_ca_file",
+}
+#: What `up` calls the cluster that BARNABAS_MIRROR=1 starts beside the first.
+SECOND, SECOND_TITLE, _SECOND_PORT_DISTANCE = "backup", "backup", 200
+
+
+@dataclass(frozen=True)
+class ClustersFile:
+    """Paths in `file` are relative to where it lies. `is_named`: that it is not there is a mistake."""
+
+    file: Path
+    is_named: bool
+    secrets_dir: Path
+    read_connect: Reader
+    read_registry: Reader
+
+    def read(self) -> tuple[Cluster, dict[str, Cluster]]:
+        """The first cluster, and the others by name."""
+        if not self.is_named and not self.file.exists():
+            return Cluster(MAIN, MAIN), {}
+        try:
+            clusters = [self.cluster(each) for each in parse_clusters(read_private_text(self.file))]
+        except FileError as error:
+            sys.exit(str(error))
+        except ClustersError as error:
+            sys.exit(f"{self.file} {error}")
+        by_name = {each.name: each for each in clusters}
+        return by_name.pop(MAIN, Cluster(MAIN, MAIN)), by_name
+
+    def cluster(self, said: Said) -> Cluster:
+        if said.name == MAIN:
+            return Cluster(MAIN, said.title, said.colour)
+        client_config = said.path("client_config", self.file.parent)
+        if client_config:
+            read_private_text(Path(client_config))
+        values = {
+            "BOOTSTRAP_SERVERS": said.texts["bootstrap"],
+            "CLIENT_CONFIG": client_config or str(self.secrets_dir / f"client-{said.name}.properties"),
+            "CLIENT_CONFIG_IS_NAMED": bool(client_config),
+            "ZOOKEEPER": said.texts.get("zookeeper", ""),
+            "ZOOKEEPER_DIGEST_FILE": said.path("zookeeper_digest_file", self.file.parent),
+            "ZOOKEEPER_TLS_FILE": said.path("zookeeper_tls_file", self.file.parent),
+            "ZOOKEEPER_SECRET_FILE": self.secrets_dir / f"zookeeper-super-{said.name}",
+            "CLUSTER_GATEWAY": "console.kit.gateway.connect.kafka_gateway",
+            "ZOOKEEPER_GATEWAY": "console.kit.gateway.connect.kazoo_gateway",
+            "CONNECT": self.read_connect(self._as_environment(said, _CONNECT)),
+            "SCHEMA_REGISTRY": self.read_registry(self._as_environment(said, _REGISTRY)),
+            "MIRROR_CLUSTERS": {},
+            "READ_ONLY": said.is_read_only,
+        }
+        return Cluster(said.name, said.title, said.colour, values)
+
+    def second(self, broker_port: str, zookeeper: str, digest_file: str) -> dict[str, Cluster]:
+        """The one that is started beside the first, in its ensemble; a broker port that is none is told later."""
+        if not broker_port.isdecimal():
+            return {}
+        texts = {
+            "bootstrap": f"127.0.0.1:{int(broker_port) + _SECOND_PORT_DISTANCE}",
+            "zookeeper": f"{zookeeper.rstrip('/')}/{SECOND}",
+            "zookeeper_digest_file": digest_file,
+        }
+        found = {name: value for name, value in texts.items() if value}
+        return {SECOND: self.cluster(Said(SECOND, SECOND_TITLE, "purple", False, found))}
+
+    def _as_environment(self, said: Said, names: Mapping[str, str]) -> dict[str, str]:
+        found = {}
+        for name, key in names.items():
+            is_file = name.endswith("_FILE")
+            found[name] = said.path(key, self.file.parent) if is_file else said.texts.get(key, "")
+        return {name: value for name, value in found.items() if value}

@@ -1,0 +1,109 @@
+"""One database for each cluster, behind one set of accounts: which rows lie where, and transactions of the right one.
+
+The first cluster's rows lie in the console's own database, so who has one cluster has one database. A row of one
+database points at none of another.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from console.kit.common.current_cluster import MAIN, current_cluster
+
+#: Apps whose rows are the console's: people, logins and rights, and what was done, whichever cluster it was done to.
+OF_CONSOLE = frozenset({"auth", "contenttypes", "sessions", "access", "audit", "tables"})
+#: Apps whose rows are a cluster's; each cluster has tables of its own. Processes, and operations on them, are those of
+#: the first, so that elsewhere their tables stay empty.
+OF_CLUSTER = frozenset(
+    {
+        *("alerts", "brokers", "changes", "charts", "clusters", "completeness", "connectors", "consumers", "contents"),
+        *("credentials", "departures", "drill", "healing", "history", "mirrors", "notes", "past", "placement"),
+        *("plans", "probe", "processes", "protections", "quotas", "retention"),
+        *("rolling", "staged", "streams", "topics", "zookeeper"),
+    }
+)
+_ALIAS = "cluster-"
+
+
+def alias_of(cluster: str) -> str:
+    return DEFAULT_DB_ALIAS if cluster == MAIN else f"{_ALIAS}{cluster}"
+
+
+def cluster_of(alias: str) -> str:
+    return MAIN if alias == DEFAULT_DB_ALIAS else alias.removeprefix(_ALIAS)
+
+
+def database_of(cluster: str, of_console: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+    """The settings of a further cluster's database: like the console's, in a file or a schema of its own."""
+    found = deepcopy(dict(of_console))
+    if found["ENGINE"] == "django.db.backends.sqlite3":
+        return found | {"NAME": f"file:{quote(str(file_of(directory, cluster)))}?mode=rw"}
+    options = found.get("OPTIONS", {})
+    path = f"-c search_path={schema_of(cluster)}"
+    return found | {"OPTIONS": options | {"options": f"{options.get('options', '')} {path}".strip()}}
+
+
+def file_of(directory: Path, cluster: str) -> Path:
+    """In SQLite."""
+    return directory / f"{cluster}.sqlite3"
+
+
+def schema_of(cluster: str) -> str:
+    """In PostgreSQL."""
+    return "barnabas_" + cluster.replace("-", "_")
+
+
+def cluster_database() -> str:
+    """The alias of the current cluster's database."""
+    return alias_of(current_cluster())
+
+
+def cluster_connection() -> BaseDatabaseWrapper:
+    return connections[cluster_database()]
+
+
+@contextmanager
+def cluster_atomic() -> Iterator[None]:
+    """A transaction of the current cluster's database; also a decorator, with parentheses.
+
+    An audit row within is kept first where it lies in another database: no change is without its row.
+    """
+    with transaction.atomic(using=cluster_database()):
+        yield
+
+
+def on_cluster_commit(do: Callable[[], object]) -> None:
+    """When the transaction of the current cluster's database commits; at once outside of one."""
+    transaction.on_commit(do, using=cluster_database())
+
+
+class ClusterRouter:
+    """Django's database router. An app that is in neither list is nobody's: that is an error, not a default."""
+
+    def db_for_read(self, model: Any, **hints: Any) -> str:
+        return _database_of(model._meta.app_label, hints.get("instance"))
+
+    db_for_write = db_for_read
+
+    def allow_relation(self, one: Any, other: Any, **_hints: Any) -> bool | None:
+        """A row of a cluster may name an account, without a constraint; otherwise as Django decides."""
+        apps = {one._meta.app_label, other._meta.app_label}
+        return True if apps & OF_CONSOLE and apps & OF_CLUSTER else None
+
+    def allow_migrate(self, db: str, app_label: str, **_hints: Any) -> bool:
+        return db == DEFAULT_DB_ALIAS or app_label in OF_CLUSTER
+
+
+def _database_of(app_label: str, instance: Any) -> str:
+    if app_label in OF_CONSOLE:
+        return DEFAULT_DB_ALIAS
+    if app_label not in OF_CLUSTER:
+        raise LookupError(f"Whose the rows of {app_label} are is not said in console/kit/common/databases.py.")
+    kept_in = instance._state.db if instance is not None and instance._meta.app_label in OF_CLUSTER else None
+    return kept_in or cluster_database()

@@ -1,0 +1,218 @@
+"""Numbers and moments as an operator reads them."""
+
+from datetime import datetime
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from console.kit.common.clock import now_ms, utc
+
+register = template.Library()
+
+#: What stands where nothing is known.
+UNKNOWN = "–"
+NARROW_NO_BREAK_SPACE = "\u202f"
+
+
+@register.filter
+def grouped(value: int | None) -> str:
+    """1234567 → 1 234 567, with narrow no-break spaces."""
+    return UNKNOWN if value is None else f"{value:,}".replace(",", NARROW_NO_BREAK_SPACE)
+
+
+@register.filter
+def rate(value: float | None) -> str:
+    """Records per second: whole numbers from ten on, one decimal below, so that a trickle is seen."""
+    if value is None:
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    return grouped(round(value)) if value >= 10 else f"{value:.1f}"
+
+
+@register.filter
+def size(count: int | None) -> str:
+    """Bytes in the largest unit that leaves a whole part, three figures: 0 B, 999 B, 1.23 KB, 45.6 MB."""
+    if count is None:
+        return UNKNOWN
+    value, unit = float(count), "B"
+    for larger in ("KB", "MB", "GB", "TB", "PB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    figures = f"{count}" if unit == "B" else f"{value:.3g}" if value < 999.5 else f"{value:.0f}"
+    return f"{figures}{NARROW_NO_BREAK_SPACE}{unit}"
+
+
+@register.filter
+def byte_size(per_second: float | None) -> str:
+    """Bytes per second, as `size`."""
+    return size(None if per_second is None else round(per_second))
+
+
+@register.filter
+def milliseconds(value: float | None) -> str:
+    """A short time in its own unit, two figures and more: 340 µs, 1.2 ms, 45 ms, 1.3 s."""
+    if value is None:
+        return UNKNOWN
+    for limit, factor, unit in ((1, 1_000, "µs"), (1_000, 1, "ms")):
+        if value < limit:
+            return f"{_short(value * factor)}{NARROW_NO_BREAK_SPACE}{unit}"
+    return f"{_short(value / 1_000)}{NARROW_NO_BREAK_SPACE}s"
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}" if 0 < value < 10 else f"{value:.0f}"
+
+
+@register.filter
+def share(value: float | None) -> str:
+    """Of what was tried, 0 to 1, as percent: 100 % only if nothing failed; 99.98 %, 97.1 %."""
+    if value is None:
+        return UNKNOWN
+    percent = 100 * value
+    text = "100" if value >= 1 else f"{min(percent, 99.99):.2f}" if percent >= 99 else f"{percent:.1f}"
+    return f"{text}{NARROW_NO_BREAK_SPACE}%"
+
+
+#: What Java writes for the largest number, which stands for no limit.
+_LARGEST = (2**63 - 1, 2**31 - 1)
+
+
+@register.filter
+def signed_size(count: int) -> str:
+    """Bytes that come or go: +1.2 MB, −3 KB, 0 B."""
+    return f"{'+' if count > 0 else '−' if count < 0 else ''}{size(abs(count))}"
+
+
+@register.filter
+def limit_in_words(setting) -> str:
+    """`(7 d)` behind 604800000 of a setting in ms, `(1.5 GB)` behind one in bytes, `(no limit)` behind the largest
+    number and a retention of -1; nothing behind other settings."""
+    text = setting.value or ""
+    if not text.removeprefix("-").isdecimal():
+        return ""
+    number = int(text)
+    if number in _LARGEST or (number == -1 and "retention" in setting.name):
+        return "(no limit)"
+    if setting.name.endswith("bytes"):
+        return f"({size(number)})" if number >= 1_000 else ""
+    if not setting.name.endswith(".ms"):
+        return ""
+    for unit_ms, unit in ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")):
+        if number >= unit_ms:
+            return f"({number / unit_ms:.3g} {unit})"
+    return ""
+
+
+@register.filter
+def duration(value_ms: int | None) -> str:
+    """A span of time in its two largest units: 800 ms, 12 s, 4 min 10 s, 2 h 5 min, 3 d 4 h."""
+    if value_ms is None:
+        return UNKNOWN
+    if value_ms < 1_000:
+        return f"{value_ms}{NARROW_NO_BREAK_SPACE}ms" if value_ms else "0"
+    seconds = value_ms // 1_000
+    for size_s, unit, rest_s, rest_unit in (
+        (86_400, "d", 3_600, "h"),
+        (3_600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
+        if seconds >= size_s:
+            rest = seconds % size_s // rest_s
+            more = f" {rest}{NARROW_NO_BREAK_SPACE}{rest_unit}" if rest and seconds < 100 * size_s else ""
+            return f"{seconds // size_s}{NARROW_NO_BREAK_SPACE}{unit}{more}"
+    return f"{seconds}{NARROW_NO_BREAK_SPACE}s"
+
+
+@register.filter
+def age(at_ms: int) -> str:
+    """How old data of the moment `at_ms` is now; the page's script keeps counting from there."""
+    return f"{max(0, (now_ms() - at_ms) // 1000)} s old" if at_ms else "no data yet"
+
+
+@register.filter
+def moment(at: int | datetime) -> SafeString | str:
+    """A moment in UTC, the one zone of all pages. Takes ms since the epoch or a datetime."""
+    if not at:
+        return UNKNOWN
+    when = at if isinstance(at, datetime) else utc(at)
+    if when is None:
+        return _beyond(at)
+    return format_html('<time datetime="{}">{}</time>', when.isoformat(), when.strftime("%Y-%m-%d %H:%M:%S UTC"))
+
+
+def _beyond(at_ms: int | datetime) -> str:
+    return f"{at_ms} ms since 1970"
+
+
+@register.filter
+def minute(at: datetime) -> str:
+    """As `moment`, where no element can stand, or seconds are too much."""
+    return f"{at:%Y-%m-%d %H:%M UTC}"
+
+
+@register.filter
+def day(at_ms: int) -> str:
+    """In UTC."""
+    return _written(at_ms, "%Y-%m-%d")
+
+
+def _written(at_ms: int, form: str) -> str:
+    when = utc(at_ms)
+    return _beyond(at_ms) if when is None else when.strftime(form)
+
+
+@register.filter
+def hour(at_ms: int) -> str:
+    """In UTC: the hour that begins then."""
+    return _written(at_ms, "%Y-%m-%d %H:%M UTC")
+
+
+@register.filter
+def short_moment(at_ms: int) -> SafeString | str:
+    """As `moment`, for a narrow column: the time of day, or the day if it is not today (in UTC)."""
+    if not at_ms:
+        return UNKNOWN
+    when = utc(at_ms)
+    if when is None:
+        return _beyond(at_ms)
+    text = when.strftime("%H:%M:%S UTC" if day(at_ms) == day(now_ms()) else "%Y-%m-%d")
+    return format_html('<time datetime="{}">{}</time>', when.isoformat(), text)
+
+
+@register.filter
+def utc_time(at_ms: int) -> str:
+    """For the tip over a chart, where no element can stand."""
+    return _written(at_ms, "%H:%M UTC")
+
+
+@register.filter
+def utc_minute(at_ms: int) -> str:
+    """As `utc_time`, of any day."""
+    return _written(at_ms, "%Y-%m-%d %H:%M UTC")
+
+
+@register.filter
+def facts(values: dict[str, object]) -> str:
+    """A small dictionary on one line: `partition_count 3, replication_factor 1`."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+#: Values that a row shows at once; what has more of them, or longer ones, is folded.
+FACTS_SHOWN = 6
+FACTS_LENGTH_SHOWN = 300
+
+
+@register.filter
+def is_long(values: dict[str, object]) -> bool:
+    """True if `facts` would fill more of a row than a person reads in passing."""
+    return len(values) > FACTS_SHOWN or len(facts(values)) > FACTS_LENGTH_SHOWN
+
+
+@register.filter
+def first_fact(values: dict[str, object]) -> str:
+    """The first of `facts`, cut to a line."""
+    text = facts(dict(list(values.items())[:1]))
+    return text if len(text) <= FACTS_LENGTH_SHOWN // 3 else f"{text[: FACTS_LENGTH_SHOWN // 3]}…"

@@ -1,0 +1,79 @@
+"""A client configuration as a form says it, in the words of Kafka's client properties."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from broker.client.security.connecting import secured
+from broker.client.security.errors import ClientConfigError
+from broker.client.security.file import client_properties
+from broker.client.security.librdkafka import librdkafka_settings
+from broker.client.security.properties import PROTOCOLS, SCRAM_MECHANISMS, ClientSecurity, read_security
+from console.kit.gateway.errors import UNUSABLE, ClientRefusedError
+
+MECHANISMS = ("PLAIN", *SCRAM_MECHANISMS)
+__all__ = ["MECHANISMS", "PROTOCOLS", "Login", "properties_of", "security_of"]
+_MODULES = {"PLAIN": "plain.PlainLoginModule"} | dict.fromkeys(SCRAM_MECHANISMS, "scram.ScramLoginModule")
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "", "\t": "\\t"}
+
+
+@dataclass(frozen=True, repr=False)
+class Login:
+    """How one comes in: PEM texts of the authorities, and of the console's own certificate and key."""
+
+    protocol: str = "PLAINTEXT"
+    mechanism: str = "SCRAM-SHA-256"
+    username: str = ""
+    password: str = ""
+    authorities: str = ""
+    certificate: str = ""
+    key: str = ""
+
+
+def properties_of(login: Login) -> str:
+    """The text of a file that holds secrets; empty for a connection in plain text."""
+    return "".join(f"{name}={_escaped(value)}\n" for name, value in _pairs(login).items())
+
+
+def security_of(text: str) -> ClientSecurity:
+    """What a client makes of such a text, tried as far as it can be without a broker. Raises ClientRefusedError."""
+    try:
+        security = read_security(client_properties(text))
+        librdkafka_settings(security)
+        if security.tls is not None:
+            secured(security)
+    except ClientConfigError as error:
+        raise ClientRefusedError(f"{UNUSABLE} {error}.") from None
+    return security
+
+
+def _pairs(login: Login) -> Mapping[str, str]:
+    if login.protocol == "PLAINTEXT":
+        return {}
+    found = {"security.protocol": login.protocol}
+    if login.protocol.startswith("SASL"):
+        named = f"username={_quoted(login.username)} password={_quoted(login.password)}"
+        module = f"org.apache.kafka.common.security.{_MODULES[login.mechanism]} required {named};"
+        found |= {"sasl.mechanism": login.mechanism, "sasl.jaas.config": module}
+    if login.protocol.endswith("SSL"):
+        if login.authorities:
+            found |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": login.authorities}
+        if login.certificate:
+            found |= {
+                "ssl.keystore.type": "PEM",
+                "ssl.keystore.certificate.chain": login.certificate,
+                "ssl.keystore.key": login.key,
+            }
+    return found
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _escaped(text: str) -> str:
+    """On one line, whatever a reader takes for the end of a line."""
+    return "".join(_ESCAPES.get(letter, _by_number(letter)) for letter in text)
+
+
+def _by_number(letter: str) -> str:
+    return letter if letter.isprintable() or ord(letter) > 0xFFFF else f"\\u{ord(letter):04x}"

@@ -1,0 +1,375 @@
+"""A real cluster, asked by confluent-kafka's admin client as any operator's tool would ask.
+
+Metadata gives brokers, leaders and ISR, and any live broker answers it; offsets are asked of each leader on its own, so
+a dead broker costs its own partitions only. Topic ids and racks come from the describe calls, which go to
+the controller; they do not change while a topic or broker lives, so they are asked for once.
+"""
+
+import logging
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from itertools import islice
+
+from confluent_kafka import (
+    ElectionType,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+    Uuid,
+)
+from confluent_kafka.admin import (
+    BrokerMetadata,
+    ClusterMetadata,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    OffsetSpec,
+    TopicMetadata,
+)
+
+from console.kit.gateway.acls import KafkaAcls
+from console.kit.gateway.at_once import Address
+from console.kit.gateway.batches import ask_batches
+from console.kit.gateway.brokers import KafkaBrokers
+from console.kit.gateway.client import NO_TOPIC, ClusterClient
+from console.kit.gateway.credentials import KafkaCredentials
+from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
+from console.kit.gateway.group_views import TopicPartition as Place
+from console.kit.gateway.groups import KafkaGroups
+from console.kit.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
+from console.kit.gateway.log_bounds import BoundsLook, LogBounds
+from console.kit.gateway.membership import ConsoleMembership
+from console.kit.gateway.moves import KafkaMoves
+from console.kit.gateway.producers import KafkaProducers
+from console.kit.gateway.quotas import KafkaQuotas
+from console.kit.gateway.record_deletion import ask_to_delete
+from console.kit.gateway.record_views import BatchView, Headers, OffsetSpan, RecordStream
+from console.kit.gateway.records import KafkaRecordStream, produce
+from console.kit.gateway.retention import ask_outlook, ask_retention, ask_segments
+from console.kit.gateway.retention_views import CommittedView, PartitionRetention, RetentionView, SettingView
+from console.kit.gateway.seen_topics import SeenTopics
+from console.kit.gateway.topic_settings import TopicAdministration, own_settings
+from console.kit.gateway.topic_watch import TopicWatch, WatchedSettings
+
+logger = logging.getLogger(__name__)
+
+REQUEST_TIMEOUT_SECONDS = 2.0
+#: Creating a topic with many partitions is the slowest thing asked.
+CHANGE_TIMEOUT_SECONDS = 10.0
+PARTITIONS_PER_OFFSET_REQUEST = 1_000
+TOPICS_PER_DESCRIBE_REQUEST = 200
+#: Likewise for topic ids, which the library asks of the controller: there may be none for a moment.
+IDENTIFY_PAUSE_SECONDS = 10.0
+
+
+class KafkaGateway:
+    """One cluster. Threads may share it."""
+
+    def __init__(
+        self,
+        client: ClusterClient,
+        membership: ConsoleMembership,
+        request_timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
+    ):
+        self._client = client
+        self._membership = membership
+        self._timeout = request_timeout_seconds
+        self._addresses: set[tuple[int, str, int]] = set()
+        self._racks: dict[int, str] = {}
+        self._identities: dict[str, tuple[str, bool]] = {}
+        self._identify_after = 0.0
+        self._bounds = BoundsLook(client, request_timeout_seconds)
+        self._administration = TopicAdministration(client.admin, self._wait, request_timeout_seconds)
+        self._watch, self._seen = TopicWatch(self._ask_watched), SeenTopics()
+        self.brokers = KafkaBrokers(client, self._broker_addresses, membership, request_timeout_seconds)
+        self.groups = KafkaGroups(client, self._wait, self._broker_addresses, request_timeout_seconds)
+        self.moves = KafkaMoves(client, self.brokers, self._administration, request_timeout_seconds)
+        self.producers = KafkaProducers(client, membership, request_timeout_seconds)
+        self.credentials = KafkaCredentials(client)
+        self.quotas = KafkaQuotas(client)
+        self.acls = KafkaAcls(client, self.brokers, membership)
+
+    def describe_cluster(self) -> ClusterView:
+        metadata = self._metadata(topic=NO_TOPIC)
+        self._learn_racks(metadata)
+        brokers = (
+            BrokerView(broker.id, broker.host, broker.port, self._racks.get(broker.id, ""))
+            for broker in metadata.brokers.values()
+        )
+        return ClusterView(
+            cluster_id=metadata.cluster_id or "",
+            controller_id=_known(metadata.controller_id),
+            brokers=tuple(sorted(brokers, key=lambda broker: broker.id)),
+        )
+
+    def describe_topics(self) -> list[TopicView]:
+        metadata = self._metadata()
+        topics = {name: topic for name, topic in metadata.topics.items() if topic.error is None}
+        self._learn_identities(topics)
+        bounds = self._bounds.look(_led(topics.values(), metadata.brokers))
+        watched = self._watch.look(topics)
+        views = (self._view(topics[name], bounds, watched.get(name)) for name in sorted(topics))
+        return [self._seen.as_seen(view) for view in views]
+
+    def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        wanted = [TopicPartition(topic, partition) for topic, partition in partitions]
+        # confluent-kafka 2.16 fails on the timeouts it documents here; the wait below is ours.
+        future = self._client.admin().elect_leaders(ElectionType.PREFERRED, wanted)
+        answers = self._wait(future, CHANGE_TIMEOUT_SECONDS)
+        return {
+            (each.topic, each.partition): str(error_from_kafka(refused))
+            for each, refused in answers.items()
+            if refused is not None and refused.code() != KafkaError.ELECTION_NOT_NEEDED
+        }
+
+    def create_topic(
+        self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
+    ) -> None:
+        topic = NewTopic(name, partition_count, replication_factor, config=configs or {})
+        futures = self._client.admin().create_topics(
+            [topic], operation_timeout=CHANGE_TIMEOUT_SECONDS, request_timeout=CHANGE_TIMEOUT_SECONDS
+        )
+        self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
+
+    def add_partitions(self, name: str, partition_count: int) -> None:
+        futures = self._client.admin().create_partitions(
+            [NewPartitions(name, partition_count)],
+            operation_timeout=CHANGE_TIMEOUT_SECONDS,
+            request_timeout=CHANGE_TIMEOUT_SECONDS,
+        )
+        self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
+
+    def delete_topic(self, name: str) -> None:
+        futures = self._client.admin().delete_topics(
+            [name], operation_timeout=CHANGE_TIMEOUT_SECONDS, request_timeout=CHANGE_TIMEOUT_SECONDS
+        )
+        self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
+        self._identities.pop(name, None)
+
+    def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
+        return ask_retention(self._client, topic, changes, self._membership, self._timeout)
+
+    def retention_outlook(self, topics: Collection[str]) -> Mapping[str, RetentionView]:
+        return ask_outlook(self._client, topics, self._membership, self._timeout)
+
+    def segments_of(self, topic: str, partition: int) -> PartitionRetention:
+        return ask_segments(self._client, topic, partition, self._membership, self._timeout)
+
+    def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        # The first record that is not older than time itself.
+        return self._times(places, OffsetSpec.for_timestamp(0))
+
+    def newest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        return self._times(places, OffsetSpec.max_timestamp())
+
+    def _times(self, places: Collection[tuple[str, int]], spec: OffsetSpec) -> dict[tuple[str, int], int | None]:
+        found: dict[tuple[str, int], int | None] = {}
+        for names in _batches(iter(places), PARTITIONS_PER_OFFSET_REQUEST):
+            for partition, future in self._ask_offsets(names, spec).items():
+                try:
+                    answer = self._wait(future, self._timeout)
+                    found[partition.topic, partition.partition] = _known(answer.timestamp)
+                except GatewayError as error:
+                    logger.debug("no time of a record of %s-%s: %s", partition.topic, partition.partition, error)
+        return found
+
+    def delete_records(self, topic: str, before: Mapping[int, int]) -> dict[int, str]:
+        return ask_to_delete(self._client, topic, before, CHANGE_TIMEOUT_SECONDS)
+
+    def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
+        return self._administration.settings(topic)
+
+    def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
+        self._administration.change(topic, changes)
+
+    def committed_offsets(self, topic: str) -> CommittedView:
+        groups = self.groups.describe()
+        silent = {broker_id for broker_id, _, _ in self._broker_addresses()} - groups.answered
+        return CommittedView(groups.committed_in(topic), len(silent))
+
+    def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
+        leaders = self._leaders(topic)
+        level = IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED
+        first = self._ask_offsets([(topic, each) for each in leaders], OffsetSpec.earliest())
+        following = self._ask_offsets([(topic, each) for each in leaders], OffsetSpec.latest(), level)
+        firsts, nexts = self._answers_of(first), self._answers_of(following)
+        return {each: OffsetSpan(firsts[each], nexts[each]) for each in sorted(firsts.keys() & nexts.keys())}
+
+    def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
+        answers = self._answers_of(
+            self._ask_offsets([(topic, each) for each in partitions], OffsetSpec.for_timestamp(at_ms))
+        )
+        return {partition: _known(offset) for partition, offset in answers.items()}
+
+    def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
+        return KafkaRecordStream(self._client, topic, starts, committed_only)
+
+    def batches_at(self, topic: str, starts: Mapping[int, int]) -> list[BatchView]:
+        return ask_batches(self._client, topic, starts, self._timeout)
+
+    def produce_record(
+        self, topic: str, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers = ()
+    ) -> tuple[int, int]:
+        return produce(self._client, topic, partition, key, value, headers)
+
+    def close(self) -> None:
+        """The admin client closes its connections when it is collected."""
+        self._identities.clear()
+        self.groups.close()
+
+    def _broker_addresses(self) -> list[tuple[int, str, int]]:
+        metadata = self._metadata(topic=NO_TOPIC)
+        return [(broker.id, broker.host, broker.port) for broker in metadata.brokers.values()]
+
+    def _metadata(self, topic: str | None = None) -> ClusterMetadata:
+        """Answered by any live broker, also while there is no controller."""
+        try:
+            return self._client.metadata(topic, self._timeout)
+        except KafkaException as error:
+            raise self._why_not(error_from_kafka(error.args[0])) from error
+
+    def _why_not(self, error: GatewayError) -> GatewayError:
+        """Said better if it is that the cluster does not let us in."""
+        is_silence = isinstance(error, ClusterUnreachableError)
+        return (is_silence and self._client.why_refused(self._timeout)) or error
+
+    def _learn_racks(self, metadata: ClusterMetadata) -> None:
+        """Metadata does not carry the rack, the describe call does: asked when the set of brokers has changed."""
+        addresses = {(broker.id, broker.host, broker.port) for broker in metadata.brokers.values()}
+        if addresses == self._addresses:
+            return
+        self._addresses = addresses
+        try:
+            described = self._wait(self._client.admin().describe_cluster(request_timeout=self._timeout), self._timeout)
+        except GatewayError as error:
+            logger.debug("racks not learned: %s", error)
+        else:
+            self._racks.update({node.id: node.rack or "" for node in described.nodes})
+
+    def _learn_identities(self, topics: dict[str, TopicMetadata]) -> None:
+        """Ask for the id of topics not seen before. A cluster that cannot say leaves them empty; that is no error."""
+        for gone in self._identities.keys() - topics.keys():
+            self._identities.pop(gone, None)
+        if time.monotonic() < self._identify_after:
+            return
+        unknown = iter(sorted(topics.keys() - self._identities.keys()))
+        for names in _batches(unknown, TOPICS_PER_DESCRIBE_REQUEST):
+            futures = self._client.admin().describe_topics(TopicCollection(names), request_timeout=self._timeout)
+            for name, future in futures.items():
+                try:
+                    described = self._wait(future, self._timeout)
+                except GatewayError as error:
+                    logger.debug("topic %s not described: %s", name, error)
+                    self._identify_after = time.monotonic() + IDENTIFY_PAUSE_SECONDS
+                else:
+                    self._identities[name] = (_topic_id(described.topic_id), bool(described.is_internal))
+
+    def _ask_offsets(
+        self,
+        names: list[tuple[str, int]],
+        spec: OffsetSpec,
+        level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> dict[TopicPartition, Future]:
+        wanted = {TopicPartition(topic, partition): spec for topic, partition in names}
+        if not wanted:
+            return {}
+        return self._client.admin().list_offsets(wanted, isolation_level=level, request_timeout=self._timeout)
+
+    def _leaders(self, topic: str) -> list[int]:
+        """Partitions of `topic` that have a leader now. Raises GatewayError for a topic nobody knows."""
+        known = self._metadata(topic=topic).topics[topic]
+        if known.error is not None:
+            raise error_from_kafka(known.error)
+        return sorted(each.id for each in known.partitions.values() if each.leader >= 0)
+
+    def _answers_of(self, futures: dict[TopicPartition, Future]) -> dict[int, int]:
+        """The offsets of one topic that were answered, by partition."""
+        answers = {}
+        for partition, future in futures.items():
+            try:
+                answers[partition.partition] = self._wait(future, self._timeout).offset
+            except GatewayError as error:
+                logger.debug("no offset of %s-%s: %s", partition.topic, partition.partition, error)
+        return answers
+
+    def _ask_watched(self, names: list[str]) -> dict[str, WatchedSettings]:
+        resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in names]
+        answers = {}
+        for resource, future in self._client.admin().describe_configs(resources, request_timeout=self._timeout).items():
+            try:
+                found = self._wait(future, self._timeout)
+                answers[resource.name] = WatchedSettings(
+                    int(found["min.insync.replicas"].value),
+                    int(found["retention.ms"].value),
+                    found["cleanup.policy"].value,
+                    own_settings(found.values()),
+                )
+            except (GatewayError, KeyError, TypeError, ValueError) as error:
+                logger.debug("no settings of %s: %s", resource.name, error)
+        return answers
+
+    def _view(
+        self, topic: TopicMetadata, bounds: Mapping[Place, LogBounds], watched: WatchedSettings | None
+    ) -> TopicView:
+        topic_id, is_internal = self._identities.get(topic.topic, ("", False))
+        is_internal = is_internal or topic.topic in INTERNAL_TOPICS
+        partitions = []
+        for partition in sorted(topic.partitions.values(), key=lambda each: each.id):
+            found = bounds.get((topic.topic, partition.id))
+            partitions.append(
+                PartitionView(
+                    partition=partition.id,
+                    leader=partition.leader if partition.leader >= 0 else None,
+                    replicas=tuple(partition.replicas),
+                    isr=tuple(sorted(partition.isrs)),
+                    leader_epoch=_known(found and found.leader_epoch),
+                    first_offset=_known(found and found.first_offset),
+                    next_offset=_known(found and found.next_offset),
+                )
+            )
+        if watched is None:
+            return TopicView(topic.topic, topic_id, is_internal, tuple(partitions))
+        settings = (watched.min_insync_replicas, watched.retention_ms, watched.cleanup_policy, watched.own)
+        return TopicView(topic.topic, topic_id, is_internal, tuple(partitions), *settings)
+
+    @staticmethod
+    def _wait(future: Future, timeout_seconds: float):
+        """The answer; the library's own timeout fires first, ours is for an answer that never comes."""
+        try:
+            return future.result(timeout_seconds + 0.5)
+        except FutureTimeoutError as error:
+            raise ClusterUnreachableError("No broker answered in time.") from error
+        except KafkaException as error:
+            raise error_from_kafka(error.args[0]) from error
+
+
+def _led(topics: Iterable[TopicMetadata], brokers: Mapping[int, BrokerMetadata]) -> dict[Address, list[Place]]:
+    """By the address of its leader, each partition that a live broker leads."""
+    addresses = {broker.id: (broker.host, broker.port) for broker in brokers.values()}
+    led: dict[Address, list[Place]] = {}
+    for topic in topics:
+        for partition in topic.partitions.values():
+            if partition.leader in addresses:
+                led.setdefault(addresses[partition.leader], []).append((topic.topic, partition.id))
+    return led
+
+
+def _known(value: int | None) -> int | None:
+    """Kafka writes -1 where a number is not known."""
+    return None if value is None or value < 0 else value
+
+
+def _topic_id(uuid: Uuid | None) -> str:
+    """As Kafka's tools write it; the zero id means that the cluster gives none."""
+    if uuid is None or not (uuid.get_most_significant_bits() or uuid.get_least_significant_bits()):
+        return ""
+    return str(uuid)
+
+
+def _batches(items: Iterator, size: int) -> Iterator[list]:
+    while batch := list(islice(items, size)):
+        yield batch

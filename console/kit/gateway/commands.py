@@ -1,0 +1,41 @@
+"""A change as a command line, made of the command's own declaration: none is shown that would be refused."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from broker.cli.commands import load
+from broker.cli.frame.declaration import Command, command_line
+from console.kit.gateway.connect import client_config_in_use
+
+_CONFIG_OPTIONS = ("command-config", "admin.config")
+
+
+def shell_command(name: str, bootstrap_servers: str, options: Mapping[str, object], subcommand: str = "") -> str:
+    """`name` with its options, values quoted; a flag is True, and one that is False or None is left out.
+
+    With a `subcommand` they are its options. KeyError for a command or an option that does not exist. Its name ends as
+    in Kafka's own bin/.
+    """
+    command = load(name)
+    given = {option: value for option, value in options.items() if value is not None and value is not False}
+    connection = {"bootstrap-server": bootstrap_servers, **_client_config(command)}
+    line = command_line(command, connection if subcommand else {**connection, **given})
+    if subcommand:
+        line = f"{line} {command_line({each.name: each for each in command.subcommands}[subcommand], given)}"
+    return f"{name}.sh{line.removeprefix(name)}"
+
+
+def _client_config(command: Command) -> dict[str, str]:
+    """The console's own, by its path: who may read it, may do what the line says."""
+    options = (command.option(name) for name in _CONFIG_OPTIONS)
+    option = next((each for each in options if each is not None), None)
+    path = client_config_in_use()
+    return {option.name: _short(path)} if option and path else {}
+
+
+def _short(path: str) -> str:
+    """As one who stands where the product was started would type it."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return path

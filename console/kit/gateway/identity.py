@@ -1,0 +1,50 @@
+"""Whether the cluster that answers is the one the console's rows are about: by its cluster.id, which no other has.
+
+A name stands for one cluster. Behind the same name and addresses there may be another one day: built anew, or added
+after the first was removed. Rows, moves and deletions of the one are never shown of, or carried out on, the other.
+"""
+
+from collections.abc import Callable
+
+from console.kit.common.current_cluster import current_cluster
+from console.kit.gateway.errors import OTHER, OtherClusterError
+
+Memory = Callable[[], str]
+
+_memories: list[Memory] = []
+
+
+def set_memory(memory: Memory) -> None:
+    """`memory` knows the cluster.id that the rows of the current cluster were filled from; empty: of none so far."""
+    _memories[:] = [memory]
+
+
+def remembered() -> str:
+    return _memories[0]() if _memories else ""
+
+
+def refuse_other(known: str, told: str) -> None:
+    """Raises OtherClusterError. A cluster of which no id was ever known is compared with nothing.
+
+    Once it was, one that tells none is another, too: no cluster forgets its id.
+    """
+    if not known or told == known:
+        return
+    what = f"its id is {told}" if told else "it tells no id"
+    raise OtherClusterError(
+        f"{OTHER} {what}, and what is kept here is of {known}. Nothing is asked of it or done to it. Point the console "
+        f"at {known} again, or add this one by another name, or have everything that is kept of the old one deleted "
+        f"and start afresh, on the page Clusters or by: python -m console start_afresh {current_cluster()}"
+    )
+
+
+def refuse_of_other(what: str, known: str, told: str) -> None:
+    """Raises OtherClusterError for what stands beside a cluster, is asked by an address of its own, and is another's.
+
+    Who tells no cluster is compared with nothing: of schema registries not every kind does.
+    """
+    if known and told and told != known:
+        raise OtherClusterError(
+            f"{what} belongs to another cluster, {told}; this one is {known}. Nothing is shown of it or done to it. "
+            "Correct its address in what the console is told of this cluster."
+        )

@@ -1,0 +1,91 @@
+"""Every channel-group name, in one place: what a page subscribes to and what the collector pushes to.
+
+Names are those of one cluster; the channel layer is shared by all of them, so there each is known by its cluster too.
+"""
+
+import hashlib
+
+from console.kit.common.current_cluster import current_cluster, is_main
+
+#: The age of the data and whether the collector lives: every page listens.
+HEARTBEAT = "heartbeat"
+CLUSTER_OVERVIEW = "cluster.overview"
+BROKERS = "brokers"
+#: The lists of topics, told that the deletion of some was planned, or called off.
+TOPICS = "topics"
+PLACEMENT = "placement"
+ZOOKEEPER = "zookeeper"
+RETENTION = "retention"
+HISTORY = "history"
+ACLS = "acls"
+#: Which rows are others now: each web process listens once, for all its pages.
+CHANGES = "changes"
+STREAMS = "streams"
+#: Every page of charts, told that there are new points.
+CHARTS = "charts"
+#: The probe's page, told that there is a new minute, or that something is another way now.
+PROBE = "probe"
+#: The mirrors' page, told that a mirror has said something else.
+MIRRORS = "mirrors"
+#: The message audit's pages, told that a topic was judged otherwise.
+COMPLETENESS = "completeness"
+ALERTS = "alerts"
+#: The page of the console's own requests, told again and again that there are new figures.
+FOOTPRINT = "footprint"
+#: The pages of self-healing, told that the queue is another.
+HEALING = "healing"
+#: Every page of who may decide about changes, told that another waits or does no more; and the pages that list them.
+WAITING_CHANGES = "changes.waiting"
+CHANGES_OF_RULES = "changes.list"
+#: The lists of Kafka's users and of quotas, told that somebody changed them here.
+CREDENTIALS = "credentials"
+QUOTAS = "quotas"
+#: Pages of connectors, told that somebody changed one here.
+CONNECTORS = "connectors"
+#: Pages of schemas, told again and again which state of the registry is the newest.
+SCHEMAS = "schemas"
+
+
+#: The page of all clusters, told that one of them reads otherwise.
+FLEET = "fleet"
+_OF_PERSON = "person."
+
+
+def on_layer(group: str) -> str:
+    """What the channel layer calls `group` of the current cluster; a person, and all clusters, are the same in each."""
+    return group if is_main() or group == FLEET or group.startswith(_OF_PERSON) else f"c.{current_cluster()}.{group}"
+
+
+def topic(name: str) -> str:
+    """The page of one topic. A group name is limited to 100 characters, a topic name to 249: so a digest."""
+    return f"topic.{hashlib.sha256(name.encode()).hexdigest()[:40]}"
+
+
+def broker(broker_id: int) -> str:
+    """The pages of one broker."""
+    return f"broker.{broker_id}"
+
+
+def person(user_id: int) -> str:
+    """Every socket of one person: told when the person's rights or logins changed."""
+    return f"{_OF_PERSON}{user_id}"
+
+
+def stream(name: str) -> str:
+    """The page of one stream job: what its driver says of itself."""
+    return f"stream.{name}"
+
+
+def processes(can_operate: bool) -> str:
+    """The processes page, once with buttons and once without: what is pushed differs by right."""
+    return "processes.operate" if can_operate else "processes.view"
+
+
+def staged_moves(can_operate: bool) -> str:
+    """Moves in batches, which have buttons for who may pause them."""
+    return "placement.operate" if can_operate else "placement.view"
+
+
+def ensemble_changes(can_operate: bool) -> str:
+    """A change of the ZooKeeper ensemble, which has a button for who may call it off."""
+    return "ensemble.operate" if can_operate else "ensemble.view"

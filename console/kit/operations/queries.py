@@ -1,0 +1,22 @@
+"""Reading operations of every kind."""
+
+from functools import cache
+
+from django.apps import apps
+
+from console.kit.common.kept_statements import kept_rows
+from console.kit.operations.models import Operation
+
+
+def operation_under_way(but: Operation | None = None) -> str:
+    """What long change of the cluster's processes goes on, in words, other than `but`; empty: none."""
+    for model in _kinds():
+        found = next((each for each in kept_rows(model.open_ones) if each != but), None)
+        if found is not None:
+            return f"{'An' if found.noun[0] in 'aeiou' else 'A'} {found.noun}"
+    return ""
+
+
+@cache
+def _kinds() -> list[type[Operation]]:
+    return [model for model in apps.get_models() if issubclass(model, Operation)]

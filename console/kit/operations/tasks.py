@@ -1,0 +1,42 @@
+"""The beat's task. Short: whatever takes long is waited for by the next one."""
+
+import logging
+from collections.abc import Callable
+
+from celery import shared_task
+from django.apps import apps
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from console.kit.common.current_cluster import MAIN, all_clusters, in_cluster
+from console.kit.common.file_lock import exclusive
+from console.kit.live.attention import call
+from console.kit.operations.models import Operation
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task(ignore_result=True)
+def advance_operations(label: str) -> None:
+    """The next step of each open one of the kind whose model is called `label`; nothing while another is at it."""
+    model = apps.get_model(label)
+    advance = import_string(f"{model.__module__.rpartition('.')[0]}.advance.advance")
+    with exclusive(settings.RUN_DIR / "locks" / f"{label}.lock", wait=False) as ours:
+        for name in clusters_of(model) if ours else ():
+            with in_cluster(name):
+                for operation in list(model.to_advance()):
+                    call()
+                    _advance(advance, operation)
+
+
+def _advance(advance: Callable[[Operation], None], operation: Operation) -> None:
+    """One that fails is tried again by the next beat, and holds up no other one of its kind."""
+    try:
+        advance(operation)
+    except Exception:
+        logger.exception("%s %s was not advanced", operation._meta.label, operation.pk)
+
+
+def clusters_of(model: type[Operation]) -> tuple[str, ...]:
+    """Where there may be any."""
+    return all_clusters() if model.in_every_cluster else (MAIN,)

@@ -1,0 +1,99 @@
+"""What stands between a confirmed plan and its being carried out: rules that ask for a second person, or for a time.
+
+The rules are `changes`', which sits far above; it puts its gate here when Django is ready. Without one nothing is
+carried out at all.
+"""
+
+from typing import Protocol
+
+from django.contrib.auth.models import User
+
+from console.kit.plans.digest import digest_of
+from console.kit.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.kit.plans.posted import Hold, Mode, Posted, is_part_of_confirmed, posted_now
+
+
+class Proposed(Protocol):
+    """A change that waits: what who asked for it is told, and where it is."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def sentence(self) -> str: ...
+
+    @property
+    def address(self) -> str: ...
+
+
+class Gate(Protocol):
+    def hold(self, plan: Plan, actor: User, posted: Posted | None) -> Hold | None:
+        """Why `plan` is not carried out now; None: it may be. What is let through in an emergency is audited."""
+        ...
+
+    def outlook(self, plan: Plan) -> Hold | None:
+        """What would become of `plan` if it were confirmed now, by whoever."""
+        ...
+
+    def propose(self, actor: User, posted: Posted) -> Proposed:
+        """Keep what is held. Raises NotConfirmedError if it cannot wait."""
+        ...
+
+
+class HeldError(NotConfirmedError):
+    """It waits from now on."""
+
+    status = 202
+
+
+class NotNowError(NotConfirmedError):
+    """It is refused as things are, and does not wait."""
+
+    status = 409
+
+
+class OnlyLookedAtError(NotConfirmedError):
+    """Only the plan was wanted."""
+
+
+_gates: list[Gate] = []
+
+
+def set_gate(gate: Gate) -> None:
+    _gates[:] = [gate]
+
+
+def the_gate() -> Gate:
+    (gate,) = _gates
+    return gate
+
+
+def confirmation_of(plan: Plan, actor: User, confirmation: Confirmation) -> Confirmation:
+    """What counts as the confirmation of `plan`: the one that was sent, or that of who has approved it.
+
+    Raises OnlyLookedAtError where it is only looked at.
+    """
+    posted = posted_now()
+    if posted is None or is_part_of_confirmed():
+        return confirmation
+    posted.plan = plan
+    if posted.mode is Mode.LOOK:
+        raise OnlyLookedAtError("Only the plan was asked for.")
+    if posted.mode is Mode.APPROVED:
+        is_same = digest_of(plan, posted.approver) == posted.digest
+        return Confirmation(digest_of(plan, actor) if is_same else "", plan.typed_name)
+    return confirmation
+
+
+def pass_gate(plan: Plan, actor: User) -> None:
+    """Raises HeldError, NotNowError."""
+    if is_part_of_confirmed():
+        return
+    posted = posted_now()
+    hold = the_gate().hold(plan, actor, posted)
+    if hold is None:
+        return
+    if posted is None or posted.mode is Mode.APPROVED or not hold.can_wait:
+        raise NotNowError(hold.sentence)
+    posted.held = hold
+    raise HeldError(hold.sentence)

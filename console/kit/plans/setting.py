@@ -1,0 +1,107 @@
+"""The change of settings, of a topic or of brokers, as a plan. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from console.kit.common.amounts import units_of, whole_number
+from console.kit.gateway.commands import shell_command
+from console.kit.gateway.retention_views import SettingView
+from console.kit.plans.plan import Line, Plan
+
+ACTION, ACTION_OF_MANY = "change setting", "change settings"
+#: What a person types to take the own value of a topic or broker away.
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What may have settings of its own, and how a change of one is called, done and told.
+
+    `object_type` and `object_name` are the audit's; `options` name it to kafka-configs."""
+
+    object_type: str
+    object_name: str
+    #: Whose change it is in a sentence: "the topic", "broker 2", "all brokers".
+    words: str
+    options: Mapping[str, object]
+    #: What follows from the change, and what is lost by it for good.
+    touches: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
+    #: Why it cannot be changed at all; empty: it can.
+    obstacle: str = ""
+    #: Which of the name it is, where another may take it.
+    identity: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`own` is what the target itself says now, None if nothing; `typed` is the new value as text, or `default` to take
+    its own away."""
+
+    setting: SettingView
+    own: str | None
+    typed: str
+
+    @property
+    def old(self) -> str:
+        return DEFAULT if self.own is None else self.own
+
+    @property
+    def is_empty(self) -> bool:
+        return self.own == (None if self.typed == DEFAULT else self.typed)
+
+
+def change_plan(target: Target, changes: Sequence[Change], bootstrap_servers: str) -> Plan:
+    """All of them in one change. Without a difference: no lines."""
+    real = [each for each in changes if not each.is_empty]
+    return Plan(
+        action=ACTION if len(changes) == 1 else ACTION_OF_MANY,
+        object_type=target.object_type,
+        object_name=target.object_name,
+        lines=tuple(Line(each.setting.name, each.old, each.typed) for each in real),
+        read=(
+            *((target.identity,) if target.identity else ()),
+            *(
+                text
+                for each in changes
+                for text in (f"{each.setting.name}={each.setting.value}@{each.setting.source}", f"own={each.own}")
+            ),
+        ),
+        touches=target.touches,
+        losses=target.losses,
+        typed_name=target.object_name if target.losses else "",
+        obstacle=target.obstacle,
+        undo=_undo(changes),
+        command=_command(target, real or changes, bootstrap_servers),
+    )
+
+
+def _undo(changes: Sequence[Change]) -> str:
+    if len(changes) == 1:
+        return f"set it to {changes[0].old} again."
+    return f"set them back: {', '.join(f'{each.setting.name} to {each.old}' for each in changes)}."
+
+
+def _command(target: Target, changes: Sequence[Change], bootstrap_servers: str) -> str:
+    added = {each.setting.name: each.typed for each in changes if each.typed != DEFAULT}
+    deleted = [each.setting.name for each in changes if each.typed == DEFAULT]
+    return configs_command(bootstrap_servers, target.options, added, deleted)
+
+
+def configs_command(
+    bootstrap_servers: str, entity: Mapping[str, object], added: Mapping[str, str], deleted: Sequence[str]
+) -> str:
+    """Brackets keep the commas of a value together."""
+    options = {
+        "alter": True,
+        **entity,
+        "add-config": ",".join(f"{name}=[{value}]" for name, value in added.items()) or None,
+        "delete-config": ",".join(deleted) or None,
+    }
+    return shell_command("kafka-configs", bootstrap_servers, options)
+
+
+def plain_value(setting: str, typed: str) -> str:
+    """`10 MB` of a size and `3 d` of a time as the digits a broker takes; anything else as it was typed."""
+    units = units_of(setting)
+    return (units and whole_number(typed, units)) or typed

@@ -1,0 +1,68 @@
+"""What every page of a plan does: shows it, takes its confirmation, and tells why it was not carried out.
+
+with refusable() as answer:
+    plan = …                                   # from what is true now; may raise GatewayError
+    if is_confirmed(request):
+        do_change(request.user, plan, Confirmation.parse(request.POST))
+        return redirect(…)
+return render(request, template, {"plan": plan, "error": answer.error}, status=answer.status)
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django_htmx.http import HttpResponseClientRedirect
+
+from console.kit.gateway.errors import GatewayError
+from console.kit.plans.gate import HeldError
+from console.kit.plans.plan import NotConfirmedError
+
+
+@dataclass
+class Answer:
+    """Why a plan was not made or not carried out, empty if nothing stood against it; and the status of the page."""
+
+    error: str = ""
+    status: int = 200
+
+
+@contextmanager
+def refusable(cluster_status: int = 422) -> Iterator[Answer]:
+    """What is refused inside of it ends it, and is told by the answer; the page shows the plan for how it is now.
+
+    `cluster_status`: of the page when the cluster, not the confirmation, is why. Whatever else is raised goes on.
+    """
+    answer = Answer()
+    try:
+        yield answer
+    except NotConfirmedError as refusal:
+        answer.error, answer.status = str(refusal), refusal.status
+    except GatewayError as refusal:
+        answer.error, answer.status = str(refusal), cluster_status
+
+
+def is_confirmed(request: HttpRequest) -> bool:
+    """A form is posted to see its plan, and again with the plan's digest to have it carried out."""
+    return request.method == "POST" and "digest" in request.POST
+
+
+def at_once(request: HttpRequest, do: Callable[[], object], page: str) -> HttpResponse:
+    """The answer to a button that shows no plan: what changed arrives by push, and `page` is where one was.
+
+    What waits from now on is told by whoever keeps it.
+    """
+    try:
+        do()
+    except HeldError as held:
+        return HttpResponse(str(held), status=held.status)
+    except NotConfirmedError as refusal:
+        if request.htmx:
+            messages.error(request, str(refusal))
+            return HttpResponseClientRedirect(page)
+        context = {"title": "Not now", "sentence": str(refusal)}
+        return render(request, "web/refusal.html", context, status=refusal.status)
+    return HttpResponse("") if request.htmx else redirect(page)

@@ -1,0 +1,95 @@
+"""How one person sees one list now: what the address says, else what was chosen, else what is delivered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from console.kit.tables.declared import COUNT, HIDE, ROWS, TABLES, VIEW, Table
+from console.kit.tables.models import SavedView
+from console.kit.tables.queries import preference_of, view_seen_by, views_seen_by
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """`parameters` are the address's."""
+
+    table: Table
+    hide: tuple[str, ...]
+    rows: int
+    parameters: Mapping[str, str]
+    user: Any
+
+    @property
+    def hidden_places(self) -> str:
+        return self.table.places_of(self.hide)
+
+    @property
+    def columns(self) -> list[tuple[str, str, bool]]:
+        """Key, title, and whether it is shown, of those one may hide."""
+        return [(key, title, key not in self.hide) for key, title in self.table.optional]
+
+    @property
+    def row_choices(self) -> tuple[int, ...]:
+        return ROWS if self.table.rows else ()
+
+    @property
+    def kept_inputs(self) -> list[tuple[str, str]]:
+        """What a search must not lose, though its form has no field for it."""
+        names = [name for name in ("sort", HIDE, COUNT, VIEW) if self.parameters.get(name)]
+        return [(name, self.parameters[name]) for name in names]
+
+    @property
+    def query(self) -> str:
+        return urlencode(self.parameters)
+
+    @property
+    def views(self) -> list[SavedView]:
+        return list(views_seen_by(self.user).filter(table=self.table.name).select_related("owner"))
+
+    @property
+    def view(self) -> SavedView | None:
+        """The one that the address names, if it is of this list and the person may see it."""
+        found = view_seen_by(self.user, self.parameters.get(VIEW, ""))
+        return found if found is not None and found.table == self.table.name else None
+
+    @property
+    def is_as_saved(self) -> bool:
+        view = self.view
+        return view is not None and self.table.filtered(self.parameters) == view.parameters and self._looks_like(view)
+
+    def _looks_like(self, view: SavedView) -> bool:
+        return self.table.hidden(view.hide) == self.hide and (view.rows or self.table.rows) == self.rows
+
+
+def arrangement_of(request: HttpRequest) -> Arrangement | None:
+    """None on a page that is no such list. Programs (`api/door.py`) are nobody who looks."""
+    table = TABLES.get(getattr(request.resolver_match, "url_name", None) or "")
+    return None if table is None else arranged(table, request.GET.dict(), request.user)
+
+
+def arranged(table: Table, parameters: Mapping[str, str], user: Any) -> Arrangement:
+    chosen = preference_of(user).tables.get(table.name, {})
+    hide = parameters[HIDE].split(",") if HIDE in parameters else chosen.get("hide", [])
+    rows = table.count(parameters.get(COUNT, "")) or table.count(str(chosen.get("rows", ""))) or table.rows
+    return Arrangement(table, table.hidden(hide), rows, parameters, user)
+
+
+def rows_for(request: HttpRequest, name: str) -> int:
+    """How many rows a page of the list has for who asks."""
+    table = TABLES[name]
+    if getattr(request, "is_from_within", False):
+        return table.rows
+    return arranged(table, request.GET.dict(), request.user).rows
+
+
+def address_of(view: SavedView) -> str:
+    """All of the view is in it, so that it can be handed on, and changed without changing the view."""
+    table = TABLES[view.table]
+    said = table.filtered(view.parameters) | {HIDE: ",".join(table.hidden(view.hide)), VIEW: str(view.pk)}
+    if table.rows:
+        said[COUNT] = str(view.rows or table.rows)
+    return f"{reverse(table.name)}?{urlencode(said)}"

@@ -1,0 +1,54 @@
+"""A list comes back as it was left: in the order and with the switches that were set on the list itself.
+
+The address says all of it, so that a page that is fetched again, or handed on, is the same. A link from elsewhere that
+orders a list does not change how it comes back, nor does a view; and what was searched for does not come back by
+itself.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from console.kit.tables.actions import do_remember
+from console.kit.tables.declared import TABLES, VIEW, Table
+from console.kit.tables.queries import preference_of
+
+
+class TablesMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, arguments: Any, named: Any) -> HttpResponse | None:
+        table = TABLES.get(request.resolver_match.url_name or "")
+        if table is None or request.method != "GET" or not request.user.is_authenticated or "format" in request.GET:
+            return None
+        order = preference_of(request.user).tables.get(table.name, {}).get("order", {})
+        if not request.GET:
+            return _as_it_was_left(request, table, order)
+        now = table.ordered(request.GET)
+        if now != order and VIEW not in request.GET and _is_from(request) == request.path:
+            do_remember(request.user, table, now)
+        return None
+
+
+def _as_it_was_left(request: HttpRequest, table: Table, order: Mapping[str, str]) -> HttpResponse | None:
+    """A page that fetches itself again (`static/js/regions.js`) stays what it is, whatever another tab did."""
+    if request.htmx or "X-Refresh" in request.headers or not (known := table.ordered(order)):
+        return None
+    return redirect(f"{request.path}?{urlencode(known)}")
+
+
+def _is_from(request: HttpRequest) -> str:
+    """The path of the page that was left for this one."""
+    address = request.htmx.current_url if request.htmx else request.headers.get("Referer", "")
+    try:
+        parts = urlsplit(address or "")
+    except ValueError:
+        return ""
+    return parts.path if parts.netloc == request.get_host() else ""

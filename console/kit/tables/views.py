@@ -1,0 +1,145 @@
+"""Views by name: the page of them, opening one, and what is posted from a list."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode, urlsplit
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST, require_safe
+
+from console.kit.access.rights import Right, require
+from console.kit.tables.actions import (
+    ViewError,
+    do_arrange,
+    do_change,
+    do_delete,
+    do_forget,
+    do_save,
+    do_set_density,
+    may_change,
+)
+from console.kit.tables.arrangement import address_of, arranged
+from console.kit.tables.declared import COUNT, HIDE, TABLES, Table
+from console.kit.tables.models import SavedView
+from console.kit.tables.queries import view_seen_by, views_seen_by
+
+QUERY_LENGTH_MAX = 4_000
+NO_VIEW = "There is no such view."
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    view: SavedView
+    title: str
+    filters: list[tuple[str, str]]
+    hidden: str
+    may_change: bool
+
+
+@require_safe
+def view_list(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.VIEW)
+    found = views_seen_by(request.user).select_related("owner")
+    return render(request, "tables/views.html", {"shown": [_shown(request, each) for each in found]})
+
+
+def _shown(request: HttpRequest, view: SavedView) -> Shown:
+    table = TABLES[view.table]
+    hidden = ", ".join(title for key, title in table.optional if key in view.hide)
+    filters = list(table.filtered(view.parameters).items())
+    return Shown(view, table.place.title, filters, hidden, may_change(request.user, view))
+
+
+@require_safe
+def open_view(request: HttpRequest, number: int) -> HttpResponse:
+    return redirect(address_of(_access(request, number)))
+
+
+@require_POST
+def save(request: HttpRequest) -> HttpResponse:
+    table, query = _posted(request)
+    try:
+        arrangement = arranged(table, query.dict(), request.user)
+        view = do_save(request.user, arrangement, request.POST.get("name", ""), "shared" in request.POST)
+    except ViewError as error:
+        messages.error(request, str(error))
+        return redirect(_back(table, query))
+    messages.success(request, f"The view {view.name} is kept{', for everybody' if view.is_shared else ''}.")
+    return redirect(address_of(view))
+
+
+@require_POST
+def arrange(request: HttpRequest) -> HttpResponse:
+    """What was chosen counts from now on; so the address says nothing of it any more."""
+    table, query = _posted(request)
+    if "reset" in request.POST:
+        do_forget(request.user, table)
+    else:
+        shown = set(request.POST.getlist("column"))
+        hide = [key for key, _ in table.optional if key not in shown]
+        do_arrange(request.user, table, hide, request.POST.get(COUNT, ""))
+    return redirect(_back(table, query, without=(HIDE, COUNT, "page")))
+
+
+@require_POST
+def set_density(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.VIEW)
+    do_set_density(request.user, request.POST.get("density", ""))
+    address = request.headers.get("Referer", "")
+    is_ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+    return redirect(address if is_ours else reverse("overview"))
+
+
+@require_POST
+def change(request: HttpRequest, number: int) -> HttpResponse:
+    view = _access(request, number)
+    try:
+        do_change(request.user, view, request.POST.get("name", ""), "shared" in request.POST)
+        messages.success(request, f"The view {view.name} was changed.")
+    except ViewError as error:
+        messages.error(request, str(error))
+    return redirect("views")
+
+
+@require_POST
+def delete(request: HttpRequest, number: int) -> HttpResponse:
+    view = _access(request, number)
+    do_delete(request.user, view)
+    messages.success(request, f"The view {view.name} was deleted.")
+    return redirect("views")
+
+
+def _access(request: HttpRequest, number: int) -> SavedView:
+    """Whether there is a view that somebody keeps to himself is not to be read from the answer."""
+    require(request.user, Right.VIEW)
+    view = view_seen_by(request.user, str(number))
+    if view is None:
+        raise Http404(NO_VIEW)
+    return view
+
+
+def _posted(request: HttpRequest) -> tuple[Table, QueryDict]:
+    """The list, and what its address said."""
+    require(request.user, Right.VIEW)
+    table = TABLES.get(request.POST.get("table", ""))
+    if table is None:
+        raise Http404("There is no such list.")
+    return table, QueryDict(_query_of(request, reverse(table.name))[:QUERY_LENGTH_MAX])
+
+
+def _query_of(request: HttpRequest, path: str) -> str:
+    """A search changes the address of a page and not its forms; a browser that does not tell has those."""
+    try:
+        left = urlsplit(request.headers.get("Referer", ""))
+    except ValueError:
+        left = urlsplit("")
+    return left.query if (left.netloc, left.path) == (request.get_host(), path) else request.POST.get("query", "")
+
+
+def _back(table: Table, query: QueryDict, without: tuple[str, ...] = ()) -> str:
+    """To the list as it was; the query is known by what is left of it."""
+    kept = {name: value for name, value in query.dict().items() if name not in without}
+    return f"{reverse(table.name)}?{urlencode(kept)}" if kept else reverse(table.name)

@@ -1,7 +1,0 @@
-"""/topics/<name>/+about/"""
-
-from django.urls import path
-
-from console.notes import views
-
-urlpatterns = [path("<str:name>/+about/", views.about, name="topic-about")]

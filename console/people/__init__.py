@@ -1,0 +1,1 @@
+"""Accounts and logins: users, single sign-on, directories, read-only mode."""

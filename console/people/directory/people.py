@@ -1,0 +1,81 @@
+"""Who somebody is by the directory's word: found by one name, proved by a password, with groups."""
+
+from console.people.directory.client import AwayError, DirectoryClient
+from console.people.directory.configuration import Directory
+from console.people.directory.messages import Entry
+from console.people.sso.bounds import GROUPS_TOLD_MAX, SUBJECT_LENGTH_MAX
+from console.people.sso.people import Person, plain_name, printable
+
+#: Groups that are asked for by a search; a directory has its own bound besides.
+GROUPS_MAX = 900
+#: By which RFC 2307's groups name their members.
+_NAME = "uid"
+
+
+def person_in(directory: Directory, name: str, password: str) -> Person | None:
+    """None: nobody, or not with this password; which of the two is told to nobody. Raises AwayError, FileError."""
+    if not name or not password or "\0" in name + password:
+        return None
+    with DirectoryClient(directory) as client:
+        if directory.bind_dn and not client.bind(directory.bind_dn, directory.password):
+            raise AwayError("the console's own login there is refused")
+        entry = _entry_of(client, directory, name)
+        if entry is None:
+            return None
+        groups = _groups_of(client, directory, entry)
+        if not client.bind(entry.dn, password):
+            return None
+    return Person(_subject_of(directory, entry), plain_name(name), _shown(directory, entry) or name, groups)
+
+
+def _entry_of(client: DirectoryClient, directory: Directory, name: str) -> Entry | None:
+    wanted = [directory.id_attribute, directory.shown_attribute, directory.member_of, _NAME]
+    matches = [(attribute, name) for attribute in directory.user_attributes]
+    also = ("objectClass", directory.user_class) if directory.user_class else None
+    found = client.find(directory.base, matches, also, wanted, most=1)
+    if len(found) > 1:
+        raise AwayError("several entries have one name: BARNABAS_LDAP_USER_ATTRIBUTES must tell people apart")
+    return found[0] if found and found[0].dn else None
+
+
+def _groups_of(client: DirectoryClient, directory: Directory, entry: Entry) -> frozenset[str]:
+    """Raises AwayError if they are not told in full: one that is left out could be one that takes away."""
+    if not directory.group_base:
+        told = entry.texts(directory.member_of)
+    else:
+        matches = [(directory.group_member, each) for each in _known_as(directory, entry)]
+        found = client.find(directory.group_base, matches, None, ["cn"], most=GROUPS_MAX)
+        if len(found) > GROUPS_MAX:
+            raise AwayError(f"a person is in more than {GROUPS_MAX} groups")
+        told = [each for group in found for each in group.texts("cn")]
+    if len(told) > GROUPS_TOLD_MAX:
+        raise AwayError(f"a person is in more than {GROUPS_TOLD_MAX} groups")
+    return frozenset(told)
+
+
+def _known_as(directory: Directory, entry: Entry) -> list[str]:
+    """What groups call the person, as the entry has it: capitals count to groups, not to who looks for a name."""
+    if directory.group_member.lower() != "memberuid":
+        return [entry.dn]
+    if names := entry.texts(_NAME):
+        return names
+    raise AwayError("an entry has no uid, by which memberUid names people: BARNABAS_LDAP_GROUP_MEMBER names another")
+
+
+def _subject_of(directory: Directory, entry: Entry) -> str:
+    """What stays when names change, and is given to nobody else."""
+    values = entry.attributes.get(directory.id_attribute.lower(), [])
+    if len(values) != 1 or not values[0]:
+        raise AwayError(f"an entry has not one {directory.id_attribute}; BARNABAS_LDAP_ID_ATTRIBUTE names another")
+    try:
+        text = values[0].decode("ascii")
+    except UnicodeDecodeError:
+        text = ""
+    found = text if text.isprintable() and text else values[0].hex()
+    if len(found) > SUBJECT_LENGTH_MAX:
+        raise AwayError(f"{directory.id_attribute} is longer than {SUBJECT_LENGTH_MAX} characters")
+    return found
+
+
+def _shown(directory: Directory, entry: Entry) -> str:
+    return printable((entry.texts(directory.shown_attribute) or [""])[0])

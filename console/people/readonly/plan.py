@@ -1,0 +1,31 @@
+"""Beginning and ending read-only mode as a plan. Pure."""
+
+from console.kit.access.read_only import CONSOLE, ReadOnly, scopes
+from console.kit.plans.plan import Line, Plan
+
+
+def switch_plan(scope: str, now: ReadOnly | None) -> Plan:
+    """To end it if it is read-only, otherwise to begin."""
+    ends = now is not None
+    return Plan(
+        action="end read-only" if ends else "begin read-only",
+        object_type=scope.partition(" ")[0],
+        object_name=scopes()[scope],
+        lines=(Line("read-only", ends, not ends),),
+        read=(scope, repr(now)),
+        touches=_ENDING if ends else _BEGINNING,
+        undo="begin it again." if ends else "end it here.",
+        obstacle=_from_settings(scope) if now is not None and now.since is None else "",
+    )
+
+
+_BEGINNING = (
+    "Every change is refused until it is ended.",
+    "What is under way goes on, and a rolling restart can still be paused.",
+)
+_ENDING = ("Changes are possible again for who may make them.",)
+
+
+def _from_settings(scope: str) -> str:
+    said = "BARNABAS_READ_ONLY was set" if scope == CONSOLE else "The file of the clusters said so"
+    return f"{said} when the console was started; only a start without it ends it."

@@ -1,0 +1,109 @@
+"""Changes of people's accounts as plans: what changes, what it comes to, and what stands against it."""
+
+from django.contrib.auth.models import User
+
+from console.kit.access.identities import BY_SINGLE_SIGN_ON, may_have_password
+from console.kit.plans.plan import Line, Plan
+from console.people.users.queries import Standing, is_last_administrator, logins_of, standing_of
+
+OBJECT_TYPE = "user"
+LAST_ADMINISTRATOR = (
+    "This is the last administrator who can log in. Make somebody else one first, or nobody could undo this."
+)
+
+
+def creation_plan(username: str, wanted: Standing) -> Plan:
+    return Plan(
+        action="create user",
+        object_type=OBJECT_TYPE,
+        object_name=username,
+        lines=(Line("role", None, wanted.role),),
+        read=(username, wanted.role),
+        touches=(
+            "A password is made and shown once, on the next page. It has to be changed at the first login.",
+            "Rules for names can be added when the account is there.",
+        ),
+        undo="deactivate the account.",
+    )
+
+
+def change_plan(user: User, wanted: Standing) -> Plan:
+    now = standing_of(user)
+    loses_administration = wanted.role != "admin" or not wanted.is_active
+    return Plan(
+        action="change user",
+        object_type=OBJECT_TYPE,
+        object_name=user.username,
+        lines=tuple(_differences(now, wanted)),
+        read=(user.username, repr(now), repr(wanted)),
+        touches=_touches(user, wanted),
+        undo="change it back on this page.",
+        obstacle=LAST_ADMINISTRATOR if loses_administration and is_last_administrator(user) else "",
+    )
+
+
+def _differences(now: Standing, wanted: Standing) -> list[Line]:
+    lines = [Line("role", now.role, wanted.role)] if now.role != wanted.role else []
+    if now.is_active != wanted.is_active:
+        lines.append(Line("active", now.is_active, wanted.is_active))
+    before = {(each.resource, each.pattern): str(each.level) for each in now.rules}
+    after = {(each.resource, each.pattern): str(each.level) for each in wanted.rules}
+    for key in sorted(before.keys() | after.keys()):
+        if before.get(key) != after.get(key):
+            lines.append(Line("{} {}".format(*key), before.get(key), after.get(key)))
+    roles_now, roles_then = dict(now.clusters), dict(wanted.clusters)
+    for name in sorted(roles_now.keys() | roles_then.keys()):
+        if roles_now.get(name) != roles_then.get(name):
+            lines.append(Line(f"in the cluster {name}", roles_now.get(name), roles_then.get(name)))
+    return lines
+
+
+def _touches(user: User, wanted: Standing) -> tuple[str, ...]:
+    if not wanted.is_active:
+        return ("All logins of the account end at once, and it cannot log in again.",)
+    sentences = ["It counts at once: open pages load themselves again, and what is out of reach is closed."]
+    if wanted.role == "admin" and wanted.rules:
+        sentences.append("Rules do not bind an administrator, who could change them.")
+    if wanted.role == "admin" and wanted.clusters:
+        sentences.append("Nor do roles in single clusters: accounts are those of all of them.")
+    return tuple(sentences)
+
+
+def password_plan(user: User) -> Plan:
+    return Plan(
+        action="reset password",
+        object_type=OBJECT_TYPE,
+        object_name=user.username,
+        lines=(Line("password", "the one known to the person", "a new one"), _logins_line(user)),
+        # Carried out once: with the password the plan is another.
+        read=(user.username, user.password),
+        touches=(
+            "A password is made and shown once, on the next page. It has to be changed at the next login.",
+            "All logins of the account end at once, and all its tokens.",
+        ),
+        obstacle="" if may_have_password(user) else BY_SINGLE_SIGN_ON,
+    )
+
+
+def end_logins_plan(user: User) -> Plan:
+    line = _logins_line(user)
+    return Plan(
+        action="end logins",
+        object_type=OBJECT_TYPE,
+        object_name=user.username,
+        lines=tuple(each for each in (line, _tokens_line(user)) if each.old),
+        read=(user.username, *(each.session_key for each in logins_of(user)), *_tokens_of(user)),
+        touches=("The person can log in again with the same password.",),
+    )
+
+
+def _logins_line(user: User) -> Line:
+    return Line("logins", len(logins_of(user)), 0, is_told=True)
+
+
+def _tokens_line(user: User) -> Line:
+    return Line("API tokens", user.api_tokens.count(), 0, is_told=True)
+
+
+def _tokens_of(user: User) -> list[str]:
+    return list(user.api_tokens.values_list("digest", flat=True))

@@ -1,0 +1,77 @@
+"""What a standing comes to: how many objects of each kind a person would see and operate, beside what it is now."""
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from console.kit.access.filters import within
+from console.kit.access.reach import EVERYTHING, Reach, Resource
+from console.kit.access.rights import CLUSTER
+from console.kit.access.roles import Right
+from console.people.users.queries import Standing
+from console.processes.models import ManagedProcess
+from console.state.clusters.models import Topic
+from console.state.consumers.access import groups_within
+from console.state.consumers.models import GroupPartition
+
+NAMES_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """One kind of object under one standing."""
+
+    seen: int
+    operable: int
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRow:
+    """`shown` and `hidden` are the first few names that appear and disappear with the change."""
+
+    resource: Resource
+    total: int
+    now: Extent
+    then: Extent
+    shown: tuple[str, ...]
+    hidden: tuple[str, ...]
+
+
+def preview(now: Standing, then: Standing) -> list[PreviewRow]:
+    return [
+        _row(Resource.TOPIC, now.reach, then.reach),
+        _row(Resource.GROUP, now.reach, then.reach),
+        _row(Resource.PROCESS, now.reach, then.reach),
+    ]
+
+
+def cluster_words(standing: Standing) -> str:
+    rights = standing.reach.rights_on(Resource.CLUSTER, CLUSTER)
+    if Right.OPERATE in rights:
+        return "see and operate"
+    return "see" if rights else "nothing"
+
+
+def _row(resource: Resource, now: Reach, then: Reach) -> PreviewRow:
+    seen_now, seen_then = _objects(resource, now), _objects(resource, then)
+    return PreviewRow(
+        resource,
+        _objects(resource, EVERYTHING).count(),
+        Extent(seen_now.count(), _objects(resource, now, Right.OPERATE).count()),
+        Extent(seen_then.count(), _objects(resource, then, Right.OPERATE).count()),
+        _names(seen_then.exclude(pk__in=seen_now.values("pk"))),
+        _names(seen_now.exclude(pk__in=seen_then.values("pk"))),
+    )
+
+
+def _objects(resource: Resource, reach: Reach, right: Right = Right.VIEW) -> QuerySet:
+    if resource is Resource.GROUP:
+        groups = groups_within(reach).filter(within(reach, resource, "name", right))
+        beyond = GroupPartition.objects.exclude(within(reach, Resource.TOPIC, "topic"))
+        return groups.exclude(pk__in=beyond.values("group")) if right is Right.OPERATE else groups
+    model = Topic if resource is Resource.TOPIC else ManagedProcess
+    return model.objects.filter(within(reach, resource, "name", right))
+
+
+def _names(objects: QuerySet) -> tuple[str, ...]:
+    return tuple(objects.order_by("name").values_list("name", flat=True)[:NAMES_SHOWN])

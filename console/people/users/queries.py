@@ -1,0 +1,101 @@
+"""Reading people as the users page knows them: role, rules, logins, and who is left to administer."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from console.kit.access.reach import Reach, Rule
+from console.kit.access.roles import ROLES
+from console.kit.common.current_cluster import current_cluster
+
+TITLES = ("user", "role", "active", "last_login", "rules", "provider", "identity", "name", "groups")
+#: Shown for somebody whose groups give nothing.
+NO_ROLE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What of a person decides what the person may do."""
+
+    role: str
+    is_active: bool
+    rules: tuple[Rule, ...]
+    #: (cluster, role) where another role counts than everywhere else.
+    clusters: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def reach(self) -> Reach:
+        """In the current cluster."""
+        reach = Reach(ROLES.get(self.role, frozenset()) if self.is_active else frozenset(), self.rules_in_force)
+        own = dict(self.clusters).get(current_cluster()) if self.is_active and settings.CLUSTERS else None
+        return reach if reach.is_unbound or own is None else reach.with_role_of(own)
+
+    @property
+    def rules_in_force(self) -> tuple[Rule, ...]:
+        return self.rules if self.is_active else ()
+
+
+def people(search: str = "") -> QuerySet[User]:
+    found = (
+        User.objects.order_by("username")
+        .select_related("identity")
+        .prefetch_related("groups", "name_rules", "cluster_roles")
+    )
+    named = Q(username__icontains=search) | Q(identity__shown_name__icontains=search)
+    return found.filter(named) if search else found
+
+
+def role_of(user: User) -> str:
+    """The strongest, should there be several."""
+    if user.is_superuser:
+        return "admin"
+    held = {group.name for group in user.groups.all()}
+    return next((role for role in reversed(ROLES) if role in held), NO_ROLE)
+
+
+def standing_of(user: User) -> Standing:
+    rules = tuple(sorted(each.rule for each in user.name_rules.all()))
+    clusters = tuple(sorted((each.cluster, each.role) for each in user.cluster_roles.all()))
+    return Standing(role_of(user), user.is_active, rules, clusters)
+
+
+def wanted_of(user: User, typed: Standing) -> Standing:
+    """Of a linked account the provider's groups say what it may do; here it is said only whether it may log in."""
+    if getattr(user, "identity", None) is None:
+        return typed
+    now = standing_of(user)
+    return Standing(now.role, typed.is_active, now.rules, typed.clusters)
+
+
+def administrators() -> QuerySet[User]:
+    """Who can log in and administer."""
+    return User.objects.filter(Q(is_superuser=True) | Q(groups__name="admin"), is_active=True).distinct()
+
+
+def is_last_administrator(user: User) -> bool:
+    return set(administrators().values_list("pk", flat=True)) == {user.pk}
+
+
+def logins_of(user: User) -> list[Session]:
+    """The sessions that are not over. Whose a session is stands inside of it, so each is looked at."""
+    living = Session.objects.filter(expire_date__gt=timezone.now()).order_by("session_key")
+    return [each for each in living if each.get_decoded().get("_auth_user_id") == str(user.pk)]
+
+
+def person_rows(users: Iterable[User]) -> Iterator[tuple[object, ...]]:
+    for user in users:
+        standing = standing_of(user)
+        what = (user.username, standing.role, user.is_active, user.last_login, "; ".join(map(str, standing.rules)))
+        yield (*what, *_origin_of(user))
+
+
+def _origin_of(user: User) -> tuple[object, ...]:
+    identity = getattr(user, "identity", None)
+    if identity is None:
+        return ("", "", "", "")
+    return (identity.provider, str(identity), identity.shown_name, "; ".join(identity.groups))

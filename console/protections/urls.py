@@ -1,9 +1,0 @@
-"""/topics/<name>/+protections/…"""
-
-from django.urls import path
-
-from console.protections import views
-
-urlpatterns = [
-    path("<str:name>/+protections/<int:number>/+remove/", views.remove, name="topic-protection-remove"),
-]

@@ -1,0 +1,113 @@
+"""A page asked from within the process: its own view, with its rights, its filters and its plans, but nothing is drawn.
+
+So whatever a page shows and does, the API does too, by the same code; a page that is changed changes both.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.contrib.messages.storage.base import BaseStorage
+from django.forms import BaseForm
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import resolve
+from django.utils.html import strip_tags
+from django.utils.safestring import SafeData
+from django_htmx.middleware import HtmxDetails
+
+from console.kit.common.managed_here import refuse_elsewhere
+from console.kit.plans.posted import CONFIRMATION_FIELDS, Mode, Posted, posting
+
+Pairs = Iterable[tuple[str, str]]
+_LINK = re.compile(r"<a .*?</a>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`shown`: what the page would have been drawn of, empty if there would have been none; `told`: its messages."""
+
+    response: HttpResponse
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    told: tuple[str, ...] = ()
+    posted: Posted | None = None
+
+    @property
+    def has_led_on(self) -> bool:
+        """As views do that have done what they were asked for."""
+        return 300 <= self.response.status_code < 400
+
+
+class _Request(HttpRequest):
+    is_from_within = True
+    shown: Mapping[str, Any]
+
+
+class _Messages(BaseStorage):
+    """Kept for nobody's next page."""
+
+    def _get(self, *_args: object, **_named: object) -> tuple[list[Any], bool]:
+        return [], True
+
+    def _store(self, *_args: object, **_named: object) -> list[Any]:
+        return []
+
+
+def look(person: User, path: str, query: Pairs = (), form: Pairs | None = None) -> Answer:
+    """Return what the page at `path` shows, posted to if there is a `form`. Nothing can be carried out by it.
+
+    Fields of a confirmation do not reach the page, and `carry_out` refuses a plan that is only looked at, so a view is
+    not relied upon. Raises as `ask`.
+    """
+    fields = None if form is None else [pair for pair in form if pair[0] not in CONFIRMATION_FIELDS]
+    return ask(person, path, query, fields, Posted(path, tuple(query), tuple(fields or ()), mode=Mode.LOOK))
+
+
+def ask(person: User, path: str, query: Pairs, form: Pairs | None, posted: Posted | None = None) -> Answer:
+    """Return the answer of the page at `path`, without a prefix of the console's; posted to if there is a `form`.
+
+    `posted`: what a plan that is carried out is told of the request; without one, that it is this one.
+
+    Raises what views raise: Http404, PermissionDenied, GatewayError where a page has no place for it.
+    """
+    request = _Request()
+    request.method = "GET" if form is None else "POST"
+    request.path = request.path_info = path
+    request.META = {"REQUEST_METHOD": request.method, "SERVER_NAME": "localhost", "SERVER_PORT": "80"}
+    request.GET, request.POST = _dictionary(query), _dictionary(form or ())
+    match = request.resolver_match = resolve(path)
+    request.user, request.session, request.shown = person, {}, {}
+    request.htmx = HtmxDetails(request)
+    request._messages = _Messages(request)
+    refuse_elsewhere(match.func)
+    with posting(posted or Posted.of(request)) as said:
+        response = match.func(request, *match.args, **match.kwargs)
+    return Answer(response, request.shown, tuple(_in_words(each.message) for each in request._messages), said)
+
+
+def why_of(answer: Answer) -> str:
+    """What the page would have said stands against it."""
+    said = [str(answer.shown.get("error") or ""), str(answer.shown.get("sentence") or "")]
+    form = answer.shown.get("form")
+    if isinstance(form, BaseForm) and form.is_bound:
+        for name, errors in form.errors.items():
+            place = "" if name == "__all__" else f"{name}: "
+            said += [f"{place}{each}" for each in errors]
+    return " ".join(each for each in said if each)
+
+
+def _in_words(message: object) -> str:
+    """Without the links to pages."""
+    if not isinstance(message, SafeData):
+        return str(message)
+    return unescape(strip_tags(_LINK.sub("", str(message)))).strip()
+
+
+def _dictionary(pairs: Pairs) -> QueryDict:
+    found = QueryDict(mutable=True)
+    for name, value in pairs:
+        found.appendlist(name, value)
+    found._mutable = False
+    return found

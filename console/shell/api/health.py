@@ -1,0 +1,26 @@
+"""How the cluster is, and why, as JSON can write it."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from console.kit.access.rights import Right, reach_of, require
+from console.signals.overview.health import Reason
+from console.signals.overview.queries import health_within
+
+
+def health_of(person: User) -> dict[str, Any]:
+    """As the person sees it. Raises PermissionDenied."""
+    require(person, Right.VIEW)
+    found = health_within(reach_of(person))
+    return {
+        "level": str(found.level),
+        "reasons": [_as_json(each) for each in found.reasons],
+        "muted": [_as_json(each) for each in found.muted],
+    }
+
+
+def _as_json(reason: Reason) -> dict[str, Any]:
+    named = ("subject", "text", "evidence", "since_ms", "key")
+    told = {name: getattr(reason, name) for name in named}
+    return {**told, "level": str(reason.level), "action": reason.action.text}

@@ -1,0 +1,53 @@
+"""Rows of a page's table as JSON can write them."""
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.urls import NoReverseMatch, reverse
+
+from console.kit.common.csv_table import Table
+from console.shell.api import door
+from console.shell.api.plans import NotDone
+from console.shell.api.reads import Read
+
+ROWS_MAX, ROWS_USUAL = 10_000, 500
+#: No table is longer.
+SKIP_MAX = 1_000_000_000
+
+
+def rows(
+    person: User, read: Read, values: Mapping[str, Any], filters: Iterable[tuple[str, str]], take: int, skip: int
+) -> dict[str, Any]:
+    """`values` stand in the path; `filters` are those of the page. `more`: there are further ones behind.
+
+    Raises NotDone where the page has no table for now, and what views raise.
+    """
+    own = {"take", "skip", "format", *dict(read.chosen)}
+    query = [*(pair for pair in filters if pair[0] not in own), *read.chosen, ("format", "csv")]
+    try:
+        path = reverse(read.page, kwargs=values)
+    except NoReverseMatch:
+        raise NotDone("There is nothing of this name.", 404) from None
+    answer = door.look(person, path, query)
+    table = answer.response
+    if not isinstance(table, Table):
+        sentence = str(answer.shown.get("error") or answer.shown.get("sentence") or "There is nothing to read here.")
+        raise NotDone(sentence, table.status_code if table.status_code >= 400 else 503)
+    names = [re.sub(r"\W+", "_", title).strip("_").lower() for title in table.titles]
+    found = list(islice(table.rows, skip, skip + take + 1))
+    shown = [dict(zip(names, map(_value, row), strict=True)) for row in found[:take]]
+    return {"rows": shown, "skip": skip, "more": len(found) > take}
+
+
+def _value(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): _value(each) for name, each in value.items()}
+    return [_value(each) for each in value] if isinstance(value, list | tuple | set | frozenset) else str(value)

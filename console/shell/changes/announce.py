@@ -1,0 +1,15 @@
+"""Told to every page of who may decide about changes, and to those that list them: there is another.
+
+How many wait for somebody is another number for each; so pages fetch it.
+"""
+
+from console.kit.common.clock import now_ms
+from console.kit.live import groups
+from console.kit.live.push import push_partials
+
+
+def tell() -> None:
+    """When the transaction commits."""
+    version: dict[str, object] = {"version": now_ms()}
+    told = (groups.WAITING_CHANGES, groups.CHANGES_OF_RULES)
+    push_partials([(group, "live/resync.html", version) for group in told])

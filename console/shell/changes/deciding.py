@@ -1,0 +1,75 @@
+"""The gate before every plan: what the rules say of it now, and who is let through in an emergency."""
+
+from dataclasses import dataclass, replace
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from console.kit.access.rights import Right, has_right
+from console.kit.audit.record import record_event
+from console.kit.common.current_cluster import all_clusters, current_cluster, in_cluster
+from console.kit.plans.apply import OBJECT_NAME_LENGTH_MAX
+from console.kit.plans.gate import Proposed
+from console.kit.plans.plan import Plan
+from console.kit.plans.posted import Hold, Mode, Posted
+from console.shell.changes.models import ChangeRule
+from console.shell.changes.rules import RULES_MAX, Demand, Rule, RuleError, demand_of, parse_rule
+
+EMERGENCY = "make change in emergency"
+
+
+def rules_now() -> list[Rule]:
+    """One that cannot be read any more (its time zone is gone) asks for a second person for everything."""
+    return [_read(each.name, each.said) for each in ChangeRule.objects.all()[:RULES_MAX]]
+
+
+def _read(name: str, said: dict[str, object]) -> Rule:
+    try:
+        return parse_rule(name, said)
+    except RuleError as error:
+        return Rule(name, "approval", ("*",), ("*",), f"The rule cannot be read: {error}")
+
+
+def demand_now(plan: Plan) -> Demand:
+    """What the rules ask here, and those of every other cluster that `plan` is about, which are told by its name."""
+    others = [each for each in all_clusters() if each in plan.clusters and each != current_cluster()]
+    rules = [*rules_now(), *(rule for each in others for rule in _rules_of(each))]
+    return demand_of(rules, plan, plan.begins_at or timezone.now())
+
+
+def _rules_of(cluster: str) -> list[Rule]:
+    with in_cluster(cluster):
+        return [replace(each, name=f"{each.name} of {cluster}") for each in rules_now()]
+
+
+@dataclass(frozen=True)
+class RulesGate:
+    def hold(self, plan: Plan, actor: User, posted: Posted | None) -> Hold | None:
+        demand = demand_now(plan)
+        if not demand.approval and not demand.closed:
+            return None
+        is_approved = posted is not None and posted.mode is Mode.APPROVED and _who(actor, posted).pk != actor.pk
+        reason = posted.emergency if posted is not None else ""
+        in_emergency = bool(demand.closed and reason) and has_right(_who(actor, posted), Right.ADMINISTER)
+        held = demand.hold(plan, is_approved=is_approved, in_emergency=in_emergency)
+        if held is None and in_emergency:
+            self._tell(_who(actor, posted), plan, demand, reason)
+        return held
+
+    def outlook(self, plan: Plan) -> Hold | None:
+        return demand_now(plan).hold(plan, is_approved=False, in_emergency=False)
+
+    def propose(self, actor: User, posted: Posted) -> Proposed:
+        from console.shell.changes.proposing import propose
+
+        return propose(actor, posted)
+
+    def _tell(self, actor: User, plan: Plan, demand: Demand, reason: str) -> None:
+        name = plan.object_name[:OBJECT_NAME_LENGTH_MAX]
+        rules = ", ".join(each.name for each in demand.closed)
+        record_event(actor, EMERGENCY, plan.object_type, name, detail=f"{plan.action}, against {rules}: {reason}")
+
+
+def _who(actor: User, posted: Posted | None) -> User:
+    """Of what is approved, who approves it."""
+    return actor if posted is None or posted.approver is None else posted.approver

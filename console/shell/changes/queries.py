@@ -1,0 +1,50 @@
+"""Reading changes that wait and those that are over, as far as somebody may see them."""
+
+from collections.abc import Iterator
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from console.kit.common.kept_statements import kept_rows
+from console.shell.changes.access import may_consent, may_see
+from console.shell.changes.models import ProposedChange
+
+OVER_SHOWN = 50
+State = ProposedChange.State
+UNDECIDED = (State.WAITING, State.DOING)
+TITLES = ("change", "state", "at", "by", "action", "object_type", "object", "why", "reason", "expires", "decided_by")
+
+
+def waiting() -> QuerySet[ProposedChange]:
+    return ProposedChange.objects.filter(state__in=UNDECIDED, expires_at__gt=timezone.now())
+
+
+def waiting_for(user: User) -> list[ProposedChange]:
+    return [each for each in waiting().defer("form", "lines") if may_see(user, each)]
+
+
+def count_for(user: User) -> int:
+    """Of those that wait for this person's consent, or for somebody to make them: nobody is told of their own."""
+    now = timezone.now()
+    return sum(each.expires_at > now and may_consent(user, each) for each in kept_rows(_undecided))
+
+
+def _undecided() -> QuerySet[ProposedChange]:
+    return ProposedChange.objects.filter(state__in=UNDECIDED).defer("form", "lines")
+
+
+def over_for(user: User) -> list[ProposedChange]:
+    found = ProposedChange.objects.exclude(pk__in=waiting().values("pk")).defer("form", "lines")[: 4 * OVER_SHOWN]
+    return [each for each in found if may_see(user, each)][:OVER_SHOWN]
+
+
+def csv_rows(user: User) -> Iterator[tuple[object, ...]]:
+    for each in [*waiting_for(user), *over_for(user)]:
+        what = (each.action, each.object_type, each.object_name, each.sentence, each.reason)
+        yield (each.pk, shown_state(each), each.at, each.actor_name, *what, each.expires_at, each.decided_by)
+
+
+def shown_state(change: ProposedChange) -> str:
+    """One that nobody decided in time is expired, whether or not it was written down yet."""
+    return str(State.EXPIRED if change.is_over_at(timezone.now()) else change.state)

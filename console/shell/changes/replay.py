@@ -1,0 +1,90 @@
+"""A proposed change asked for again, in the name of who proposed it: to see its plan as it is now, or to have it done.
+
+It goes through the page it came from (`api/door.py`), so its rights, forms, plans and audit are those of the page.
+"""
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.urls import Resolver404
+
+from console.kit.gateway.errors import GatewayError
+from console.kit.plans.digest import digest_of
+from console.kit.plans.plan import Plan
+from console.kit.plans.posted import Mode, Posted
+from console.shell.api import door
+from console.shell.changes.kept_form import UnreadableError, opened
+from console.shell.changes.models import ProposedChange
+
+GONE = "Who proposed it has no account any more that could have it done."
+UNREADABLE = (
+    "The console's key has changed since: what was typed cannot be read any more. Withdraw it and propose it again."
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """`plan` None: none can be made now, and `why` says it."""
+
+    plan: Plan | None
+    why: str = ""
+
+    def is_same_as(self, other: "Look") -> bool:
+        if self.plan is None or other.plan is None:
+            return False
+        return digest_of(self.plan, None) == digest_of(other.plan, None)
+
+    def is_as_proposed(self, change: ProposedChange) -> bool:
+        return self.plan is not None and digest_of(self.plan, None) == change.content
+
+
+def look(change: ProposedChange, person: User | None) -> Look:
+    """The plan for how it is now, as `person` would have it made."""
+    if person is None or not person.is_active:
+        return Look(None, GONE)
+    try:
+        posted = _posted(change, Mode.LOOK)
+    except UnreadableError:
+        return Look(None, UNREADABLE)
+    why = _asked(person, posted).why
+    return Look(posted.plan, "" if posted.plan else why)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    is_done: bool
+    why: str = ""
+    told: tuple[str, ...] = ()
+
+
+def carry_out(change: ProposedChange, approver: User, digest: str, note: str, emergency: str = "") -> Outcome:
+    """Have it done if its plan is still the one whose digest `approver` has confirmed."""
+    person = change.actor
+    if person is None or not person.is_active:
+        return Outcome(False, GONE)
+    try:
+        posted = _posted(change, Mode.APPROVED)
+    except UnreadableError:
+        return Outcome(False, UNREADABLE)
+    posted.approver, posted.digest, posted.note, posted.emergency = approver, digest, note, emergency
+    return _asked(person, posted)
+
+
+def _posted(change: ProposedChange, mode: Mode) -> Posted:
+    """Raises UnreadableError."""
+    query = tuple((str(name), str(value)) for name, value in change.query)
+    return Posted(change.path, query, opened(change.form), mode=mode)
+
+
+def _asked(person: User, posted: Posted) -> Outcome:
+    form = [*posted.form, ("digest", "-"), ("typed_name", "")]
+    try:
+        answer = door.ask(person, posted.path, posted.query, form, posted)
+    except (Http404, Resolver404, PermissionDenied, GatewayError) as error:
+        told = error.args[0] if error.args and isinstance(error.args[0], str) else ""
+        return Outcome(False, told or "Its page is not there, or not open to who proposed it.")
+    if answer.has_led_on:
+        return Outcome(True, told=answer.told)
+    return Outcome(False, door.why_of(answer) or "It was not carried out.")

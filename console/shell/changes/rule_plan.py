@@ -1,0 +1,45 @@
+"""A rule of changes made, changed or removed, as a plan. Pure."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from console.kit.plans.plan import Line, Plan
+from console.shell.changes.rules import APPROVAL, KEEP, OBJECT_TYPE, REMOVE
+
+NOBODY_ELSE = "Nobody else could approve anything then: make a second account that may, first."
+
+
+def rule_plan(name: str, before: Mapping[str, Any], after: Mapping[str, Any], others: int, obstacle: str = "") -> Plan:
+    """`others`: accounts beside this one that may change something; without anything `after` it is removed."""
+    keys = sorted(before.keys() | after.keys())
+    pairs = ((each, _shown(before.get(each)), _shown(after.get(each))) for each in keys)
+    asks_person = after.get("kind") == APPROVAL
+    if asks_person and not others:
+        obstacle = obstacle or NOBODY_ELSE
+    return Plan(
+        action=KEEP if after else REMOVE,
+        object_type=OBJECT_TYPE,
+        object_name=name,
+        lines=tuple(Line(key, old, new) for key, old, new in pairs if old != new),
+        read=(json.dumps(dict(before), sort_keys=True),),
+        touches=tuple(_touches(asks_person, others, is_removed=not after)),
+        undo="make it again: the form for a new one offers it." if not after else "remove it, or change it back.",
+        obstacle=obstacle,
+    )
+
+
+def _touches(asks_person: bool, others: int, *, is_removed: bool) -> list[str]:
+    if is_removed:
+        return ["What waits because of it goes on waiting, and may then be made."]
+    if not asks_person:
+        return ["It counts for every way a change can come: pages, the API, files."]
+    accounts = f"{others} other account{'' if others == 1 else 's'}"
+    return [
+        f"Whoever confirms such a change proposes it; {accounts} may change something and could approve one.",
+        "From then on a change of these rules needs a second person, too.",
+    ]
+
+
+def _shown(value: object) -> object:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value

@@ -1,0 +1,206 @@
+"""Rules of changes: which actions on which names need a second person, or may be made when. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time
+from fnmatch import fnmatchcase
+from typing import Any
+
+from console.kit.plans.plan import Plan
+from console.kit.plans.posted import Hold
+from console.shell.changes.windows import DAYS, Freeze, Window, is_zone, next_opening
+
+RULES_MAX = 100
+APPROVAL, WINDOW, FREEZE = "approval", "window", "freeze"
+KINDS = (APPROVAL, WINDOW, FREEZE)
+WAIT, REFUSE = "wait", "refuse"
+OBJECT_TYPE = "change rule"
+#: Changes of these rules; as soon as one asks for a second person, these need one too.
+KEEP, REMOVE = "keep change rule", "remove change rule"
+#: What makes a secret that is told once and kept nowhere, or takes one.
+_SECRET = frozenset({"create user", "reset password", "create Kafka user", "change password of Kafka user"})
+#: What is the same by another name: a rule about the one is about the other.
+_ALSO: Mapping[str, tuple[str, ...]] = {
+    "undo create topic": ("delete topic",),
+    "delete topics": ("delete topic",),
+    "delete topic later": ("delete topic",),
+    "delete topics later": ("delete topics", "delete topic"),
+    "change setting of topics": ("change settings", "change setting"),
+    "undo move": ("move partitions",),
+    "balance brokers": ("move partitions",),
+    "demote broker": ("move partitions",),
+    "move replicas between directories": ("move partitions",),
+    "drain broker": ("move partitions",),
+    "spread replicas": ("move partitions",),
+    "change replication factor": ("move partitions",),
+    "drain and remove broker": ("move partitions",),
+    "restore schema": ("register schema",),
+    "change setting": ("change settings",),
+    "change settings": ("change setting",),
+    "change retention": ("change settings", "change setting"),
+    "delete committed offsets": ("reset offsets",),
+    "delete consumer group": ("reset offsets",),
+    "move consumer group": ("reset offsets",),
+    "create access rules": ("change access rules",),
+    "delete access rules": ("change access rules",),
+    "kill process": ("stop",),
+    "begin drill": ("stop", "kill process"),
+    "remove process": ("stop",),
+    "resume rolling restart": ("begin rolling restart",),
+    "resume decommission": ("drain and remove broker",),
+}
+#: Actions that are offered in the form; others can be typed.
+OFFERED = (
+    "*", "create topic", "delete topic", "change settings", "delete records", "add partitions", "move partitions",
+    "reset offsets", "delete consumer group", "change access rules", "change quotas", "* connector", "stop", "restart",
+    "begin rolling restart", "drain and remove broker", "* schema*", "delete Kafka user", "change user",
+)  # fmt: skip
+_WILD = ("*", "?", "[")
+
+
+class RuleError(Exception):
+    """One sentence for who wrote the rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`actions` and `objects` are patterns; a plan is concerned if one of each fits."""
+
+    name: str
+    kind: str
+    actions: tuple[str, ...]
+    objects: tuple[str, ...]
+    why: str = ""
+    outside: str = WAIT
+    window: Window | None = None
+    freeze: Freeze | None = None
+
+    def concerns(self, plan: Plan) -> bool:
+        if plan.object_type == OBJECT_TYPE and self.kind != APPROVAL:
+            return False
+        return any(self._fits(each) for each in (plan, *plan.parts))
+
+    def holds(self, at: datetime) -> bool:
+        """Whether it keeps what it concerns from being made now."""
+        if self.window is not None:
+            return not self.window.is_open(at)
+        return self.freeze is None or self.freeze.holds(at)
+
+    def _fits(self, plan: Plan) -> bool:
+        actions = (plan.action, *_ALSO.get(plan.action, ()))
+        if not any(fnmatchcase(action, pattern) for action in actions for pattern in self.actions):
+            return False
+        names = (plan.object_name, *plan.about)
+        return any(_meets(pattern, name) for pattern in self.objects for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What rules ask of a plan now."""
+
+    approval: tuple[Rule, ...] = ()
+    closed: tuple[Rule, ...] = ()
+    opens_at: datetime | None = field(default=None)
+
+    def hold(self, plan: Plan, *, is_approved: bool, in_emergency: bool) -> Hold | None:
+        """What of it stands against carrying `plan` out."""
+        approval = () if is_approved else self.approval
+        closed = () if in_emergency else self.closed
+        if not approval and not closed:
+            return None
+        needs = [f"It needs a second person ({_names(approval)})."] if approval else []
+        needs += [_closed_words(closed, self.opens_at)] if closed else []
+        has_secret = any(each.action in _SECRET for each in (plan, *plan.parts))
+        is_refused = any(each.outside == REFUSE for each in closed)
+        if has_secret:
+            needs.append("It has a secret that is kept nowhere, so it cannot wait: nothing was changed.")
+        elif is_refused:
+            needs.append("Nothing was changed.")
+        rules = tuple(each.name for each in (*approval, *closed))
+        return Hold(" ".join(needs), not has_secret and not is_refused, bool(approval), bool(closed), rules)
+
+
+def demand_of(rules: Sequence[Rule], plan: Plan, at: datetime) -> Demand:
+    """`at` in UTC."""
+    meant = [each for each in rules if each.concerns(plan)]
+    approval = [each for each in meant if each.kind == APPROVAL]
+    if not approval and plan.object_type == OBJECT_TYPE:
+        approval = [each for each in rules if each.kind == APPROVAL][:1]
+    timed = [each for each in meant if each.kind != APPROVAL]
+    closed = tuple(each for each in timed if each.holds(at))
+    windows = [each.window for each in timed if each.window]
+    opens_at = next_opening(windows, [each.freeze for each in timed if each.freeze], at) if closed else None
+    return Demand(tuple(approval), closed, opens_at)
+
+
+def parse_rule(name: str, said: Mapping[str, Any]) -> Rule:
+    """As it is kept. Raises RuleError."""
+    kind = str(said.get("kind", ""))
+    actions, objects = _patterns(said, "actions"), _patterns(said, "objects")
+    if kind not in KINDS:
+        raise RuleError(f"A rule is of one of these kinds: {', '.join(KINDS)}.")
+    window = _window(said) if kind == WINDOW else None
+    freeze = _freeze(said) if kind == FREEZE else None
+    outside = REFUSE if said.get("outside") == REFUSE else WAIT
+    return Rule(name, kind, actions, objects, str(said.get("why", ""))[:300], outside, window, freeze)
+
+
+def _window(said: Mapping[str, Any]) -> Window:
+    zone = str(said.get("zone", "")) or "UTC"
+    days = frozenset(str(each) for each in said.get("days", ()))
+    if not is_zone(zone):
+        raise RuleError(f"There is no time zone {zone[:60]}; they are called as Europe/Berlin.")
+    if not days or not days <= set(DAYS):
+        raise RuleError("Choose the days on which it begins.")
+    return Window(days, _time(said, "begins"), _time(said, "ends"), zone)
+
+
+def _freeze(said: Mapping[str, Any]) -> Freeze:
+    begins, ends = (_moment(said, key) for key in ("from", "to"))
+    if ends <= begins:
+        raise RuleError("A freeze ends after it begins.")
+    return Freeze(begins, ends)
+
+
+def _time(said: Mapping[str, Any], key: str) -> time:
+    try:
+        return time.fromisoformat(str(said.get(key, "")))
+    except ValueError:
+        raise RuleError("A window begins and ends at a time, as 22:00.") from None
+
+
+def _moment(said: Mapping[str, Any], key: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(str(said.get(key, "")))
+    except ValueError:
+        raise RuleError("A freeze has a moment from which and one to which it holds.") from None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def _patterns(said: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    found = tuple(str(each) for each in said.get(key, ()))
+    if not found or any(not each or len(each) > 249 or each.count("*") > 5 for each in found) or len(found) > 50:
+        raise RuleError(f"A rule names {key}: patterns of at most 249 characters and 5 stars, as prod.*")
+    return found
+
+
+def _meets(pattern: str, name: str) -> bool:
+    """Whether something of `name` may fit: one that ends with * is all that begins so."""
+    if not name.endswith("*"):
+        return fnmatchcase(name, pattern)
+    head, begin = _head(pattern), name[:-1]
+    return head.startswith(begin) or begin.startswith(head)
+
+
+def _head(pattern: str) -> str:
+    return pattern[: min((at for each in _WILD if (at := pattern.find(each)) >= 0), default=len(pattern))]
+
+
+def _closed_words(closed: Sequence[Rule], opens_at: datetime | None) -> str:
+    whys = "; ".join(f"{each.name}{f': {each.why}' if each.why else ''}" for each in closed)
+    when = f"possible from {opens_at:%Y-%m-%d %H:%M} UTC" if opens_at else "not possible within the next weeks"
+    return f"It may not be made now ({whys}); it is {when}."
+
+
+def _names(rules: Iterable[Rule]) -> str:
+    return ", ".join(f"rule {each.name}{f': {each.why}' if each.why else ''}" for each in rules)

@@ -1,0 +1,107 @@
+"""Changes that wait: the list, and one of them with its plan as it is now, to be approved or discarded."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from console.kit.access.rights import reach_of
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.plans.plan import Confirmation
+from console.shell.changes.access import access_change, require_changes
+from console.shell.changes.actions import NotDecidedError, do_approve, do_discard, expire_old
+from console.shell.changes.models import ChangeRule, ProposedChange
+from console.shell.changes.queries import TITLES, csv_rows, over_for, shown_state, waiting_for
+from console.shell.changes.replay import Look, look
+
+_WHY_LENGTH_MAX = 500
+NOT_ALL_OF_IT = "It concerns more than your rights reach: somebody else has to decide about it."
+
+
+@require_safe
+def changes(request: HttpRequest) -> HttpResponse:
+    require_changes(request.user)
+    if wants_csv(request):
+        return csv_response(request, "changes", TITLES, csv_rows(request.user))
+    expire_old()
+    is_limited = reach_of(request.user).is_limited_somewhere
+    context = {
+        "waiting": waiting_for(request.user),
+        "over": over_for(request.user),
+        "rules": () if is_limited else ChangeRule.objects.all(),
+        "is_limited": is_limited,
+    }
+    return render(request, "changes/list.html", context)
+
+
+@require_safe
+def change(request: HttpRequest, number: int) -> HttpResponse:
+    return _page(request, access_change(request.user, number))
+
+
+@require_POST
+def approve(request: HttpRequest, number: int) -> HttpResponse:
+    """What is confirmed is the plan for how it is now, which this person was shown."""
+    found = access_change(request.user, number)
+    seen = _look(request, found)
+    plan, said = seen.plan, Confirmation.parse(request.POST)
+    if shown_state(found) != str(ProposedChange.State.WAITING):
+        return _page(request, found, "It does not wait any more.", 409)
+    if plan is None:
+        return _page(request, found, seen.why, 409)
+    if plan.typed_name and said.typed_name != plan.typed_name:
+        return _page(request, found, f"Nothing was changed: type the name exactly, {plan.typed_name}.", 422)
+    try:
+        outcome = do_approve(request.user, found, said.digest, request.POST.get("emergency", "").strip()[:500])
+    except NotDecidedError as error:
+        return _page(request, found, str(error), 409)
+    if not outcome.is_done:
+        return _page(request, found, outcome.why, 409)
+    messages.success(request, " ".join(outcome.told) or "It is carried out.")
+    return redirect("changes")
+
+
+@require_POST
+def discard(request: HttpRequest, number: int) -> HttpResponse:
+    found = access_change(request.user, number)
+    try:
+        do_discard(request.user, found, request.POST.get("why", "").strip()[:_WHY_LENGTH_MAX])
+    except NotDecidedError as error:
+        return _page(request, found, str(error), 409)
+    messages.success(request, f"Change {found.pk} is {'withdrawn' if _is_own(request, found) else 'discarded'}.")
+    return redirect("changes")
+
+
+def _page(request: HttpRequest, found: ProposedChange, error: str = "", status: int = 200) -> HttpResponse:
+    context: dict[str, object] = {"change": found, "state": shown_state(found), "error": error}
+    is_own = _is_own(request, found)
+    shows_lines = is_own or not reach_of(request.user).is_limited_somewhere
+    context |= {"address": reverse("change-approve", args=[found.pk]), "is_own": is_own}
+    context["lines"] = found.lines if shows_lines else ()
+    if context["state"] == ProposedChange.State.WAITING:
+        seen = _look(request, found)
+        context |= {"plan": seen.plan, "why": seen.why, "is_as_proposed": seen.is_as_proposed(found)}
+        if found.needs_person and is_own:
+            context["why_not"] = "Somebody else has to approve it: you proposed it."
+    return render(request, "changes/change.html", context, status=status)
+
+
+def _look(request: HttpRequest, found: ProposedChange) -> Look:
+    """The plan of who proposed it; none for who could not have it made themselves.
+
+    Who may not see everything is shown their own, if it is the same change: the other names what its person may see.
+    """
+    if _is_own(request, found):
+        return look(found, found.actor)
+    own = look(found, request.user)
+    if own.plan is None:
+        return own
+    asked = look(found, found.actor)
+    if not reach_of(request.user).is_limited_somewhere or asked.plan is None:
+        return asked
+    return own if asked.is_same_as(own) else Look(None, NOT_ALL_OF_IT)
+
+
+def _is_own(request: HttpRequest, found: ProposedChange) -> bool:
+    return found.actor_id == request.user.pk

@@ -1,0 +1,153 @@
+"""What the collector pushes, and to whom: a partial goes out only if it reads differently from what went out before,
+and is rendered only while a page listens. Of rows only the keys go out; who shows them renders them.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+
+from django.conf import settings
+from django.template.loader import render_to_string
+
+from console.cluster.brokers.words import with_words
+from console.cluster.placement.queries import moves_facts, placement_facts
+from console.cluster.zookeeper.queries import ensemble_facts
+from console.kit.access.reach import EVERYTHING
+from console.kit.common.clock import now_ms
+from console.kit.live import groups
+from console.kit.live.audience import listened
+from console.kit.live.changes import ChangeSender
+from console.kit.live.push import resync_html, send_now
+from console.signals.overview.charts import SPANS, overview_charts
+from console.signals.overview.queries import health_within, overview_facts, topic_totals
+from console.signals.overview.samples import newest_sample_ms
+from console.state.clusters.queries import all_brokers, cluster_state
+from console.state.clusters.topic_rows import TopicChanges
+
+OVERVIEW_PARTIALS = (
+    "health",
+    "tiles",
+    "troubled-partitions",
+    "planned-deletions",
+    "broker-strip",
+    "processes",
+    "busiest-topics",
+    "zookeeper-servers",
+    "recent-changes",
+)
+
+#: What goes out now, of one part of a group's pages: the group and the HTML.
+_Renderer = Callable[[], list[tuple[str, str]]]
+
+
+class Announcer:
+    """Thread-safe: the collector's tiers share one. `listened` says which of some groups have listeners."""
+
+    def __init__(self, listened: Callable[[Collection[str]], Collection[str]] = listened):
+        self._listened = listened
+        self._lock = threading.Lock()
+        self._sent: dict[tuple[str, str], str] = {}
+        self._changes = ChangeSender("topics")
+        self._charted_ms = 0
+
+    def heartbeat(self) -> None:
+        """While a page is open, as `Attention.review` says: each of them listens."""
+        send_now([(groups.HEARTBEAT, render_to_string("live/heartbeat.html", {"cluster": cluster_state()}))])
+
+    def cluster_changed(self, is_news: bool = True) -> None:
+        """Without news the overview waits for the next look at the topics, which draws all of it anyway."""
+        renderers = {groups.BROKERS: [self._brokers]} | ({groups.FLEET: [self._fleet]} if settings.CLUSTERS else {})
+        self._send(renderers | ({groups.CLUSTER_OVERVIEW: [self._overview]} if is_news else {}))
+
+    def zookeeper_changed(self, is_news: bool = True) -> None:
+        """`is_news`: whether health may be judged otherwise; if not, only figures of the servers are others."""
+        overview = self._overview if is_news else self._zookeeper_servers
+        self._send({groups.CLUSTER_OVERVIEW: [overview], groups.ZOOKEEPER: [self._members]})
+
+    def topics_changed(self, changes: TopicChanges, keys: Mapping[str, int]) -> None:
+        """After each look, also one without changes. `keys`: the primary keys of what was created or changed."""
+        renderers = {
+            groups.CLUSTER_OVERVIEW: [self._overview, self._charts],
+            groups.BROKERS: [self._brokers],
+            groups.PLACEMENT: [self._placement],
+        }
+        with self._lock:
+            heard = frozenset(self._listened([groups.CHANGES, *renderers]))
+            messages = self._rendered(renderers, heard)
+        self._send_rows(changes, keys, groups.CHANGES in heard)
+        send_now(messages)
+
+    def moves_changed(self) -> None:
+        self._send({groups.PLACEMENT: [self._moves]})
+
+    def _send(self, renderers: Mapping[str, list[_Renderer]]) -> None:
+        with self._lock:
+            messages = self._rendered(renderers, frozenset(self._listened(renderers.keys())))
+        send_now(messages)
+
+    def _rendered(self, renderers: Mapping[str, list[_Renderer]], heard: Collection[str]) -> list[tuple[str, str]]:
+        self._forget(renderers.keys() - heard)
+        return [message for group in renderers if group in heard for render in renderers[group] for message in render()]
+
+    def _forget(self, unheard: Collection[str]) -> None:
+        """Whoever comes later may have drawn something else than what was sent last, before nobody listened."""
+        self._sent = {key: html for key, html in self._sent.items() if key[0] not in unheard}
+
+    def _overview(self) -> list[tuple[str, str]]:
+        facts = overview_facts()
+        return [
+            message
+            for name in OVERVIEW_PARTIALS
+            for message in self._if_new(groups.CLUSTER_OVERVIEW, name, f"overview/partials/{name}.html", facts)
+        ]
+
+    def _zookeeper_servers(self) -> list[tuple[str, str]]:
+        template, context = "overview/partials/zookeeper-servers.html", {"cluster": cluster_state()}
+        return self._if_new(groups.CLUSTER_OVERVIEW, "zookeeper-servers", template, context)
+
+    def _charts(self) -> list[tuple[str, str]]:
+        """Drawn when there is a new sample."""
+        newest_ms = newest_sample_ms()
+        if newest_ms == self._charted_ms:
+            return []
+        self._charted_ms = newest_ms
+        drawn = [{"span": span, "charts": overview_charts(span)} for span in SPANS]
+        template = "overview/partials/charts.html"
+        return [(groups.CLUSTER_OVERVIEW, render_to_string(template, each)) for each in drawn]
+
+    def _brokers(self) -> list[tuple[str, str]]:
+        context = {"brokers": with_words(all_brokers()), "cluster": cluster_state()}
+        return self._if_new(groups.BROKERS, "broker-table", "brokers/partials/broker-table.html", context)
+
+    def _fleet(self) -> list[tuple[str, str]]:
+        """The page of all clusters fetches itself: who may see what of which cluster differs."""
+        facts = {"health": health_within(EVERYTHING), "totals": topic_totals(), "cluster": cluster_state()}
+        is_new = self._if_new(groups.FLEET, "sign", "fleet/partials/sign.html", facts)
+        return [(groups.FLEET, resync_html(now_ms()))] if is_new else []
+
+    def _if_new(self, group: str, name: str, template: str, context: dict) -> list[tuple[str, str]]:
+        html = render_to_string(template, context)
+        if self._sent.get((group, name)) == html:
+            return []
+        self._sent[(group, name)] = html
+        return [(group, html)]
+
+    def _members(self) -> list[tuple[str, str]]:
+        return self._if_new(groups.ZOOKEEPER, "members", "zookeeper/partials/members.html", ensemble_facts())
+
+    def _moves(self) -> list[tuple[str, str]]:
+        return self._if_new(groups.PLACEMENT, "moves", "placement/partials/moves.html", moves_facts())
+
+    def _placement(self) -> list[tuple[str, str]]:
+        return self._if_new(groups.PLACEMENT, "balance", "placement/partials/balance.html", placement_facts())
+
+    def _send_rows(self, changes: TopicChanges, keys: Mapping[str, int], is_heard: bool) -> None:
+        partitions = {keys[row.name]: [each.partition for each in changed] for row, changed in changes.changed}
+        pages = [f"topic:{name}" for name in changes.deleted]
+        if changes.is_list_changed:
+            pages += ["topics", "placement"]
+        rows = {
+            "topic-row": partitions.keys(),
+            "topic-page": partitions.keys(),
+            "placement-row": [keys[name] for name in changes.moved],
+        }
+        self._changes.send(rows, pages, partitions, is_heard=is_heard)

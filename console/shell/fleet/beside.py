@@ -1,0 +1,84 @@
+"""What is beside a cluster, tried before it is kept: its Kafka Connect and its schema registry, with what was typed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from console.cluster.schemas.client import RegistryClient
+from console.cluster.schemas.configuration import RegistryAddress
+from console.ecosystem.connectors.client import ConnectClient
+from console.ecosystem.connectors.configuration import ConnectSettings
+from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.trial import Step, addresses_of
+from console.shell.fleet.kept import Kept
+
+CONNECT, REGISTRY = "Connect", "registry"
+
+
+@dataclass(frozen=True, slots=True)
+class _TypedConnect(ConnectSettings):
+    """The password is in no file yet."""
+
+    typed: tuple[str, str] | None = None
+
+    @property
+    def authentication(self) -> tuple[str, str] | None:
+        return self.typed
+
+
+@dataclass(frozen=True, slots=True)
+class _TypedRegistry(RegistryAddress):
+    typed: tuple[str, str] | None = None
+
+    @property
+    def login(self) -> tuple[str, str] | None:
+        return self.typed
+
+
+def steps_beside(kept: Kept, cluster_id: str) -> Iterator[Step]:
+    """One for each that is named; whoever tells another cluster than that is refused."""
+    if addresses := str(kept.said.get("connect", "")):
+        yield _of_connect(tuple(each.strip().rstrip("/") for each in addresses.split(",")), kept, cluster_id)
+    if url := str(kept.said.get("schema_registry", "")):
+        yield _of_registry(url.rstrip("/"), kept, cluster_id)
+
+
+def _of_connect(addresses: tuple[str, ...], kept: Kept, cluster_id: str) -> Step:
+    if problem := _why_not_asked(addresses):
+        return Step(CONNECT, error=problem)
+    told = ConnectClient(_TypedConnect(addresses, typed=_login(kept, "connect")), lambda: cluster_id).workers()
+    silent = {each: worker for each, worker in told.items() if isinstance(worker, str)}
+    if len(silent) == len(told):
+        address, why = next(iter(silent.items()))
+        return Step(CONNECT, error=f"{address}: {why}")
+    words = f"{len(told) - len(silent)} of {len(told)} workers answer"
+    return Step(CONNECT, words)
+
+
+def _of_registry(url: str, kept: Kept, cluster_id: str) -> Step:
+    if problem := _why_not_asked((url,)):
+        return Step(REGISTRY, error=problem)
+    try:
+        address = _TypedRegistry(url, typed=_login(kept, "registry"))
+        told = RegistryClient(address, meant=lambda: cluster_id).ask("GET", "config")
+    except GatewayError as error:
+        return Step(REGISTRY, error=str(error))
+    level = told.get("compatibilityLevel") if isinstance(told, dict) else None
+    if not isinstance(level, str):
+        return Step(REGISTRY, error=f"{url} answers, but not as a schema registry.")
+    return Step(REGISTRY, f"it answers; default compatibility {level[:40]}")
+
+
+def _why_not_asked(urls: tuple[str, ...]) -> str:
+    for url in urls:
+        parts = urlsplit(url)
+        try:
+            addresses_of(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
+        except ValueError as error:
+            return str(error)
+    return ""
+
+
+def _login(kept: Kept, whose: str) -> tuple[str, str] | None:
+    user = str(kept.said.get(f"{whose}_user", ""))
+    return (user, kept.secrets[f"{whose}_password"]) if user else None

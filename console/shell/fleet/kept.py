@@ -1,0 +1,110 @@
+"""Clusters as they are kept: one file of mode 600 for what was said, and those that clients read, of mode 600 too."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from console.kit.common.added_clusters import file_in, names_in, read_file
+from console.kit.common.declared_clusters import Cluster, ClustersError
+from console.kit.gateway.client_file import Login, properties_of
+from console.processes.properties_file import write_properties
+
+#: Of a form's fields those that no page shows.
+SECRETS = ("password", "key", "connect_password", "registry_password")
+#: Those that are the client configuration's.
+LOGIN = ("protocol", "mechanism", "username", "password", "authorities", "certificate", "key")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """`said` are the form's fields but for the secrets."""
+
+    name: str
+    said: Mapping[str, Any] = field(default_factory=dict)
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def login(self) -> Login:
+        both = {**self.said, **self.secrets}
+        return Login(**{each: str(both.get(each, "") or Login.__dict__[each]) for each in LOGIN})
+
+
+def added_names() -> list[str]:
+    return names_in(settings.ADDED_CLUSTERS_DIR)
+
+
+def added_states() -> list[tuple[str, str]]:
+    """The name of each, and why it is not here; empty: it is. Those that were removed and still are, too."""
+    names = added_names()
+    waits = "It comes when the console's own processes have started again."
+    found = [(each, _why_not(each) or ("" if each in settings.CLUSTERS else waits)) for each in names]
+    gone = [each.name for each in settings.CLUSTERS.values() if _is_of_page(each) and each.name not in names]
+    return [
+        *found,
+        *((each, "It is removed, and goes when the console's own processes have started again.") for each in gone),
+    ]
+
+
+def _why_not(name: str) -> str:
+    return str(settings.LEFT_OUT_CLUSTERS.get(name, ""))
+
+
+def _is_of_page(cluster: Cluster) -> bool:
+    return bool(cluster.values.get("IS_ADDED"))
+
+
+def kept_of(name: str) -> Kept | None:
+    """None: no cluster of this name was added on a page. Raises ClustersError."""
+    if name not in added_names():
+        return None
+    found = read_file(file_in(settings.ADDED_CLUSTERS_DIR, name))
+    form, secrets = found.get("form"), found.get("secrets")
+    if not isinstance(form, dict) or not isinstance(secrets, dict):
+        raise ClustersError("Its file is not as it was written.")
+    return Kept(name, form, secrets)
+
+
+def write(kept: Kept) -> None:
+    """The file that declares it comes last: until then there is none, or the one before. What it does not name goes."""
+    said: dict[str, Any] = {
+        key: kept.said[key]
+        for key in ("title", "colour", "bootstrap", "read_only", "zookeeper", "connect", "schema_registry")
+        if kept.said.get(key)
+    }
+    if login := properties_of(kept.login):
+        said["client_config"] = _put(kept.name, "properties", login)
+    if kept.said.get("connect_user"):
+        login = f"{kept.said['connect_user']}:{kept.secrets.get('connect_password', '')}\n"
+        said["connect_authentication_file"] = _put(kept.name, "connect", login)
+    if kept.said.get("registry_user"):
+        said["schema_registry_user"] = kept.said["registry_user"]
+        password = kept.secrets.get("registry_password", "")
+        said["schema_registry_password_file"] = _put(kept.name, "registry", f"{password}\n")
+    told = json.dumps({"said": said, "form": dict(kept.said), "secrets": dict(kept.secrets)})
+    write_properties(file_in(settings.ADDED_CLUSTERS_DIR, kept.name), told)
+    for path in (_path(kept.name, each) for each in _PARTS):
+        if str(path) not in said.values():
+            path.unlink(missing_ok=True)
+
+
+def remove(name: str) -> None:
+    """Its database stays."""
+    for path in (file_in(settings.ADDED_CLUSTERS_DIR, name), *(_path(name, each) for each in _PARTS)):
+        path.unlink(missing_ok=True)
+
+
+_PARTS = ("properties", "connect", "registry")
+
+
+def _path(name: str, part: str) -> Path:
+    return Path(settings.ADDED_CLUSTERS_DIR) / f"{name}.{part}"
+
+
+def _put(name: str, part: str, text: str) -> str:
+    path = _path(name, part)
+    write_properties(path, text)
+    return str(path)

@@ -1,0 +1,47 @@
+"""The page of all clusters, and the way from a page of one to the same of another."""
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from console.kit.access.clusters import may_look, visible_clusters
+from console.kit.access.rights import REFUSALS, Person, Right, has_right
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.current_cluster import all_clusters, is_main
+from console.shell.fleet.kept import added_states
+from console.shell.fleet.queries import TITLES, tile_rows, tiles_of
+from console.shell.fleet.same_page import address_there
+
+NO_CLUSTER = "There is no such cluster."
+
+
+@require_safe
+def clusters(request: HttpRequest) -> HttpResponse:
+    """For everybody who may look at anything in any of them; also of one, to which no page leads then."""
+    require_any(request.user)
+    tiles = tiles_of(request.user)
+    if wants_csv(request):
+        return csv_response(request, "clusters", TITLES, tile_rows(tiles))
+    context = {
+        "tiles": tiles,
+        "is_of_all_clusters": True,
+        "may_add": is_main() and has_right(request.user, Right.ADMINISTER),
+    }
+    context["added"] = added_states() if context["may_add"] else []
+    return render(request, "fleet/clusters.html", context)
+
+
+@require_safe
+def switch(request: HttpRequest, cluster: str) -> HttpResponse:
+    """To the same page of the cluster named, as far as there is one."""
+    require_any(request.user)
+    if cluster not in all_clusters() or not may_look(request.user, cluster):
+        raise Http404(NO_CLUSTER)
+    return redirect(address_there(request.user, cluster, request.GET.get("from", "/")))
+
+
+def require_any(person: Person) -> None:
+    """Raises PermissionDenied for who may look at no cluster at all."""
+    if not visible_clusters(person):
+        raise PermissionDenied(REFUSALS[Right.VIEW])

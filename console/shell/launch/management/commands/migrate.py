@@ -1,0 +1,38 @@
+"""`manage.py migrate`: Django's, of every cluster's database, where there may be no file yet, nor a directory."""
+
+from django.conf import settings
+from django.core.management.base import CommandParser
+from django.core.management.commands import migrate
+from django.db import connection
+
+from console.kit.common.current_cluster import in_cluster
+from console.kit.common.data_directories import make_data_directories
+from console.kit.common.databases import alias_of, cluster_of, file_of, schema_of
+
+
+class Command(migrate.Command):
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.set_defaults(database=None)
+
+    def execute(self, *arguments, **options) -> None:
+        """Of all databases, if none is named; their places are made before the checks, which ask them."""
+        make_data_directories()
+        if connection.settings_dict["NAME"] == settings.SQLITE["NAME"]:
+            settings.DATABASE_FILE.touch(mode=0o600)
+        for name in settings.CLUSTERS:
+            make_place_of(name)
+        named = options.get("database")
+        for alias in [named] if named else settings.DATABASES:
+            with in_cluster(cluster_of(alias)):
+                super().execute(*arguments, **options | {"database": alias})
+
+
+def make_place_of(cluster: str) -> None:
+    """An empty file, or a schema, where the cluster's tables will be; nothing if there is one."""
+    if settings.DATABASES[alias_of(cluster)]["ENGINE"] == "django.db.backends.sqlite3":
+        settings.CLUSTERS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file_of(settings.CLUSTERS_DIR, cluster).touch(mode=0o600)
+    else:
+        with connection.cursor() as cursor:
+            cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {schema_of(cluster)}")

@@ -1,0 +1,109 @@
+"""`manage.py up`: bring everything up, stay in the foreground, take everything down again."""
+
+import logging
+import os
+from argparse import SUPPRESS
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from console.kit.common.data_directories import make_data_directories
+from console.kit.gateway.installation import __version__
+from console.processes.setup import Setup, SetupError, read_setup
+from console.shell.launch.first_user import Credentials
+from console.shell.launch.interrupts import Interrupted, Interrupts
+from console.shell.launch.progress import Progress
+from console.shell.launch.reloading import reload
+from console.shell.launch.running import Claim, claim_data_dir
+from console.shell.launch.secure import kcat_file
+from console.shell.launch.staying import end, stay, take_over
+from console.shell.launch.supervisor import Supervisor
+from console.shell.launch.up import Stack, service_run_files, take_down
+
+
+class Command(BaseCommand):
+    help = "Start Redis, the console, ZooKeeper, brokers, registry, Connect worker and stream job; Ctrl-C stops them."
+    requires_system_checks = []
+
+    def add_arguments(self, parser) -> None:
+        for word in ("--closing", "--reloading"):  # see console/shell/launch/staying.py
+            parser.add_argument(word, type=Claim.parse, metavar="CLAIM", help=SUPPRESS)
+
+    def handle(self, *_args, closing: Claim | None = None, reloading: Claim | None = None, **_options) -> None:
+        for quiet in ("console", "kazoo"):  # a page that misses a push is no news here, nor a session that ends
+            logging.getLogger(quiet).setLevel(logging.ERROR)
+        try:
+            if reloading is not None:
+                self._reload(reloading)
+            else:
+                self._open() if closing is None else self._close(closing)
+        except SetupError as error:
+            raise CommandError(str(error)) from None
+
+    def _open(self) -> None:
+        setup = read_setup(os.environ, settings.SPARK_MASTER)
+        make_data_directories()
+        with claim_data_dir(settings.RUN_DIR) as claim:
+            stack = Stack(setup, Progress(self.stdout._out), Interrupts(), claim)
+            stack.interrupts.watch()
+            self._run(stack)
+
+    def _run(self, stack: Stack) -> None:
+        stack.progress.note(f"Barnabas {__version__}, data in {shorten(settings.DATA_DIR)} (BARNABAS_DATA moves it)")
+        try:
+            tell(stack.progress, stack.setup, stack.open())
+            stack.stay()
+        except Interrupted:
+            stack.progress.note("stopping (once more Ctrl-C: at once)")
+        finally:
+            stack.close()
+
+    def _reload(self, claim: Claim) -> None:
+        """What `up` becomes when the console is configured anew, and until it stays again."""
+        interrupts, progress = Interrupts(), Progress(self.stdout._out)
+        interrupts.watch()
+        supervisor = Supervisor(service_run_files(), dict(os.environ), settings.RUN_DIR)
+        take_over(supervisor, settings.RUN_DIR)
+        try:
+            reload(supervisor, progress, interrupts)
+            stay(supervisor.services, settings.RUN_DIR, supervisor.environment, claim)
+        except Interrupted:
+            progress.note("stopping (once more Ctrl-C: at once)")
+        except Exception as error:
+            progress.note(f"! The console cannot start again ({type(error).__name__}: {error}): stopping")
+        in_order = partial(take_down, supervisor, progress, lambda: interrupts.hurry)
+        end(supervisor, settings.RUN_DIR, claim, progress, in_order)
+
+    def _close(self, claim: Claim) -> None:
+        """What `up` has become when somebody wants to stop; the lock is let go with this process."""
+        interrupts, progress = Interrupts(1), Progress(self.stdout._out)
+        interrupts.watch()
+        supervisor = Supervisor(service_run_files(), {}, settings.RUN_DIR)
+        with suppress(OSError, ValueError, TypeError, KeyError):  # then run files tell what there is
+            take_over(supervisor, settings.RUN_DIR)
+        in_order = partial(take_down, supervisor, progress, lambda: interrupts.hurry)
+        end(supervisor, settings.RUN_DIR, claim, progress, in_order)
+
+
+def tell(progress: Progress, setup: Setup, credentials: Credentials) -> None:
+    """What a person needs next."""
+    first = setup.bootstrap_servers.partition(",")[0]
+    progress.note("")
+    progress.fact("console", f"http://127.0.0.1:{settings.CONSOLE_PORT}/")
+    progress.fact("user, password", f"{credentials.username}   {credentials.password}")
+    progress.fact("bootstrap servers", setup.bootstrap_servers)
+    secured = f" -F {shorten(kcat_file())}" if setup.is_secure else ""
+    progress.fact("try", f"kcat -b {first}{secured} " + ("-C -t host.metrics -o end" if setup.demo else "-L"))
+    progress.fact("stop", "Ctrl-C")
+    progress.note("")
+
+
+def shorten(path: Path) -> str:
+    """Relative to where the person stands, if it lies below."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,128 @@
+"""One `up` per data directory: a lock that dies with its holder, and a file that says who holds it."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from console.kit.common.file_lock import exclusive, take
+from console.kit.gateway.installation import IS_CHECKOUT
+from console.processes.setup import SetupError
+
+WAIT_POLL_S = 0.1
+DOWN_COMMAND = "make down" if IS_CHECKOUT else "barnabas down"
+
+
+class Claim(NamedTuple):
+    """Descriptors: of the lock, and of the run and the data directory that were there when it was taken. These are the
+    same wherever they are moved to, and while they are open no others, whatever is at their path by then.
+    """
+
+    lock: int
+    #: -1 from a version that had none.
+    run: int = -1
+    data: int = -1
+
+    @classmethod
+    def parse(cls, text: str) -> "Claim":
+        """As `str` has written it, for the program that this one becomes. Raises ValueError."""
+        return cls(*map(int, text.split(",")))
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self))
+
+    def inherit(self, *, is_inherited: bool) -> None:
+        for descriptor in self:
+            if descriptor >= 0:
+                os.set_inheritable(descriptor, is_inherited)
+
+    def close(self) -> None:
+        for descriptor in self:
+            os.close(descriptor)
+
+
+@contextmanager
+def claim_data_dir(run_directory: Path) -> Iterator[Claim]:
+    """Be the one who runs here, as long as what is given is open. SetupError if somebody else is."""
+    held = take(_lock_path(run_directory), wait=False)
+    if held is None:
+        raise SetupError(
+            f"It is up already (pid {holder_pid(run_directory)}): use that one, or stop it with `{DOWN_COMMAND}`. "
+            "A second one needs a BARNABAS_DATA of its own, and other ports."
+        )
+    claim = Claim(held, *(os.open(each, os.O_PATH | os.O_DIRECTORY) for each in (run_directory, run_directory.parent)))
+    try:
+        _pid_path(run_directory).write_text(str(os.getpid()))
+        yield claim
+    finally:
+        claim.close()
+
+
+def holder_pid(run_directory: Path) -> int | None:
+    with suppress(OSError, ValueError):
+        return int(_pid_path(run_directory).read_text())
+    return None
+
+
+def ask_to_stop(run_directory: Path, timeout_s: float) -> None:
+    """Have a running `up` stop in order. SetupError if it does not within `timeout_s`."""
+    pid = holder_pid(run_directory)
+    if pid is not None and _has_open(pid, _lock_path(run_directory)):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + timeout_s
+    while is_claimed(run_directory):
+        if time.monotonic() > deadline:
+            raise SetupError(f"`up` (pid {holder_pid(run_directory)}) did not stop within {timeout_s:.0f} s.")
+        time.sleep(WAIT_POLL_S)
+
+
+def _has_open(pid: int, path: Path) -> bool:
+    """The pid may be of one that was killed, and be somebody else's by now."""
+    with suppress(OSError):
+        return any(os.path.samefile(each, path) for each in Path(f"/proc/{pid}/fd").iterdir() if each.exists())
+    return False
+
+
+def is_claimed(run_directory: Path) -> bool:
+    with exclusive(_lock_path(run_directory), wait=False) as ours:
+        return not ours
+
+
+def holds(run_directory: Path, claim: Claim) -> bool:
+    """Whether what is locked is there under its name: a directory may be deleted or moved under who runs in it."""
+    try:
+        return os.path.samestat(os.stat(_lock_path(run_directory)), os.fstat(claim.lock))
+    except OSError:
+        return False
+
+
+def directories_of(run_directory: Path, claim: Claim) -> frozenset[tuple[int, int]]:
+    """Device and inode of the directories that are ours. What is at the path of one that was lost is so too, made anew
+    by what we started, unless somebody else has claimed it by now: then it is theirs, also if it was ours.
+    """
+    ours = frozenset(_which(os.fstat(each)) for each in claim[1:] if each >= 0)
+    try:
+        at_path = _which(os.stat(run_directory.parent))
+    except OSError:
+        return ours
+    return ours - {at_path} if _is_of_another(run_directory, claim) else ours | {at_path}
+
+
+def _is_of_another(run_directory: Path, claim: Claim) -> bool:
+    return not holds(run_directory, claim) and _lock_path(run_directory).exists() and is_claimed(run_directory)
+
+
+def _which(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
+
+
+def _lock_path(run_directory: Path) -> Path:
+    return run_directory / "locks" / "up.lock"
+
+
+def _pid_path(run_directory: Path) -> Path:
+    return run_directory / "up.pid"

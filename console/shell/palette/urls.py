@@ -1,0 +1,7 @@
+"""/find/"""
+
+from django.urls import path
+
+from console.shell.palette import views
+
+urlpatterns = [path("find/", views.found, name="find")]

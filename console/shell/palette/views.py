@@ -1,0 +1,26 @@
+"""What the palette shows for what is typed."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.kit.access.clusters import visible_clusters
+from console.kit.access.rights import Right, reach_of, require
+from console.kit.tables.queries import views_seen_by
+from console.shell.palette.queries import TEXT_LENGTH_MAX, find
+
+
+@require_safe
+def found(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.VIEW)
+    text = request.GET.get("text", "")[:TEXT_LENGTH_MAX].replace("\0", "")
+    clusters = visible_clusters(request.user) if settings.CLUSTERS else ()
+    return render(
+        request,
+        "palette/found.html",
+        {
+            "found": find(text, reach_of(request.user), clusters, views_seen_by(request.user)),
+            "text": text,
+        },
+    )

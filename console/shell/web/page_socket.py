@@ -1,0 +1,175 @@
+"""One websocket per open page: it says what it shows and receives that rendered, nothing else.
+
+Rows come from the feed of this process (console/shell/web/feed.py), everything else through groups of the channel
+layer.
+
+A slow reader never holds memory: what waits for it is bounded, and at the bound everything waiting is thrown away
+and the page is told to fetch itself again.
+"""
+
+import asyncio
+import json
+import re
+from collections import deque
+from urllib.parse import parse_qs
+
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.rights import CLUSTER, Right
+from console.kit.common.clock import now_ms
+from console.kit.live import groups
+from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, PersonSocket
+from console.kit.live.push import resync_html
+from console.shell.web.feed import feed_here
+from console.shell.web.watched import Shown
+
+KEEPALIVE_SECONDS = 10
+#: Rendered partials that may wait for one browser, about a minute of a busy page.
+WAITING_MAX = 64
+#: Who may not see everything is told at most this often that there is news.
+HINT_SECONDS = 2
+
+#: A process's name, which is safe in a group's.
+STREAM_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
+
+#: Of what is pushed there, nobody learns more than that there is news.
+_SAYS_NOTHING = (groups.HEARTBEAT, groups.SCHEMAS, groups.FOOTPRINT)
+
+KEEPALIVE = '<span id="live-keepalive" hidden></span>'
+
+
+def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
+    """The groups `page` listens to; None for a page that does not exist."""
+    kind, _, name = page.partition(":")
+    if kind == "topic" and name:
+        return [groups.HEARTBEAT, groups.topic(name)]
+    if kind == "broker" and name.isascii() and name.isdigit():
+        return [groups.HEARTBEAT, groups.broker(int(name))]
+    if kind == "stream" and STREAM_NAME.fullmatch(name):
+        return [groups.HEARTBEAT, groups.stream(name), groups.processes(Right.OPERATE in rights)]
+    if name:
+        return None
+    by_page = {
+        "overview": [groups.CLUSTER_OVERVIEW],
+        "brokers": [groups.BROKERS],
+        "topics": [groups.TOPICS],
+        "placement": [groups.PLACEMENT, groups.staged_moves(Right.OPERATE in rights)],
+        "zookeeper": [groups.ZOOKEEPER, groups.ensemble_changes(Right.OPERATE in rights)],
+        "retention": [groups.RETENTION],
+        "history": [groups.HISTORY],
+        "consumers": [],
+        "consumer-pages": [],
+        "credentials": [groups.CREDENTIALS],
+        "quotas": [groups.QUOTAS],
+        "connectors": [groups.CONNECTORS],
+        "connector-pages": [groups.CONNECTORS],
+        "schemas": [groups.SCHEMAS],
+        "streams": [groups.STREAMS],
+        "processes": [groups.processes(Right.OPERATE in rights)],
+        "acls": [groups.ACLS],
+        "charts": [groups.CHARTS],
+        "probe": [groups.PROBE],
+        "mirrors": [groups.MIRRORS],
+        "completeness": [groups.COMPLETENESS],
+        "alerts": [groups.ALERTS],
+        "healing": [groups.HEALING],
+        "changes": [groups.CHANGES_OF_RULES],
+        "clusters": [groups.FLEET],
+        "footprint": [groups.FOOTPRINT],
+        "other": [],
+    }
+    return [groups.HEARTBEAT, *by_page[kind]] if kind in by_page else None
+
+
+def may_show(page: str, reach: Reach) -> bool:
+    kind, _, name = page.partition(":")
+    if kind in ("credentials", "quotas", "acls", "alerts", "healing"):
+        return reach.sees_all_names
+    return kind != "topic" or reach.sees(Resource.TOPIC, name)
+
+
+class PageConsumer(PersonSocket):
+    """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
+    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, changes, charts, clusters,
+    footprint, healing, mirrors, probe, processes, schemas, streams, stream:<name>, zookeeper, or other."""
+
+    #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
+    open_groups: frozenset[str] | None = None
+
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
+        self.hint_timer: asyncio.TimerHandle | None = None
+        self.waiting: deque[str] = deque()
+        self.wake = asyncio.Event()
+
+    async def connect(self) -> None:
+        """Subscribed before it is accepted: what happens after the browser sees it open is not missed."""
+        names, refusal = await self.choose_groups()
+        for name in names:
+            await self.subscribe(name)
+        if refusal is None:
+            await feed_here().join(self)
+        await self.accept()
+        if refusal is not None:
+            await self.end(refusal)
+        else:
+            self.begin(self.send_waiting())
+
+    async def choose_groups(self) -> tuple[list[str], int | None]:
+        """The groups to listen to, or none and the code to close with."""
+        refusal = await self.refusal()
+        if refusal is not None:
+            return [], refusal
+        reach = self.reach = self.scope["reach"]
+        self.name = page = parse_qs(self.scope["query_string"].decode("latin-1")).get("page", [""])[0]
+        if not may_show(page, reach):
+            return [], CLOSE_FORBIDDEN
+        names = groups_for(page, reach.rights_on(Resource.CLUSTER, CLUSTER))
+        if names is None:
+            return [], CLOSE_UNKNOWN_PAGE
+        if reach.is_limited_somewhere:
+            self.open_groups = frozenset(names if page.startswith("topic:") else _SAYS_NOTHING)
+        names += [groups.WAITING_CHANGES] if Right.OPERATE in reach.rights_anywhere else []
+        return [*names, groups.person(self.scope["user"].pk)], None
+
+    async def release(self) -> None:
+        if self.hint_timer is not None:
+            self.hint_timer.cancel()
+        await feed_here().leave(self)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """A page says which rows it shows, and nothing else: changes go by POST, with CSRF and rights."""
+        try:
+            said = json.loads(text_data or "")
+        except (ValueError, RecursionError):
+            return
+        if self.tasks:
+            await feed_here().show(self, Shown.parse(said))
+
+    async def push_html(self, message: dict[str, object]) -> None:
+        """What is rendered for all never reaches who may not see all: such a page is told to fetch itself."""
+        if self.open_groups is None or message["group"] in self.open_groups:
+            self.put(message["html"])
+        elif self.hint_timer is None:
+            self.hint_timer = asyncio.get_running_loop().call_later(HINT_SECONDS, self.hint)
+
+    def hint(self) -> None:
+        self.hint_timer = None
+        self.put(resync_html(now_ms()))
+
+    def put(self, html: str) -> None:
+        if len(self.waiting) >= WAITING_MAX:
+            self.waiting.clear()
+            self.waiting.append(resync_html(now_ms()))
+        else:
+            self.waiting.append(html)
+        self.wake.set()
+
+    async def send_waiting(self) -> None:
+        while True:
+            try:
+                await asyncio.wait_for(self.wake.wait(), KEEPALIVE_SECONDS)
+            except TimeoutError:
+                self.waiting.append(KEEPALIVE)
+            self.wake.clear()
+            while self.waiting:
+                await self.send(text_data=self.waiting.popleft())

@@ -1,0 +1,85 @@
+"""Who shows what: the open pages of this process, found by the rows they show. Pure.
+
+A row is known by the kind of its element and the primary key behind it: `topic-row-12` is ("topic-row", 12).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from console.kit.access.reach import Reach
+
+Key = tuple[str, int]
+
+#: The most rows a page may show: a hundred of the longest list, and what stands beside it.
+ROWS_MAX = 300
+_KINDS = (
+    *("topic-row", "topic-page", "placement-row", "group-row", "group-page", "scram-row", "quota-row"),
+    *("connector-row", "connector-page"),
+)
+_ROW_ID = re.compile(rf"({'|'.join(_KINDS)})-([0-9]{{1,18}})")
+
+
+class LivePage(Protocol):
+    """One open page."""
+
+    #: As the page calls itself: topics, topic:orders …
+    name: str
+    reach: Reach
+
+    def put(self, html: str) -> None:
+        """Send it when the browser takes it; never waits."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a page says of itself. `moves`: its rows are sorted or chosen by figures that change."""
+
+    keys: frozenset[Key] = frozenset()
+    moves: bool = False
+
+    @classmethod
+    def parse(cls, said: object) -> "Shown":
+        """From what a browser sent; whatever is no row of ours is left out."""
+        if not isinstance(said, dict) or not isinstance(said.get("rows"), list):
+            return cls()
+        matches = (_ROW_ID.fullmatch(each) for each in said["rows"][:ROWS_MAX] if isinstance(each, str))
+        keys = frozenset((match[1], int(match[2])) for match in matches if match)
+        return cls(keys, said.get("moves") is True)
+
+
+@dataclass
+class WatchedRows:
+    """The pages, and for each row those that show it."""
+
+    shown: dict[LivePage, Shown] = field(default_factory=dict)
+    _pages: dict[str, dict[int, set[LivePage]]] = field(default_factory=dict)
+
+    def show(self, page: LivePage, shown: Shown) -> frozenset[Key]:
+        """`page` shows this from now on; the rows it did not show before."""
+        before = self.shown.get(page, Shown()).keys
+        self.shown[page] = shown
+        for kind, key in shown.keys - before:
+            self._pages.setdefault(kind, {}).setdefault(key, set()).add(page)
+        for kind, key in before - shown.keys:
+            self._pages[kind][key].discard(page)
+            if not self._pages[kind][key]:
+                del self._pages[kind][key]
+        return shown.keys - before
+
+    def remove(self, page: LivePage) -> None:
+        if page in self.shown:
+            self.show(page, Shown())
+            del self.shown[page]
+
+    def showing(self, changed: Mapping[str, Iterable[int]]) -> dict[LivePage, set[Key]]:
+        """The pages that show something of it, each with what it shows."""
+        found: dict[LivePage, set[Key]] = {}
+        for kind, keys in changed.items():
+            known = self._pages.get(kind, {})
+            for key in known.keys() & set(keys):
+                for page in known[key]:
+                    found.setdefault(page, set()).add((kind, key))
+        return found

@@ -1,0 +1,1 @@
+"""A cluster's condition as a whole: overview, alerts, dependencies between its parts."""

@@ -1,0 +1,25 @@
+"""The door to alerts: they name topics, groups and processes, whatever those are."""
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from console.kit.access.rights import NOT_ALL_NAMES, Right, require, sees_all_names
+from console.signals.alerts.evaluation import State
+from console.signals.alerts.models import Alert
+
+
+def access_alerts(user: User, right: Right) -> None:
+    """PermissionDenied without `right` on the cluster, and for who may not see every name."""
+    require(user, right)
+    if not sees_all_names(user):
+        raise PermissionDenied(NOT_ALL_NAMES)
+
+
+def access_alert(user: User, number: int, right: Right) -> Alert:
+    """One that is not over; the right first, then whether there is one."""
+    access_alerts(user, right)
+    found = Alert.objects.filter(pk=number).exclude(state=State.RESOLVED).first()
+    if found is None:
+        raise Http404("There is no such alert any more.")
+    return found

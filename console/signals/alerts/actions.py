@@ -1,0 +1,93 @@
+"""What people do about alerts: each with its audit row."""
+
+from collections.abc import Mapping
+
+from django.contrib.auth.models import User
+
+from console.kit.audit.record import record_event
+from console.kit.common.clock import now_ms
+from console.kit.common.databases import cluster_atomic
+from console.kit.live import groups
+from console.kit.live.push import push_partial
+from console.kit.plans.apply import carry_out
+from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.plan import Confirmation, Plan
+from console.signals.alerts.evaluation import Event
+from console.signals.alerts.messages import Told, message_of
+from console.signals.alerts.models import Alert, Delivery, KeptRule, RuleSilence
+from console.signals.alerts.store import cluster_words, key_of
+
+#: Of what waits for a channel only so much is a test.
+TESTS_MAX = 3
+
+
+class TooManyTestsError(Exception):
+    """One sentence."""
+
+
+def do_acknowledge(actor: User, alert: Alert, until_ms: int) -> None:
+    """It is told no more until then; that it is over is."""
+    with cluster_atomic():
+        before = {"acknowledged_until_ms": alert.acknowledged_until_ms}
+        alert.acknowledged_by, alert.acknowledged_until_ms = actor.get_username(), until_ms
+        alert.save(update_fields=["acknowledged_by", "acknowledged_until_ms"])
+        name = f"{alert.rule}: {alert.object_name}"[:255]
+        record_event(actor, "acknowledge alert", "alert", name, before, {"acknowledged_until_ms": until_ms})
+        _tell()
+
+
+def do_silence(actor: User, rule: str, until_ms: int | None, why: str) -> None:
+    """Nothing is told of the rule until then; None: it is told again."""
+    with cluster_atomic():
+        row = RuleSilence.objects.filter(rule=rule).first()
+        before = {"until_ms": row.until_ms, "why": row.why} if row else None
+        after = None
+        if until_ms is None:
+            RuleSilence.objects.filter(rule=rule).delete()
+        else:
+            after = {"until_ms": until_ms, "why": why}
+            RuleSilence.objects.update_or_create(rule=rule, defaults={**after, "actor_name": actor.get_username()})
+        if before != after:
+            record_event(
+                actor, "silence alert rule" if after else "end silence of alert rule", "alert", rule, before, after
+            )
+        _tell()
+
+
+def do_keep_rule(actor: User, plan: Plan, said: Mapping[str, object], confirmation: Confirmation) -> None:
+    """The rule says `said` from now on; with nothing it is removed. Raises NotConfirmedError."""
+
+    def keep() -> None:
+        if said:
+            values = {"said": said, "actor_name": actor.get_username(), "changed_ms": now_ms()}
+            KeptRule.objects.update_or_create(name=plan.object_name, defaults=values)
+        else:
+            for row in KeptRule.objects.filter(name=plan.object_name):
+                keep_inverse(actor, plan, row.said)
+                row.delete()
+
+    with cluster_atomic():
+        carry_out(actor, plan, confirmation, keep)
+    _tell()
+
+
+def do_test(actor: User, channel: str) -> None:
+    """A message that says it is a test, through the same door as all others. Raises TooManyTestsError."""
+    waiting = Delivery.objects.filter(channel=channel, event=Event.TEST, result=Delivery.Result.WAITING)
+    if waiting.count() >= TESTS_MAX:
+        raise TooManyTestsError(f"{TESTS_MAX} tests wait for {channel} already.")
+    at_ms = now_ms()
+    told = [Told(channel, f"A test of this channel, asked for by {actor.get_username()}. Nothing is wrong.", at_ms)]
+    message = message_of(
+        "test", Event.TEST, "warning", cluster_words(), at_ms, told, key=key_of(f"test-{channel}"), is_open=False
+    )
+    with cluster_atomic():
+        Delivery.objects.create(
+            channel=channel, rule="test", event=Event.TEST, message=message.as_json(), created_ms=at_ms, due_ms=at_ms
+        )
+        record_event(actor, "test alert channel", "alert", channel)
+        _tell()
+
+
+def _tell() -> None:
+    push_partial(groups.ALERTS, "live/resync.html", {"version": now_ms()})

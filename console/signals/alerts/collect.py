@@ -1,0 +1,96 @@
+"""The collector's part: what breaks which rule, as rows with the messages that tell of it, in one transaction."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+
+from console.cluster.charts.readings import readings
+from console.kit.access.reach import EVERYTHING
+from console.kit.common.databases import cluster_atomic
+from console.kit.live import groups
+from console.kit.live.push import push_partial
+from console.signals.alerts import store
+from console.signals.alerts.conditions import OBJECTS_MAX, Condition, conditions
+from console.signals.alerts.evaluation import Event, State, Verdict, advance
+from console.signals.alerts.file import RulesFile
+from console.signals.alerts.kept import with_kept
+from console.signals.alerts.messages import Told
+from console.signals.alerts.rules import Rule, Ruleset
+from console.signals.alerts.sources import SOURCES
+from console.signals.overview.queries import health_within
+
+INTERVAL_SECONDS = 15.0
+Key = tuple[str, str]
+
+
+class AlertWatch:
+    """For one thread."""
+
+    def __init__(self, clock_ms: Callable[[], int], file: RulesFile | None = None):
+        self._now_ms = clock_ms
+        self._file = file or RulesFile()
+
+    def look(self) -> bool:
+        """Whether anything is wrong, by these rules."""
+        ruleset, now_ms = with_kept(self._file.read())[0], self._now_ms()
+        before = store.open_alerts()
+        if not ruleset.rules and not before:
+            return False
+        with cluster_atomic():
+            after, told = self._step(ruleset, before, now_ms)
+            is_news = after != before
+            store.keep(before, after)
+            store.enqueue(ruleset, told, {rule for rule, _ in after}, now_ms)
+        if is_news:
+            store.forget_old()
+            push_partial(groups.ALERTS, "live/resync.html", {"version": now_ms})
+        return bool(after)
+
+    def _step(
+        self, ruleset: Ruleset, before: Mapping[Key, store.Row], now_ms: int
+    ) -> tuple[dict[Key, store.Row], dict[tuple[str, Event], list[Told]]]:
+        """What stands now, and what is to be told of each rule."""
+        silenced = store.silenced(now_ms)
+        after: dict[Key, store.Row] = {}
+        told: dict[tuple[str, Event], list[Told]] = defaultdict(list)
+        for key, condition in self._conditions(ruleset, before, now_ms).items():
+            rule, row = ruleset.rules[key[0]], before.get(key)
+            is_known = condition.is_bad is not None
+            standing, event = advance(
+                row.standing if row else None,
+                Verdict(condition.is_bad),
+                rule,
+                now_ms,
+                is_silenced=rule.name in silenced,
+            )
+            if standing is None:
+                continue
+            sentence = condition.sentence if is_known or row is None else row.sentence
+            link = condition.link or (row.link if row else "")
+            after[key] = store.Row(standing, rule.severity, sentence, link)
+            if event is not None:
+                told[rule.name, event].append(Told(key[1], sentence, standing.since_ms, _full(ruleset, link)))
+        return after, told
+
+    def _conditions(self, ruleset: Ruleset, before: Mapping[Key, store.Row], now_ms: int) -> dict[Key, Condition]:
+        """What is bad, what was, and what nobody knows of that; of each rule no more than OBJECTS_MAX new ones."""
+        firing = {key for key, row in before.items() if row.standing.state is State.FIRING}
+        found: dict[Key, Condition] = {}
+        counts: dict[str, int] = defaultdict(int)
+        health = health_within(EVERYTHING)
+        for each in conditions(ruleset, readings(now_ms, SOURCES), health, dict.fromkeys(firing)):
+            key = (each.rule, each.object_name)
+            if key not in before:
+                counts[each.rule] += bool(each.is_bad)
+                if not each.is_bad or counts[each.rule] > OBJECTS_MAX:
+                    continue
+            found[key] = each
+        gone = {key for key in before.keys() - found.keys() if key[0] in ruleset.rules}
+        return found | {key: Condition(*key, is_bad=False, sentence=_over(ruleset.rules[key[0]])) for key in gone}
+
+
+def _over(rule: Rule) -> str:
+    return "It is over." if rule.health is not None else "It is not there any more."
+
+
+def _full(ruleset: Ruleset, link: str) -> str:
+    return f"{ruleset.console.rstrip('/')}/{link}" if ruleset.console else ""

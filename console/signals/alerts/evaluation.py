@@ -1,0 +1,104 @@
+"""When an alert begins, is told, told again, handed on, and over. Pure.
+
+It is pending until it has been bad for the rule's time, and over when it has been well for the rule's time. What nobody
+knows changes nothing; a time in which nobody looked counts for nothing.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from console.signals.alerts.rules import Rule
+
+#: Between two looks more may lie, when nobody is at a page and all is well; longer than this nobody looked.
+LOOKS_APART_MS = 150_000
+
+
+class State(StrEnum):
+    PENDING = "pending"
+    FIRING = "firing"
+    RESOLVED = "resolved"
+
+
+class Event(StrEnum):
+    """What is told of; the word stands in messages."""
+
+    FIRED = "fired"
+    REPEATED = "still firing"
+    ESCALATED = "escalated"
+    RESOLVED = "resolved"
+    TEST = "test"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Moments in ms, None where it has not come to that."""
+
+    state: State
+    since_ms: int
+    seen_ms: int
+    fired_ms: int | None = None
+    fine_since_ms: int | None = None
+    #: When it was last told of; None while it fires and nobody was told, because the rule was silenced.
+    notified_ms: int | None = None
+    is_escalated: bool = False
+    acknowledged_until_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """None where nobody knows."""
+
+    is_bad: bool | None
+
+
+def advance(
+    before: Standing | None, verdict: Verdict, rule: Rule, now_ms: int, *, is_silenced: bool = False
+) -> tuple[Standing | None, Event | None]:
+    """How it stands now, None where there is nothing to say; and what is to be told."""
+    if before is None or before.state is State.RESOLVED:
+        before = Standing(State.PENDING, now_ms, now_ms) if verdict.is_bad else None
+        if before is None:
+            return None, None
+    if before.state is State.PENDING:
+        before = _pending(before, verdict, rule, now_ms)
+        if before is None or before.state is State.PENDING:
+            return before, None
+    return _firing(replace(before, seen_ms=now_ms), verdict, rule, now_ms, is_silenced)
+
+
+def _pending(before: Standing, verdict: Verdict, rule: Rule, now_ms: int) -> Standing | None:
+    if verdict.is_bad is None:
+        return before
+    if not verdict.is_bad:
+        return None
+    nobody_looked = not 0 <= now_ms - before.seen_ms <= LOOKS_APART_MS
+    since_ms = now_ms if nobody_looked else before.since_ms
+    if now_ms - since_ms >= rule.for_ms:
+        return replace(before, state=State.FIRING, since_ms=since_ms, seen_ms=now_ms, fired_ms=now_ms)
+    return replace(before, since_ms=since_ms, seen_ms=now_ms)
+
+
+def _firing(
+    before: Standing, verdict: Verdict, rule: Rule, now_ms: int, is_silenced: bool
+) -> tuple[Standing, Event | None]:
+    if verdict.is_bad is False:
+        fine_since_ms = min(now_ms, before.fine_since_ms if before.fine_since_ms is not None else now_ms)
+        if now_ms - fine_since_ms >= rule.clear_ms:
+            told = Event.RESOLVED if before.notified_ms is not None else None
+            return replace(before, state=State.RESOLVED, fine_since_ms=fine_since_ms), told
+        return replace(before, fine_since_ms=fine_since_ms), None
+    standing = replace(before, fine_since_ms=None) if verdict.is_bad else before
+    if is_silenced or _is_acknowledged(standing, now_ms):
+        return standing, None
+    if standing.notified_ms is None:
+        return replace(standing, notified_ms=now_ms), Event.FIRED
+    fired_for_ms = 0 if standing.fired_ms is None else now_ms - standing.fired_ms
+    if rule.escalate_to and not standing.is_escalated and fired_for_ms >= rule.escalate_after_ms:
+        return replace(standing, is_escalated=True), Event.ESCALATED
+    if rule.repeat_ms and now_ms - standing.notified_ms >= rule.repeat_ms:
+        return replace(standing, notified_ms=now_ms), Event.REPEATED
+    return standing, None
+
+
+def _is_acknowledged(standing: Standing, now_ms: int) -> bool:
+    return standing.acknowledged_until_ms is not None and now_ms < standing.acknowledged_until_ms

@@ -1,0 +1,80 @@
+"""A rule as a person fills it in; what it would say in the file is `said`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from console.cluster.charts.measures import KINDS
+from console.signals.alerts.rules import SEVERITIES, Channel, RulesError, parse_rule
+
+_HEALTH = [
+    ("health.warning", "a reason of health, warning or worse"),
+    ("health.critical", "a reason of health, critical"),
+]
+_MEASURES = [(kind, [(f"{kind}.{each}", f"{kind}.{each}") for each in measures]) for kind, measures in KINDS.items()]
+_OBJECTS_HINT = "A pattern of names, as orders-*. Blank: all."
+_LIMIT_HINT = "Bytes, milliseconds, records: as charts count."
+_TIME_HINT = "As 30 s, 5 min, 4 h or 1 d."
+
+
+class RuleForm(forms.Form):
+    """`rule` is what it makes, when it is valid."""
+
+    name = forms.CharField(max_length=60)
+    about = forms.ChoiceField(label="Of", choices=[("health", _HEALTH), *_MEASURES])
+    objects = forms.CharField(label="Objects", required=False, max_length=300, help_text=_OBJECTS_HINT)
+    is_above = forms.TypedChoiceField(
+        label="Bad when it is", choices=[("above", "above"), ("below", "below")], required=False, empty_value="above"
+    )
+    threshold = forms.FloatField(label="Limit", required=False, help_text=_LIMIT_HINT)
+    recover = forms.FloatField(label="Well again at", required=False, help_text="Blank: at the limit itself.")
+    lasting = forms.CharField(label="For at least", required=False, max_length=20, help_text=_TIME_HINT)
+    clear = forms.CharField(label="Over when well for", required=False, max_length=20, help_text=_TIME_HINT)
+    repeat = forms.CharField(label="Told again every", required=False, max_length=20, help_text=_TIME_HINT)
+    severity = forms.ChoiceField(choices=[(each, each) for each in SEVERITIES])
+    channels = forms.MultipleChoiceField(label="Told to", widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, channels: Mapping[str, Channel], *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self._channels = channels
+        self.said: dict[str, Any] = {}
+        self.fields["channels"].choices = [(each, each) for each in channels]
+
+    def clean(self) -> dict[str, Any]:
+        fields = super().clean() or {}
+        if self.errors:
+            return fields
+        self.said = _said(fields)
+        try:
+            self.rule = parse_rule(fields["name"], self.said, self._channels)
+        except RulesError as error:
+            self.add_error(None, str(error).partition(": ")[2] or str(error))
+        return fields
+
+
+def _said(fields: Mapping[str, Any]) -> dict[str, Any]:
+    kind, _, what = fields["about"].partition(".")
+    said: dict[str, Any] = {"severity": fields["severity"], "channels": fields["channels"]}
+    for key, field in (("for", "lasting"), ("clear", "clear"), ("repeat", "repeat")):
+        if fields.get(field):
+            said[key] = fields[field]
+    if kind == "health":
+        return said | {"health": what}
+    said["measure"] = fields["about"]
+    if fields.get("threshold") is not None:
+        said[fields["is_above"]] = fields["threshold"]
+    for key in ("objects", "recover"):
+        if fields.get(key) not in (None, ""):
+            said[key] = fields[key]
+    return said
+
+
+def initial_of(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a form shows of a rule that is kept."""
+    about = said["measure"] if "measure" in said else f"health.{said.get('health')}"
+    is_above = "below" not in said
+    return {
+        **said, "name": name, "about": about, "is_above": "above" if is_above else "below",
+        "threshold": said.get("above" if is_above else "below"), "lasting": said.get("for", ""),
+    }  # fmt: skip

@@ -1,0 +1,20 @@
+"""Rules of the file and those that were made on the page, as one set."""
+
+from dataclasses import replace
+
+from console.signals.alerts.models import KeptRule
+from console.signals.alerts.rules import RULES_MAX, RulesError, Ruleset, parse_rule
+
+
+def with_kept(ruleset: Ruleset) -> tuple[Ruleset, dict[str, str]]:
+    """And why, by name, those made on the page do not count: the file has one of that name, or its channel is gone."""
+    rules, useless = dict(ruleset.rules), {}
+    for each in KeptRule.objects.all()[:RULES_MAX]:
+        if each.name in rules:
+            useless[each.name] = "The file has a rule of this name, which counts."
+            continue
+        try:
+            rules[each.name] = parse_rule(each.name, each.said, ruleset.channels)
+        except RulesError as error:
+            useless[each.name] = str(error)
+    return replace(ruleset, rules=rules), useless

@@ -1,0 +1,113 @@
+"""What the page of alerts shows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from console.kit.common.clock import now_ms
+from console.kit.common.figures import duration
+from console.signals.alerts.conditions import amount
+from console.signals.alerts.evaluation import State
+from console.signals.alerts.file import RulesFile
+from console.signals.alerts.kept import with_kept
+from console.signals.alerts.models import Alert, Delivery, KeptRule, RuleSilence
+from console.signals.alerts.rules import Channel, Rule
+
+SHOWN_MAX, OVER_SHOWN, DELIVERIES_SHOWN = 200, 20, 20
+TITLES = ("rule", "object", "state", "severity", "since", "fired", "sentence")
+
+EXAMPLE = """[channels.ops]
+kind = "slack"                 # webhook, slack, teams, matrix, pagerduty, opsgenie, mail
+url = "https://hooks.slack.com/services/…"
+
+[rules.health]
+health = "critical"            # every critical reason of health
+for = "1 min"
+channels = ["ops"]
+
+[rules.orders-lag]
+measure = "group.lag"          # and group.behind, topic.records, api.p99 …
+objects = "orders-*"
+above = 100_000
+recover = 10_000
+for = "5 min"
+repeat = "4 h"
+channels = ["ops"]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRule:
+    rule: Rule
+    firing_count: int
+    pending_count: int
+    silence: RuleSilence | None
+    #: It was made on the page, and may be changed there.
+    is_kept: bool
+
+    @property
+    def words(self) -> str:
+        return rule_words(self.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownChannel:
+    channel: Channel
+    last: Delivery | None
+    waiting_count: int
+
+
+def alerts_page() -> dict[str, object]:
+    file, at_ms = RulesFile(), now_ms()
+    ruleset, useless = with_kept(file.read())
+    kept = set(KeptRule.objects.values_list("name", flat=True))
+    open_alerts = Alert.objects.exclude(state=State.RESOLVED)
+    firing = open_alerts.filter(state=State.FIRING).order_by("severity", "-since_ms")
+    silences = {each.rule: each for each in RuleSilence.objects.filter(until_ms__gt=at_ms)}
+    return {
+        "file_error": file.error,
+        "has_rules": file.exists,
+        "example": EXAMPLE,
+        "firing": firing[:SHOWN_MAX],
+        "firing_count": firing.count(),
+        "rules": [_shown(rule, silences, rule.name in kept - useless.keys()) for rule in ruleset.rules.values()],
+        "useless": useless,
+        "channels": [_channel(each) for each in ruleset.channels.values()],
+        "over": Alert.objects.filter(state=State.RESOLVED).order_by("-fine_since_ms")[:OVER_SHOWN],
+        "deliveries": Delivery.objects.all()[:DELIVERIES_SHOWN],
+        "now_ms": at_ms,
+    }
+
+
+def alert_rows() -> Iterator[tuple[object, ...]]:
+    """As TITLES."""
+    for each in Alert.objects.all().iterator():
+        yield (each.rule, each.object_name, each.state, each.severity, each.since_ms, each.fired_ms, each.sentence)
+
+
+def _shown(rule: Rule, silences: dict[str, RuleSilence], is_kept: bool) -> ShownRule:
+    counted = Alert.objects.filter(rule=rule.name)
+    return ShownRule(
+        rule,
+        counted.filter(state=State.FIRING).count(),
+        counted.filter(state=State.PENDING).count(),
+        silences.get(rule.name),
+        is_kept,
+    )
+
+
+def _channel(channel: Channel) -> ShownChannel:
+    deliveries = Delivery.objects.filter(channel=channel.name)
+    waiting = deliveries.filter(result=Delivery.Result.WAITING).count()
+    return ShownChannel(channel, deliveries.exclude(tries=0).first(), waiting)
+
+
+def rule_words(rule: Rule) -> str:
+    """As a person would say it."""
+    if rule.health is not None:
+        what = f"a reason of health that is {rule.health.value}{' or worse' if rule.health.value == 'warning' else ''}"
+    else:
+        of = "" if rule.objects == "*" else f" of {rule.objects}"
+        limit = amount(rule.measure, rule.threshold)
+        what = f"{rule.kind}.{rule.measure}{of} {'above' if rule.is_above else 'below'} {limit}"
+    for_words = f" for {duration(rule.for_ms)}" if rule.for_ms else ""
+    return f"{what}{for_words} → {', '.join(rule.channels)}"

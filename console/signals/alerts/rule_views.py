@@ -1,0 +1,111 @@
+"""Rules that are made, changed and removed on the page: a form, a plan that says what breaks it now, a confirmation."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.views.decorators.http import require_http_methods
+
+from console.cluster.charts.readings import readings
+from console.kit.access.reach import EVERYTHING
+from console.kit.access.rights import Right
+from console.kit.common.clock import now_ms
+from console.kit.plans.inverse import find_removed, removed
+from console.kit.plans.plan import Confirmation
+from console.kit.plans.views import is_confirmed, refusable
+from console.signals.alerts.access import access_alerts
+from console.signals.alerts.actions import do_keep_rule
+from console.signals.alerts.conditions import conditions
+from console.signals.alerts.file import RulesFile
+from console.signals.alerts.forms import RuleForm, initial_of
+from console.signals.alerts.models import KeptRule
+from console.signals.alerts.rule_plan import REMOVE, rule_plan
+from console.signals.alerts.rules import RULES_MAX, Rule, Ruleset
+from console.signals.alerts.sources import SOURCES
+from console.signals.overview.queries import health_within
+
+_METHODS = ["GET", "HEAD", "POST"]
+
+
+@require_http_methods(_METHODS)
+def add(request: HttpRequest) -> HttpResponse:
+    access_alerts(request.user, Right.ADMINISTER)
+    return _form_page(request, None)
+
+
+@require_http_methods(_METHODS)
+def change(request: HttpRequest, rule: str) -> HttpResponse:
+    access_alerts(request.user, Right.ADMINISTER)
+    return _form_page(request, _kept(rule))
+
+
+@require_http_methods(_METHODS)
+def remove(request: HttpRequest, rule: str) -> HttpResponse:
+    access_alerts(request.user, Right.ADMINISTER)
+    kept = _kept(rule)
+    with refusable() as answer:
+        plan = rule_plan(kept.name, kept.said, {}, ())
+        if is_confirmed(request):
+            do_keep_rule(request.user, plan, {}, Confirmation.parse(request.POST))
+            (was, *_) = removed("alert", REMOVE)
+            undo = f"{reverse('alert-rule-add')}?kept={was.pk}"
+            told = 'The rule {} is removed. <a href="{}">Plan the undo…</a>'
+            messages.success(request, format_html(told, kept.name, undo))
+            return redirect("alerts")
+    context = {"plan": plan, "kept": kept, "address": request.path, "error": answer.error}
+    return render(request, "alerts/rule.html", context, status=answer.status)
+
+
+def _kept(name: str) -> KeptRule:
+    found = KeptRule.objects.filter(name=name).first()
+    if found is None:
+        raise Http404("No rule of this name was made here; those of the file are changed there.")
+    return found
+
+
+def _form_page(request: HttpRequest, kept: KeptRule | None) -> HttpResponse:
+    ruleset = RulesFile().read()
+    was = None if kept else find_removed("alert", REMOVE, request.GET.get("kept", ""))
+    begun = (was.object_name, was.values) if was else (kept.name, kept.said) if kept else None
+    initial = initial_of(*begun) if begun else {"severity": "warning"}
+    form = RuleForm(ruleset.channels, request.POST or None, initial=initial)
+    if kept:
+        form.fields["name"].disabled = True
+    there = KeptRule.objects.values_list("name", flat=True)
+    offered = () if kept else removed("alert", REMOVE, there)
+    context = {"form": form, "kept": kept, "removed": offered, "channels": ruleset.channels, "address": request.path}
+    if request.method != "POST" or not form.is_valid():
+        return render(request, "alerts/rule.html", context, status=422 if form.errors else 200)
+    with refusable() as answer:
+        name = form.rule.name
+        before = KeptRule.objects.filter(name=name).first() if kept else None
+        obstacle = _obstacle(name, ruleset, is_new=kept is None)
+        plan = rule_plan(name, before.said if before else {}, form.said, _broken_by(form.rule), obstacle)
+        context |= {"plan": plan, "fields": [(key, each) for key in request.POST for each in _values(request, key)]}
+        if is_confirmed(request):
+            do_keep_rule(request.user, plan, form.said, Confirmation.parse(request.POST))
+            messages.success(request, f"The rule {name} counts from now on.")
+            return redirect("alerts")
+    return render(request, "alerts/rule.html", context | {"error": answer.error}, status=answer.status)
+
+
+def _values(request: HttpRequest, key: str) -> list[str]:
+    return [] if key in ("csrfmiddlewaretoken", "digest", "typed_name") else request.POST.getlist(key)
+
+
+def _obstacle(name: str, ruleset: Ruleset, *, is_new: bool) -> str:
+    if name in ruleset.rules:
+        return f"The file has a rule {name}: choose another name."
+    if is_new and KeptRule.objects.filter(name=name).exists():
+        return f"There is a rule {name} already: change that one, or choose another name."
+    if is_new and KeptRule.objects.count() >= RULES_MAX:
+        return f"There are {RULES_MAX} rules; that is the most."
+    return ""
+
+
+def _broken_by(rule: Rule) -> list[str]:
+    """As things are."""
+    alone = Ruleset({rule.name: rule})
+    found = conditions(alone, readings(now_ms(), SOURCES), health_within(EVERYTHING), {})
+    return sorted(each.object_name for each in found if each.is_bad)

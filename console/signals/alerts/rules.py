@@ -1,0 +1,283 @@
+"""Rules and channels, as a file says them; what is wrong with it is one sentence that names the place. Pure.
+
+The file is an administrator's, of mode 600: addresses of channels are secrets, and who names one makes the console ask
+it. So nothing of it is on a form.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+from urllib.parse import urlsplit
+
+from console.cluster.charts.measures import CLUSTER, KINDS
+from console.signals.overview.health import Level
+
+RULES_MAX, CHANNELS_MAX, TEXT_LENGTH_MAX = 200, 50, 2_000
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,60}")
+_TIME = re.compile(r"(\d{1,6})\s*(s|min|h|d)")
+_UNITS_MS = {"s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+SEVERITIES = ("warning", "critical")
+
+#: Kind → what it needs, and what it may have besides.
+CHANNEL_KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "webhook": (frozenset({"url"}), frozenset({"token"})),
+    "slack": (frozenset({"url"}), frozenset()),
+    "teams": (frozenset({"url"}), frozenset()),
+    "matrix": (frozenset({"url", "room", "token"}), frozenset()),
+    "pagerduty": (frozenset({"routing_key"}), frozenset({"url"})),
+    "opsgenie": (frozenset({"api_key"}), frozenset({"url"})),
+    "mail": (frozenset({"to", "from", "server"}), frozenset({"tls", "user", "password"})),
+}
+_DEFAULT_URLS = {"pagerduty": "https://events.pagerduty.com", "opsgenie": "https://api.opsgenie.com"}
+_RULE_KEYS = frozenset(
+    {
+        *(
+            "measure",
+            "health",
+            "objects",
+            "above",
+            "below",
+            "recover",
+            "for",
+            "clear",
+            "severity",
+            "channels",
+            "repeat",
+        ),
+        *("escalate_after", "escalate_to"),
+    }
+)
+
+
+class RulesError(Exception):
+    """One sentence for who wrote the file; no secret is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """`settings` hold secrets: they are never shown."""
+
+    name: str
+    kind: str
+    settings: Mapping[str, str] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Of one measure of all objects whose name fits, or of health where `health` says from which level on."""
+
+    name: str
+    channels: tuple[str, ...]
+    severity: str = "warning"
+    for_ms: int = 0
+    clear_ms: int = 0
+    #: Told again while it goes on; 0: once.
+    repeat_ms: int = 0
+    escalate_after_ms: int = 0
+    escalate_to: tuple[str, ...] = ()
+    health: Level | None = None
+    kind: str = ""
+    measure: str = ""
+    objects: str = "*"
+    threshold: float = 0.0
+    is_above: bool = True
+    #: What it has to come back to; the threshold itself, unless that would have it come and go.
+    recover: float = 0.0
+
+    def fits(self, name: str) -> bool:
+        return fnmatchcase(name, self.objects)
+
+    def is_bad(self, value: float, *, was_bad: bool) -> bool:
+        limit = self.recover if was_bad else self.threshold
+        return value > limit if self.is_above else value < limit
+
+
+@dataclass(frozen=True, slots=True)
+class Ruleset:
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    channels: Mapping[str, Channel] = field(default_factory=dict)
+    #: Where people reach the console, for links; empty: messages have none.
+    console: str = ""
+
+
+def parse_rules(text: str) -> Ruleset:
+    """Raises RulesError."""
+    try:
+        said = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise RulesError(f"It is no TOML: {error}.") from None
+    _refuse_unknown(said, {"console", "channels", "rules"}, "")
+    channels = {name: _channel(name, each) for name, each in _tables(said, "channels", CHANNELS_MAX).items()}
+    rules = {name: parse_rule(name, each, channels) for name, each in _tables(said, "rules", RULES_MAX).items()}
+    console = _text(said, "console", "", default="")
+    if console and not _is_address(console):
+        raise RulesError("console must be the address of the console, https://host/.")
+    return Ruleset(rules, channels, console)
+
+
+def _tables(said: Mapping[str, Any], key: str, most: int) -> dict[str, dict[str, Any]]:
+    tables = said.get(key, {})
+    if not isinstance(tables, dict) or not all(isinstance(each, dict) for each in tables.values()):
+        raise RulesError(f"{key} must be tables: [{key}.a-name].")
+    if len(tables) > most:
+        raise RulesError(f"There are {len(tables)} {key}; {most} may be.")
+    for name in tables:
+        if not _NAME.fullmatch(name):
+            raise RulesError(f"{key}: {name[:80]!r} must be 1 to 60 letters, digits, '.', '-' and '_'.")
+    return tables
+
+
+def _channel(name: str, said: Mapping[str, Any]) -> Channel:
+    where = f"channels.{name}"
+    kind = _text(said, "kind", where)
+    if kind not in CHANNEL_KINDS:
+        raise RulesError(f"{where}: kind must be one of {', '.join(CHANNEL_KINDS)}.")
+    needed, more = CHANNEL_KINDS[kind]
+    _refuse_unknown(said, needed | more | {"kind"}, where)
+    settings = {key: _text(said, key, where) for key in (needed | more) if key in said}
+    if missing := sorted(needed - settings.keys()):
+        raise RulesError(f"{where}: {missing[0]} is missing.")
+    if kind == "mail":
+        _check_mail(settings, where)
+    else:
+        settings.setdefault("url", _DEFAULT_URLS.get(kind, ""))
+        if not _is_address(settings["url"]):
+            raise RulesError(f"{where}: url must be https://host/…, or http on this machine.")
+    return Channel(name, kind, settings)
+
+
+def _check_mail(settings: dict[str, str], where: str) -> None:
+    settings.setdefault("tls", "starttls")
+    host, colon, port = settings["server"].rpartition(":")
+    if not host or not colon or not port.isdecimal() or not 0 < int(port) < 65_536:
+        raise RulesError(f"{where}: server must be host:port.")
+    if settings["tls"] not in ("starttls", "tls", "none"):
+        raise RulesError(f"{where}: tls must be starttls, tls or none.")
+    if ("user" in settings) != ("password" in settings):
+        raise RulesError(f"{where}: user and password are set together or not at all.")
+    if "user" in settings and settings["tls"] == "none" and host not in _LOOPBACK:
+        raise RulesError(f"{where}: the password would be sent readably; tls must be starttls or tls.")
+    if any("@" not in each for each in (*settings["to"].split(","), settings["from"])):
+        raise RulesError(f"{where}: to and from must be addresses, name@host, several with commas between.")
+
+
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+
+
+def _is_address(text: str) -> bool:
+    """Within TLS, or on this machine."""
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        return False
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    return is_safe and bool(parts.hostname) and parts.username is None and " " not in text
+
+
+def parse_rule(name: str, said: Mapping[str, Any], channels: Mapping[str, Channel]) -> Rule:
+    """Raises RulesError."""
+    if not _NAME.fullmatch(name):
+        raise RulesError(f"rules: {name[:80]!r} must be 1 to 60 letters, digits, '.', '-' and '_'.")
+    where = f"rules.{name}"
+    _refuse_unknown(said, _RULE_KEYS, where)
+    if ("health" in said) == ("measure" in said):
+        raise RulesError(f"{where} must have either health or measure.")
+    subject = _of_health(said, where) if "health" in said else _of_measure(said, where)
+    severity = _text(
+        said, "severity", where, default="critical" if subject.get("health") is Level.CRITICAL else "warning"
+    )
+    if severity not in SEVERITIES:
+        raise RulesError(f"{where}: severity must be one of {', '.join(SEVERITIES)}.")
+    escalate_to = _channels(said, "escalate_to", where, channels)
+    if bool(escalate_to) != ("escalate_after" in said):
+        raise RulesError(f"{where}: escalate_after and escalate_to are set together or not at all.")
+    return Rule(
+        name=name,
+        channels=_channels(said, "channels", where, channels),
+        severity=severity,
+        for_ms=_time(said, "for", where),
+        clear_ms=_time(said, "clear", where),
+        repeat_ms=_time(said, "repeat", where),
+        escalate_after_ms=_time(said, "escalate_after", where),
+        escalate_to=escalate_to,
+        **subject,
+    )
+
+
+def _of_health(said: Mapping[str, Any], where: str) -> dict[str, Any]:
+    if extra := sorted(said.keys() & {"objects", "above", "below", "recover"}):
+        raise RulesError(f"{where}: {extra[0]} has no meaning beside health.")
+    level = _text(said, "health", where)
+    if level not in SEVERITIES:
+        raise RulesError(f"{where}: health must be one of {', '.join(SEVERITIES)}: from which level on.")
+    return {"health": Level(level)}
+
+
+def _of_measure(said: Mapping[str, Any], where: str) -> dict[str, Any]:
+    kind, _, measure = _text(said, "measure", where).partition(".")
+    if measure not in KINDS.get(kind, ()):
+        known = ", ".join(f"{kind}.{measure}" for kind, measures in KINDS.items() for measure in measures)
+        raise RulesError(f"{where}: measure must be one of {known}.")
+    if ("above" in said) == ("below" in said):
+        raise RulesError(f"{where} must have either above or below.")
+    is_above = "above" in said
+    threshold = _number(said, "above" if is_above else "below", where)
+    recover = _number(said, "recover", where) if "recover" in said else threshold
+    if recover > threshold if is_above else recover < threshold:
+        raise RulesError(f"{where}: recover must be on the good side of {threshold:g}.")
+    objects = _text(said, "objects", where, default="*")
+    if kind == CLUSTER and objects != "*":
+        raise RulesError(f"{where}: there is one cluster, so objects has no meaning.")
+    return {
+        "kind": kind, "measure": measure, "objects": objects,
+        "threshold": threshold, "is_above": is_above, "recover": recover,
+    }  # fmt: skip
+
+
+def _channels(said: Mapping[str, Any], key: str, where: str, channels: Mapping[str, Channel]) -> tuple[str, ...]:
+    names = said.get(key, [])
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise RulesError(f'{where}: {key} must be names in brackets, ["a-name"].')
+    if key == "channels" and not names:
+        raise RulesError(f"{where}: channels is missing: who is told?")
+    for each in names:
+        if each not in channels:
+            raise RulesError(f"{where}: there is no channel {each[:80]!r}.")
+    return tuple(dict.fromkeys(names))
+
+
+def _time(said: Mapping[str, Any], key: str, where: str) -> int:
+    if key not in said:
+        return 0
+    found = _TIME.fullmatch(_text(said, key, where))
+    if found is None:
+        raise RulesError(f'{where}: {key} must be a time such as "30 s", "5 min", "4 h" or "1 d".')
+    return int(found[1]) * _UNITS_MS[found[2]]
+
+
+def _number(said: Mapping[str, Any], key: str, where: str) -> float:
+    value = said[key]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e18:
+        raise RulesError(f"{where}: {key} must be a number.")
+    return float(value)
+
+
+def _text(said: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
+    value = said.get(key, default)
+    named = f"{where}: {key}" if where else key
+    if value is None:
+        raise RulesError(f"{named} is missing.")
+    if not isinstance(value, str) or len(value) > TEXT_LENGTH_MAX or not value.isprintable():
+        raise RulesError(f"{named} must be one line of text.")
+    return value.strip()
+
+
+def _refuse_unknown(said: Mapping[str, Any], known: set[str] | frozenset[str], where: str) -> None:
+    if unknown := sorted(said.keys() - known):
+        raise RulesError(
+            f"{where + ': ' if where else ''}{unknown[0][:80]} is no setting; there are {', '.join(sorted(known))}."
+        )

@@ -1,0 +1,59 @@
+"""Giving a message to a channel: once, within seconds, and telling how that went without a word of its secrets."""
+
+import smtplib
+import ssl
+
+import httpx2
+
+from console.kit.common.bounded_http import client_options
+from console.kit.common.bounded_smtp import BoundedSmtp, BoundedSmtpOverTls
+from console.signals.alerts.messages import Message, http_request, mail
+from console.signals.alerts.rules import Channel
+
+_ANSWER_BYTES_MAX = 64 * 1024
+
+
+class NotTakenError(Exception):
+    """One sentence for the page."""
+
+
+def send(channel: Channel, message: Message) -> None:
+    """Raises NotTakenError."""
+    if channel.kind == "mail":
+        _send_mail(channel, message)
+    else:
+        _send_http(channel, message)
+
+
+def _send_http(channel: Channel, message: Message) -> None:
+    asked = http_request(channel, message)
+    try:
+        with httpx2.Client(**client_options(None, _ANSWER_BYTES_MAX)) as client:
+            answer = client.request(asked.method, asked.url, headers=dict(asked.headers), content=asked.body)
+    except (httpx2.HTTPError, httpx2.InvalidURL, ssl.SSLError, OSError) as error:
+        raise NotTakenError(f"it cannot be reached: {type(error).__name__}") from None
+    if answer.is_redirect:
+        raise NotTakenError(f"it answers {answer.status_code}, a redirect, which is not followed")
+    if not answer.is_success:
+        raise NotTakenError(f"it answers {answer.status_code}")
+
+
+def _send_mail(channel: Channel, message: Message) -> None:
+    settings = channel.settings
+    host, _, port = settings["server"].rpartition(":")
+    context = ssl.create_default_context()
+    try:
+        if settings["tls"] == "tls":
+            server: BoundedSmtp = BoundedSmtpOverTls(host, int(port), context=context)
+        else:
+            server = BoundedSmtp(host, int(port))
+        with server:
+            if settings["tls"] == "starttls":
+                server.starttls(context=context)
+            if "user" in settings:
+                server.login(settings["user"], settings["password"])
+            server.send_message(mail(channel, message))
+    except smtplib.SMTPResponseException as error:
+        raise NotTakenError(f"the mail server answers {error.smtp_code}") from None
+    except (smtplib.SMTPException, ssl.SSLError, OSError) as error:
+        raise NotTakenError(f"the mail server cannot be used: {type(error).__name__}") from None

@@ -1,0 +1,116 @@
+"""The tables of alerts: what is open, what is silenced, what is to be sent."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from django.conf import settings
+
+from console.kit.access.clusters import cluster_called
+from console.kit.common.current_cluster import current_cluster, is_main
+from console.signals.alerts.evaluation import Event, Standing, State
+from console.signals.alerts.messages import Told, message_of
+from console.signals.alerts.models import HISTORY_MAX, SENTENCE_LENGTH_MAX, Alert, Delivery, RuleSilence
+from console.signals.alerts.rules import Rule, Ruleset
+from console.state.clusters.queries import cluster_state
+
+_STANDING = [each.name for each in fields(Standing)]
+_WRITTEN = [*_STANDING, "severity", "sentence", "link"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    standing: Standing
+    severity: str
+    sentence: str
+    link: str
+
+    def columns(self) -> dict[str, object]:
+        shown = {"severity": self.severity, "sentence": self.sentence[:SENTENCE_LENGTH_MAX], "link": self.link[:2_000]}
+        return {name: getattr(self.standing, name) for name in _STANDING} | shown
+
+
+def open_alerts() -> dict[tuple[str, str], Row]:
+    """By rule and object."""
+    found = {}
+    for each in Alert.objects.exclude(state=State.RESOLVED):
+        values = {name: getattr(each, name) for name in _STANDING}
+        standing = Standing(**{**values, "state": State(each.state)})
+        found[each.rule, each.object_name] = Row(standing, each.severity, each.sentence, each.link)
+    return found
+
+
+def keep(before: Mapping[tuple[str, str], Row], after: Mapping[tuple[str, str], Row]) -> None:
+    """What somebody acknowledged meanwhile stays so: that is not written here."""
+    numbers = {
+        (rule, name): pk
+        for pk, rule, name in Alert.objects.exclude(state=State.RESOLVED).values_list("pk", "rule", "object_name")
+    }
+    Alert.objects.filter(pk__in=[numbers[key] for key in before.keys() - after.keys() if key in numbers]).delete()
+    written = [name for name in _WRITTEN if name != "acknowledged_until_ms"]
+    changed = [key for key, row in after.items() if key in before and row != before[key]]
+    Alert.objects.bulk_update([Alert(pk=numbers[key], **after[key].columns()) for key in changed], written, 200)
+    new = [Alert(rule=key[0], object_name=key[1], **row.columns()) for key, row in after.items() if key not in before]
+    Alert.objects.bulk_create(new, 200)
+
+
+def cluster_words() -> str:
+    """Who a message is of: Kafka's id of the cluster, or its name here where there are several."""
+    return cluster_called(current_cluster()).words if settings.CLUSTERS else cluster_state().cluster_id
+
+
+def key_of(about: str) -> str:
+    """What everything told of `about` has in common; two clusters of this console never share one."""
+    own = "" if is_main() else f"{current_cluster()}-"
+    return f"barnabas-{cluster_state().cluster_id}-{own}{about}"
+
+
+def silenced(now_ms: int) -> set[str]:
+    return set(RuleSilence.objects.filter(until_ms__gt=now_ms).values_list("rule", flat=True))
+
+
+def enqueue(
+    ruleset: Ruleset,
+    told: Mapping[tuple[str, Event], Sequence[Told]],
+    open_rules: Collection[str],
+    now_ms: int,
+) -> None:
+    """A message to each channel that is to hear of it."""
+    rows = []
+    for (name, event), objects in told.items():
+        rule = ruleset.rules[name]
+        is_open = event is not Event.RESOLVED or _fires(name)
+        for channel in _channels_of(rule, event):
+            message = message_of(
+                name, event, rule.severity, cluster_words(), now_ms, objects, key=key_of(name), is_open=is_open
+            )
+            rows.append(
+                Delivery(
+                    channel=channel, rule=name, event=event.value, message=message.as_json(),
+                    created_ms=now_ms, due_ms=now_ms,
+                )
+            )  # fmt: skip
+    Delivery.objects.bulk_create(rows)
+
+
+def _fires(rule: str) -> bool:
+    return Alert.objects.filter(rule=rule, state=State.FIRING, notified_ms__isnull=False).exists()
+
+
+def _channels_of(rule: Rule, event: Event) -> tuple[str, ...]:
+    """Who was told that it began, or was handed on, hears that it is over."""
+    match event:
+        case Event.ESCALATED:
+            return rule.escalate_to
+        case Event.RESOLVED:
+            return tuple(dict.fromkeys((*rule.channels, *rule.escalate_to)))
+    return rule.channels
+
+
+def forget_old() -> None:
+    for model, done in (
+        (Alert, Alert.objects.filter(state=State.RESOLVED)),
+        (Delivery, Delivery.objects.exclude(result=Delivery.Result.WAITING)),
+    ):
+        last = done.order_by("-pk").values_list("pk", flat=True)[HISTORY_MAX : HISTORY_MAX + 1].first()
+        if last is not None:
+            model.objects.filter(pk__in=done.filter(pk__lte=last).values("pk")).delete()

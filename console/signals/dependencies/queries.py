@@ -1,0 +1,118 @@
+"""Who reads and writes topics, out of what the collector wrote, of what a person may see."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from django.core.paginator import Page, Paginator
+from django.http import QueryDict
+
+from console.ecosystem.connectors.access import connectors_within
+from console.ecosystem.mirrors.models import MirroredTopic
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.roles import Right
+from console.kit.common.current_cluster import is_main
+from console.processes.dependents import wirings
+from console.processes.models import ManagedProcess
+from console.signals.dependencies.graph import Edge, Graph, Kind, Layer, Node
+from console.state.clusters.access import topics_within
+from console.state.consumers.access import partitions_within
+
+ROWS_PER_PAGE = 50
+SEARCH_LENGTH_MAX = 249
+#: Of a layer, and of a row of the list; the rest are counted.
+SHOWN_MAX, NAMED_MAX = 40, 6
+_RESOURCES = {
+    Kind.TOPIC: Resource.TOPIC,
+    Kind.GROUP: Resource.GROUP,
+    Kind.STREAM: Resource.PROCESS,
+    Kind.CONNECTOR: Resource.PROCESS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    name: str
+    writers: list[Node]
+    readers: list[Node]
+
+
+def topic_page(parameters: QueryDict, reach: Reach) -> Page:
+    """Topics with who writes and who reads them; of `search` and `page`, nonsense counts as not asked."""
+    found = topics_within(reach).order_by("name")
+    if text := parameters.get("search", "").strip()[:SEARCH_LENGTH_MAX]:
+        found = found.filter(name__icontains=text)
+    if parameters.get("internal") != "on":
+        found = found.filter(is_internal=False)
+    page = Paginator(found.values_list("name", flat=True), ROWS_PER_PAGE).get_page(parameters.get("page", "1")[:8])
+    page.object_list = rows_of(list(page.object_list), reach)
+    return page
+
+
+def rows_of(names: Collection[str], reach: Reach) -> list[TopicRow]:
+    graph = Graph([*process_edges(reach), *group_edges(names, reach)])
+    nodes = [Node(Kind.TOPIC, name) for name in names]
+    return [TopicRow(node.name, graph.writers(node), graph.readers(node)) for node in nodes]
+
+
+def layers_around(middle: Node, reach: Reach) -> list[Layer]:
+    """Two steps to either side; groups are only asked for of the topics that are there. Empty: nobody knows of it."""
+    edges = list(process_edges(reach))
+    if middle.kind is Kind.GROUP:
+        edges += _edges_of_group(middle, reach)
+    below = [node for layer in Graph(edges).around(middle) if layer.steps >= 0 for node in layer.nodes]
+    graph = Graph([*edges, *group_edges([each.name for each in below if each.kind is Kind.TOPIC], reach)])
+    is_known = middle in graph or (middle.kind is Kind.TOPIC and topics_within(reach).filter(name=middle.name).exists())
+    return graph.around(middle) if is_known else []
+
+
+def process_edges(reach: Reach) -> Iterator[Edge]:
+    """Of stream jobs, connectors and mirrors."""
+    for source, target in (*_of_streams(), *_of_connectors(reach), *_of_mirrors()):
+        if is_seen(source, reach) and is_seen(target, reach):
+            yield source, target
+
+
+def is_seen(node: Node, reach: Reach) -> bool:
+    resource = _RESOURCES.get(node.kind)
+    return resource is None or Right.VIEW in reach.rights_on(resource, node.name)
+
+
+def group_edges(topics: Collection[str], reach: Reach) -> Iterator[Edge]:
+    places = partitions_within(reach).filter(topic__in=topics, committed__isnull=False)
+    return _group_edges(places.values_list("topic", "group__name").distinct())
+
+
+def _edges_of_group(group: Node, reach: Reach) -> Iterator[Edge]:
+    places = partitions_within(reach).filter(group__name=group.name, committed__isnull=False)
+    return _group_edges(places.values_list("topic", "group__name").distinct())
+
+
+def _group_edges(places: Iterable[tuple[str, str]]) -> Iterator[Edge]:
+    return ((Node(Kind.TOPIC, topic), Node(Kind.GROUP, group)) for topic, group in places)
+
+
+def _of_streams() -> Iterator[Edge]:
+    if not is_main():
+        return
+    streams = set(ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM).values_list("name", flat=True))
+    for wiring in wirings():
+        if wiring.name in streams:
+            job = Node(Kind.STREAM, wiring.name)
+            yield from ((Node(Kind.TOPIC, each), job) for each in wiring.reads)
+            yield from ((job, Node(Kind.TOPIC, each)) for each in wiring.writes)
+
+
+def _of_connectors(reach: Reach) -> Iterator[Edge]:
+    for name, kind, topics in connectors_within(reach).values_list("name", "kind", "topics"):
+        connector = Node(Kind.CONNECTOR, name)
+        for topic in (Node(Kind.TOPIC, each) for each in topics):
+            yield (topic, connector) if kind == "sink" else (connector, topic)
+
+
+def _of_mirrors() -> Iterator[Edge]:
+    """A row is of a copy: here, or in another cluster that is looked at."""
+    for flow, cluster, topic, target in MirroredTopic.objects.values_list("flow", "cluster", "topic", "target"):
+        mirror = Node(Kind.MIRROR, flow)
+        source, _, there = flow.partition("->")
+        yield (Node(Kind.TOPIC, topic) if cluster else Node(Kind.ELSEWHERE, f"{source}:{topic}")), mirror
+        yield mirror, (Node(Kind.ELSEWHERE, f"{there}:{target}") if cluster else Node(Kind.TOPIC, target))

@@ -1,0 +1,42 @@
+"""Troubles of the coordinators of groups and transactions as sentences. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from console.signals.overview.health import Action, Level, Reason, UnloadedCoordinators
+
+
+def unloaded_reasons(unloaded: Iterable[UnloadedCoordinators]) -> Iterable[Reason]:
+    for each in unloaded:
+        stand = [words for count, words in ((each.groups, "groups"), (each.transactions, "transactions")) if count]
+        text = (
+            f"Broker {each.broker_id} cannot load coordinators it leads: the {' and '.join(stand)} they coordinate "
+            "stand still."
+        )
+        evidence = ", ".join(
+            f"{count} of {topic}"
+            for count, topic in ((each.groups, "__consumer_offsets"), (each.transactions, "__transaction_state"))
+            if count
+        )
+        action = Action("Read its log for why; stopping it moves them to another replica", "processes")
+        yield Reason(
+            Level.CRITICAL,
+            f"Broker {each.broker_id}",
+            text,
+            action,
+            f"Partitions not loaded: {evidence}",
+            key=f"coordinators:{each.broker_id}",
+            weight=each.groups + each.transactions,
+        )
+
+
+def lone_topic_reasons(topics: Sequence[str]) -> Iterable[Reason]:
+    if not topics:
+        return
+    verb = "has" if len(topics) == 1 else "have"
+    text = (
+        f"{' and '.join(topics)} {verb} one replica: when its broker is away, what it coordinates stands still, and "
+        "when its disk is lost, it is lost."
+    )
+    action = Action("Add replicas, now that there are more brokers", "placement")
+    evidence = "Made while there was one broker"
+    yield Reason(Level.WARNING, "Coordinators", text, action, evidence, key="lone internal topics", parts=tuple(topics))

@@ -1,0 +1,413 @@
+"""Gathering what health is worked out from, out of what the collector wrote."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from console.cluster.brokers.certificates import ends_soon
+from console.cluster.brokers.models import BrokerReport
+from console.cluster.brokers.open_files import OpenFiles
+from console.cluster.topics.grace_queries import planned_within
+from console.cluster.topics.models import KEPT, PlannedDeletion
+from console.ecosystem.completeness.models import AuditedTopic
+from console.ecosystem.completeness.queries import disagreeing, lagging
+from console.ecosystem.connectors.access import connectors_within
+from console.ecosystem.connectors.models import Connector
+from console.ecosystem.connectors.presenters import ShownConnector
+from console.ecosystem.connectors.queries import shown
+from console.ecosystem.mirrors.queries import TopicRow, troubled
+from console.ecosystem.probe.access import may_see_probe
+from console.ecosystem.probe.collect import probe_process
+from console.ecosystem.probe.store import state as probe_state
+from console.kit.access.filters import within
+from console.kit.access.last_line import sentence_within
+from console.kit.access.reach import EVERYTHING, Reach, Resource
+from console.kit.common.clock import now_ms
+from console.kit.common.current_cluster import is_main
+from console.kit.common.kept_statements import AT_MS, kept_rows
+from console.kit.gateway.errors import is_refusal
+from console.processes.models import ManagedProcess
+from console.processes.presenters import Shown
+from console.processes.states import Desired
+from console.processes.truths import TROUBLED_STATES, State
+from console.signals.overview.health import (
+    BrokerBudget,
+    CrowdedBroker,
+    DisagreeingTopic,
+    EndingCertificate,
+    Facts,
+    FailingPartition,
+    KeptTopic,
+    LateTopic,
+    Level,
+    PastElection,
+    ProbeWord,
+    Quiet,
+    SetAsideLogs,
+    TightDirectory,
+    TroubledConnector,
+    TroubledGroup,
+    TroubledMirror,
+    TroubledPartition,
+    TroubledProcess,
+    UnloadedCoordinators,
+)
+from console.signals.overview.unclean_reason import TOLD_FOR_MS
+from console.state.clusters.models import QUIET_MAX, Broker, ClusterState, Partition, QuietReason, Topic
+from console.state.consumers.models import ConsumerGroup
+from console.state.consumers.queries import groups_in_trouble
+from console.state.history.models import Change
+from console.state.history.queries import unclean_elections_since
+
+#: Groups in trouble that reasons are worked out from.
+TROUBLED_GROUPS_MAX = 20
+DISAGREEING_MAX, KEPT_TOPICS_MAX = 5, 5
+TROUBLED_CONNECTORS_MAX = 8
+COORDINATORS_TOPICS = ("__consumer_offsets", "__transaction_state")
+
+
+def health_facts(
+    state: ClusterState,
+    brokers: Sequence[Broker],
+    troubled: Iterable[Partition],
+    processes: Sequence[Shown],
+    reach: Reach = EVERYTHING,
+) -> Facts:
+    at_ms = now_ms()
+    missing = {broker.broker_id: broker.changed_at_ms for broker in brokers if not broker.is_registered}
+    said = quiet_reasons(at_ms, reach)
+    quiet_names = {each.name for each in said if each.about == Resource.GROUP}
+    groups, groups_count = troubled_groups(reach, quiet_names)
+    quiet_groups = groups_in_trouble(at_ms, reach).filter(name__in=quiet_names) if quiet_names else ()
+    registered = [each.broker_id for each in brokers if each.is_registered]
+    reports = _reports_of(registered)
+    return Facts(
+        is_seen=bool(state.brokers_at_ms),
+        brokers_error=state.brokers_error,
+        is_refused=is_refusal(state.brokers_error),
+        topics_error=state.topics_error,
+        controller_id=state.controller_id,
+        missing=frozenset(missing),
+        missing_since_ms=missing,
+        flapping={each.broker_id: each.times_left_since(at_ms) for each in brokers if each.is_flapping(at_ms)},
+        **_of_processes([each.process for each in processes], reach),
+        troubled=tuple(_as_trouble(each) for each in troubled),
+        zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},
+        zookeeper_count=len(state.zookeeper),
+        groups=groups,
+        groups_count=groups_count,
+        quiet_groups=tuple(map(_as_group, quiet_groups)),
+        quiets=tuple(map(_as_quiet, said)),
+        now_ms=at_ms,
+        directories=tight_directories(reports),
+        crowded=crowded_brokers(reports),
+        certificates=ending_certificates(reports, at_ms),
+        unclean=tuple(map(_as_past_election, unclean_elections_since(at_ms - TOLD_FOR_MS, reach))),
+        **_of_reports(reports),
+        **_of_connectors(state, reach),
+        probe=probe_word(reach),
+        mirrors=troubled_mirrors(at_ms, reach),
+        **_of_audit(at_ms, reach),
+        **_of_deletions(reach),
+        lone_internal_topics=_lone_internal_topics(len(registered)),
+    )
+
+
+def _of_processes(rows: Sequence[ManagedProcess], reach: Reach) -> dict[str, Any]:
+    managed = frozenset(_broker_of(each) for each in rows if _is_broker(each))
+    return {"manages_processes": is_main(), "managed": managed, "processes": _troubled_processes(rows, reach)}
+
+
+def _of_connectors(state: ClusterState, reach: Reach) -> dict[str, Any]:
+    connectors, count = troubled_connectors(reach)
+    return {"connectors": connectors, "connectors_count": count, "connectors_error": state.connectors_error}
+
+
+def _of_reports(reports: Collection[BrokerReport]) -> dict[str, Any]:
+    """Return what brokers report of their coordinators, bounds and strays, and the controller of foreign brokers."""
+    foreign = {broker_id for report in reports for broker_id in report.foreign_brokers}
+    return {
+        "unloaded": _unloaded_coordinators(reports),
+        "crowded_budgets": _crowded_budgets(reports),
+        "strays": tuple(_strays(reports)),
+        "foreign_brokers": tuple(sorted(foreign)),
+    }
+
+
+def _of_deletions(reach: Reach) -> dict[str, Any]:
+    kept = kept_rows(_first_kept, reach)
+    some = tuple(KeptTopic(each.topic, each.outcome, _ms(each.decided_at)) for each in kept)
+    return {"kept": some, "kept_count": len(some) if len(some) < KEPT_TOPICS_MAX else _kept(reach).count()}
+
+
+def _kept(reach: Reach) -> QuerySet[PlannedDeletion]:
+    return planned_within(reach).filter(state=KEPT).order_by("due_at")
+
+
+def _first_kept(reach: Reach) -> QuerySet[PlannedDeletion]:
+    return _kept(reach)[:KEPT_TOPICS_MAX]
+
+
+def _ms(at: datetime | None) -> int | None:
+    return round(at.timestamp() * 1_000) if at else None
+
+
+def shown_processes(reach: Reach = EVERYTHING) -> list[Shown]:
+    now = timezone.now()
+    return [Shown(each, now, reach) for each in kept_rows(_processes_within, reach)]
+
+
+def _processes_within(reach: Reach) -> QuerySet[ManagedProcess]:
+    return ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))
+
+
+def quiet_reasons(at_ms: int, reach: Reach = EVERYTHING) -> list[QuietReason]:
+    """What is said of reasons of health and not over, of objects in reach; at most QUIET_MAX."""
+    return kept_rows(_lasting_quiet, reach, at_ms=at_ms)
+
+
+def _lasting_quiet(reach: Reach) -> QuerySet[QuietReason]:
+    lasting = QuietReason.objects.filter(Q(until_ms=None) | Q(until_ms__gt=AT_MS))
+    seen = ~Q(about__in=(Resource.GROUP, Resource.PROCESS))
+    for resource in (Resource.GROUP, Resource.PROCESS):
+        seen |= Q(about=resource) & within(reach, resource, "name")
+    return lasting.filter(seen)[:QUIET_MAX]
+
+
+def troubled_groups(reach: Reach, but: Collection[str] = ()) -> tuple[tuple[TroubledGroup, ...], int]:
+    """The worst of those that read badly or will lose records, and how many there are of both."""
+    at_ms, quiet = now_ms(), frozenset(but)
+    worst = tuple(map(_as_group, kept_rows(_worst_groups, reach, quiet, at_ms=at_ms)))
+    if len(worst) < TROUBLED_GROUPS_MAX:
+        return worst, len(worst)
+    return worst, groups_in_trouble(at_ms, reach).exclude(name__in=quiet).count()
+
+
+def _worst_groups(reach: Reach, but: frozenset[str]) -> QuerySet[ConsumerGroup]:
+    return groups_in_trouble(AT_MS, reach).exclude(name__in=but)[:TROUBLED_GROUPS_MAX]
+
+
+def troubled_connectors(reach: Reach = EVERYTHING) -> tuple[tuple[TroubledConnector, ...], int]:
+    """Those that failed first, and how many have. Of why only what everybody who sees the connector may know."""
+    first = shown(kept_rows(_first_failed, reach), reach)
+    count = len(first) if len(first) < TROUBLED_CONNECTORS_MAX else _failed(reach).count()
+    return tuple(map(_as_connector, first)), count
+
+
+def _failed(reach: Reach) -> QuerySet[Connector]:
+    return connectors_within(reach).filter(failed_since_ms__isnull=False).order_by("failed_since_ms", "name")
+
+
+def _first_failed(reach: Reach) -> QuerySet[Connector]:
+    return _failed(reach)[:TROUBLED_CONNECTORS_MAX]
+
+
+def _as_connector(each: ShownConnector) -> TroubledConnector:
+    row, failure = each.row, each.failures[0] if each.failures else None
+    return TroubledConnector(
+        row.name,
+        row.failed_count,
+        row.task_count,
+        row.state == "FAILED",
+        failure.error_class if failure else "",
+        failure.place.sentence if failure and failure.place else "",
+        row.failed_since_ms,
+    )
+
+
+def _of_audit(at_ms: int, reach: Reach) -> dict[str, Any]:
+    """The worst topics, and how many there are."""
+    found, late = kept_rows(_most_disagreeing, reach), kept_rows(_most_lagging, reach, at_ms=at_ms)
+    worst = [DisagreeingTopic(each.name, each.finding_count, each.findings[0][-1]) for each in found]
+    latest = [LateTopic(each.name, each.late_count, each.complete_until_ms) for each in late]
+    return {
+        "disagreeing": tuple(worst),
+        "disagreeing_count": disagreeing(reach).count() if worst else 0,
+        "late": tuple(latest),
+        "late_count": lagging(at_ms, reach).count() if latest else 0,
+    }
+
+
+def _most_disagreeing(reach: Reach) -> QuerySet[AuditedTopic]:
+    return disagreeing(reach)[:DISAGREEING_MAX]
+
+
+def _most_lagging(reach: Reach) -> QuerySet[AuditedTopic]:
+    return lagging(AT_MS, reach)[:DISAGREEING_MAX]
+
+
+def troubled_mirrors(at_ms: int, reach: Reach = EVERYTHING) -> tuple[TroubledMirror, ...]:
+    found: dict[str, list[TopicRow]] = {}
+    for each in troubled(at_ms, reach):
+        found.setdefault(each.row.flow, []).append(each)
+    return tuple(_as_troubled_mirror(flow, rows) for flow, rows in sorted(found.items()))
+
+
+def _as_troubled_mirror(flow: str, rows: list[TopicRow]) -> TroubledMirror:
+    failing = [each for each in rows if not each.is_silent]
+    since_ms = min(each.row.at_ms for each in rows)
+    error = f"{failing[0].row.topic}: {failing[0].row.error}" if failing else ""
+    return TroubledMirror(flow, len(failing), len(rows) - len(failing), since_ms, error, rows[0].row.cluster)
+
+
+def probe_word(reach: Reach = EVERYTHING) -> ProbeWord | None:
+    """Of a process that is not as it should be, only what it measured before: why it is silent has its own reason."""
+    process = probe_process() if may_see_probe(reach) else None
+    if process is None:
+        return None
+    kept = probe_state()
+    if kept.error:
+        is_told = process.state not in (State.HEALTHY, State.RUNNING)
+        return ProbeWord(
+            process.name, lost=kept.lost, error="" if is_told else kept.error, error_since_ms=kept.error_since_ms
+        )
+    replicas = {number: tuple(held) for number, _, held in kept.partitions}
+    failing = tuple(
+        FailingPartition(number, since_ms, error, replicas.get(number, ()))
+        for number, since_ms, error, _ in kept.troubled
+    )
+    silent = {number: (since_ms, why) for number, _, _, since_ms, why in kept.brokers if since_ms is not None}
+    return ProbeWord(process.name, silent, failing, kept.lost)
+
+
+def _reports_of(broker_ids: Iterable[int]) -> list[BrokerReport]:
+    return kept_rows(_reports, tuple(broker_ids))
+
+
+def _reports(broker_ids: tuple[int, ...]) -> QuerySet[BrokerReport]:
+    return BrokerReport.objects.filter(broker_id__in=broker_ids).order_by("broker_id").defer("requests")
+
+
+def crowded_brokers(reports: Iterable[BrokerReport]) -> tuple[CrowdedBroker, ...]:
+    """The brokers that are near their limit of open files."""
+    return tuple(
+        CrowdedBroker(each.broker_id, each.open_files, each.open_files_limit)
+        for each in reports
+        if each.open_files is not None and OpenFiles(each.open_files, each.open_files_limit).is_near_limit
+    )
+
+
+def ending_certificates(reports: Iterable[BrokerReport], at_ms: int) -> tuple[EndingCertificate, ...]:
+    """The certificates that have ended or will soon."""
+    return tuple(
+        EndingCertificate(report.broker_id, listener, ends_at_ms, ends_at_ms - at_ms)
+        for report in reports
+        for listener, ends_at_ms in sorted(report.certificates.items())
+        if ends_soon(ends_at_ms, at_ms)
+    )
+
+
+def tight_directories(reports: Iterable[BrokerReport]) -> tuple[TightDirectory, ...]:
+    """The log directories that are offline or full, or have little room."""
+    return tuple(
+        TightDirectory(
+            report.broker_id,
+            each.path,
+            each.error,
+            1 - (each.used_share or 0.0),
+            each.usable_bytes,
+            each.tone == "critical",
+            each.is_full,
+        )
+        for report in reports
+        for each in report.directories
+        if each.tone != "ok"
+    )
+
+
+def _troubled_processes(rows: Iterable[ManagedProcess], reach: Reach) -> tuple[TroubledProcess, ...]:
+    return tuple(
+        TroubledProcess(
+            row.name,
+            row.state,
+            sentence_within(reach, row.state_sentence),
+            _is_lost(row),
+            row.spec.get("broker_id"),
+        )
+        for row in rows
+        if row.desired == Desired.RUNNING and row.state in TROUBLED_STATES
+    )
+
+
+def _unloaded_coordinators(reports: Iterable[BrokerReport]) -> tuple[UnloadedCoordinators, ...]:
+    return tuple(
+        UnloadedCoordinators(each.broker_id, each.groups_not_loaded, each.transactions_not_loaded)
+        for each in reports
+        if each.groups_not_loaded or each.transactions_not_loaded
+    )
+
+
+def _strays(reports: Iterable[BrokerReport]) -> Iterator[SetAsideLogs]:
+    for report in reports:
+        told = [each for each in report.directories if each.stray_count]
+        if told:
+            count, in_bytes = sum(each.stray_count for each in told), sum(each.stray_bytes for each in told)
+            yield SetAsideLogs(report.broker_id, count, in_bytes, tuple(each.path for each in told))
+
+
+def _crowded_budgets(reports: Iterable[BrokerReport]) -> tuple[BrokerBudget, ...]:
+    return tuple(BrokerBudget(report.broker_id, budget) for report in reports for budget in report.budgets)
+
+
+def _lone_internal_topics(broker_count: int) -> tuple[str, ...]:
+    """A broker alone makes its coordinators' topics with one replica, and nobody adds to them when others come."""
+    if broker_count < 2:
+        return ()
+    return tuple(each.name for each in kept_rows(_unreplicated_coordinators))
+
+
+def _unreplicated_coordinators() -> QuerySet[Topic]:
+    alone = Topic.objects.filter(name__in=COORDINATORS_TOPICS, replication_factor=1)
+    return alone.order_by("name").only("name")
+
+
+def _as_past_election(change: Change) -> PastElection:
+    return PastElection(change.pk, change.object_name, change.sentence, change.at_ms, change.tone == "critical")
+
+
+def _is_lost(process: ManagedProcess) -> bool:
+    """The cluster is not well without it, and it is not coming back: sources and stream jobs are only its clients."""
+    needed = process.kind in (ManagedProcess.Kind.BROKER, ManagedProcess.Kind.ZOOKEEPER)
+    return needed and process.state == State.FAILED
+
+
+def _is_broker(process: ManagedProcess) -> bool:
+    return process.kind == ManagedProcess.Kind.BROKER
+
+
+def _broker_of(process: ManagedProcess) -> int:
+    return int(process.name.rpartition("-")[2])
+
+
+def _as_group(group: ConsumerGroup) -> TroubledGroup:
+    verdict = group.judgement
+    return TroubledGroup(
+        group.name,
+        verdict.value,
+        verdict.meaning,
+        group.lag,
+        group.member_count,
+        group.lost,
+        group.behind_ms,
+        group.expires_in_ms if group.is_expiring else None,
+    )
+
+
+def _as_quiet(row: QuietReason) -> Quiet:
+    level, parts = Level(row.level), tuple(row.parts)
+    return Quiet(row.key, row.kind, level, row.weight, parts, row.until_ms, row.actor_name, row.why)
+
+
+def _as_trouble(partition: Partition) -> TroubledPartition:
+    return TroubledPartition(
+        partition.topic.name,
+        partition.leader is not None,
+        tuple(partition.replicas),
+        tuple(partition.isr),
+        partition.partition,
+        min(partition.topic.min_insync_replicas or 1, len(partition.replicas)),
+        tuple(partition.adding),
+    )

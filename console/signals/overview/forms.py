@@ -1,0 +1,49 @@
+"""What a person says of a reason of health: what it is, until when, and why."""
+
+from django import forms
+
+from console.signals.overview.health import Reason
+from console.signals.overview.quiet import Kind
+from console.signals.overview.unclean_reason import TOLD_FOR_MS
+from console.state.clusters.models import QUIET_WHY_LENGTH_MAX
+
+HOUR_MS = 3_600_000
+#: The longest is a month: what is quiet for ever is forgotten, and so is why.
+SPANS = {1: "1 hour", 4: "4 hours", 24: "1 day", 72: "3 days", 168: "7 days", 720: "30 days"}
+_PAST = "Acknowledge: it has been dealt with; it counts no more"
+_KINDS = {
+    Kind.ACKNOWLEDGED: "Acknowledge: somebody is at it; it counts as before",
+    Kind.MUTED: "Mute: it does not count until then",
+    Kind.RETIRED: "Retire the group: nobody reads for it any more; it does not count until it has a member again",
+}
+
+
+class QuietForm(forms.Form):
+    kind = forms.ChoiceField(label="What is said of it")
+    hours = forms.TypedChoiceField(label="Until", coerce=int, choices=list(SPANS.items()), initial=24)
+    why = forms.CharField(max_length=QUIET_WHY_LENGTH_MAX, label="Why")
+
+    def __init__(self, reason: Reason, *arguments, **named):
+        super().__init__(*arguments, **named)
+        self._is_past = reason.is_past
+        if reason.is_past:
+            del self.fields["hours"]
+            self.fields["kind"].choices = [(Kind.ACKNOWLEDGED.value, _PAST)]
+            return
+        offered = [each for each in Kind if each is not Kind.RETIRED or reason.may_retire]
+        self.fields["kind"].choices = [(each.value, _KINDS[each]) for each in offered]
+        self.fields["kind"].initial = (Kind.RETIRED if reason.may_retire else Kind.ACKNOWLEDGED).value
+
+    @property
+    def hint(self) -> str:
+        if self._is_past:
+            return "It is over and cannot be undone. The next one counts again at once."
+        return "Whatever is said, the reason counts again at once when it becomes worse or is another."
+
+    def until_ms(self, now_ms: int) -> int | None:
+        """Of a valid form; None for a group that is retired."""
+        if self.cleaned_data["kind"] == Kind.RETIRED:
+            return None
+        if self._is_past:
+            return now_ms + TOLD_FOR_MS
+        return now_ms + self.cleaned_data["hours"] * HOUR_MS

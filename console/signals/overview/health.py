@@ -1,0 +1,366 @@
+"""Is the cluster well, and if not, why: reasons first, the worst on top. Pure; the sentences are in `reasons`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from console.cluster.brokers.budgets import CrowdedBudget
+
+
+class Level(StrEnum):
+    """The word that stands beside the colour is `label`."""
+
+    UNKNOWN = "unknown"
+    OK = "ok"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+    @property
+    def label(self) -> str:
+        return {"unknown": "No data yet", "ok": "Healthy", "warning": "Degraded", "critical": "Critical"}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class TroubledPartition:
+    """A partition without a leader, or with replicas out of sync."""
+
+    topic: str
+    has_leader: bool
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    partition: int = 0
+    #: min.insync.replicas of its topic, 1 while nobody has said.
+    min_isr: int = 1
+    #: Of the replicas, those a move brings.
+    adding: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def is_under_min_isr(self) -> bool:
+        return self.has_leader and len(self.isr) < self.min_isr
+
+    @property
+    def out_of_sync(self) -> frozenset[int]:
+        """Without what a move is still copying."""
+        return frozenset(self.replicas) - frozenset(self.isr) - frozenset(self.adding)
+
+
+@dataclass(frozen=True, slots=True)
+class TroubledProcess:
+    """A managed process that is not as it is meant to be. `broker_id` of a broker."""
+
+    name: str
+    state: str
+    sentence: str
+    is_lost: bool
+    broker_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TroubledGroup:
+    """A consumer group with something wrong. `verdict` is the word for how it reads."""
+
+    name: str
+    verdict: str
+    meaning: str
+    lag: int | None = None
+    member_count: int = 0
+    lost: int = 0
+    behind_ms: int | None = None
+    #: Until the oldest record it has not read may be deleted, if that is soon.
+    expires_in_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTopic:
+    """One that was to be deleted by now, and was not."""
+
+    name: str
+    why: str
+    since_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TightDirectory:
+    """A broker's log directory that is offline or full, or whose volume is nearly full. `left_share` is 0 to 1."""
+
+    broker_id: int
+    path: str
+    error: str = ""
+    left_share: float = 0.0
+    usable_bytes: int | None = None
+    is_critical: bool = True
+    #: The broker was refused a write there, and leads there only what no other replica can.
+    is_full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdedBroker:
+    """A broker near its limit of open files."""
+
+    broker_id: int
+    open_files: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetAsideLogs:
+    """Logs that a broker has set aside in its log directories `paths`: how many, and their bytes."""
+
+    broker_id: int
+    count: int
+    bytes: int
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndingCertificate:
+    """Of a broker's listener; `left_ms` is below 0 when it has ended."""
+
+    broker_id: int
+    listener: str
+    ends_at_ms: int
+    left_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class PastElection:
+    """An unclean election that history tells of, as its row `number` says it."""
+
+    number: int
+    topic: str
+    sentence: str
+    at_ms: int
+    is_certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnloadedCoordinators:
+    """Partitions of coordinators that a broker leads and cannot load: of groups, and of transactional producers."""
+
+    broker_id: int
+    groups: int
+    transactions: int
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerBudget:
+    """A bound that the clients of a broker share, and that is crowded."""
+
+    broker_id: int
+    budget: CrowdedBudget
+
+
+@dataclass(frozen=True, slots=True)
+class TroubledConnector:
+    """A connector that failed as a whole, or in some tasks; `error` is a class's name, `place` says at which record."""
+
+    name: str
+    failed_count: int
+    task_count: int
+    is_whole: bool
+    error: str = ""
+    place: str = ""
+    since_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FailingPartition:
+    """A partition of the probe's topic that it cannot write to, or not read from."""
+
+    partition: int
+    since_ms: int
+    error: str
+    replicas: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TroubledMirror:
+    """A flow with topics that are not copied; `error` is what the first of them is told, empty if all are silent."""
+
+    flow: str
+    failing: int
+    silent: int
+    since_ms: int
+    error: str
+    #: Where the copies lie: empty for this cluster.
+    cluster: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreeingTopic:
+    """One of which tiers of the message audit had another number: in so many windows; `told` of the newest."""
+
+    name: str
+    windows: int
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class LateTopic:
+    """One of which so many windows of the message audit wait for a tier; None: none was ever complete."""
+
+    name: str
+    windows: int
+    complete_until_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeWord:
+    """What the probe says: broker → since when it does not answer, and why; records of the last day that are lost.
+
+    `error`: the probe itself does not answer, and what it said before counts no more.
+    """
+
+    process: str
+    silent: Mapping[int, tuple[int, str]] = field(default_factory=dict)
+    failing: tuple[FailingPartition, ...] = ()
+    lost: int = 0
+    error: str = ""
+    error_since_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    is_seen: bool
+    brokers_error: str = ""
+    #: The cluster does not let the console in, or the console has no way to ask: it does not pass by itself.
+    is_refused: bool = False
+    topics_error: str = ""
+    controller_id: int | None = None
+    missing: frozenset[int] = frozenset()
+    #: Broker → since when it is missing, in ms.
+    missing_since_ms: Mapping[int, int] = field(default_factory=dict)
+    #: Broker → how often it left within the last minutes; only those that flap.
+    flapping: Mapping[int, int] = field(default_factory=dict)
+    #: Whether this console runs the cluster's processes; those of others have no page here.
+    manages_processes: bool = True
+    #: Brokers with a row on the processes page.
+    managed: frozenset[int] = frozenset()
+    troubled: tuple[TroubledPartition, ...] = ()
+    processes: tuple[TroubledProcess, ...] = ()
+    #: address → error of the ZooKeeper servers that do not serve; how many there are in all.
+    zookeeper_errors: dict[str, str] = field(default_factory=dict)
+    zookeeper_count: int = 0
+    #: The worst first, and how many there are in all.
+    groups: tuple[TroubledGroup, ...] = ()
+    groups_count: int = 0
+    #: Those that somebody has said something of; they are not among `groups`.
+    quiet_groups: tuple[TroubledGroup, ...] = ()
+    quiets: tuple["Quiet", ...] = ()
+    now_ms: int = 0
+    directories: tuple[TightDirectory, ...] = ()
+    crowded: tuple[CrowdedBroker, ...] = ()
+    strays: tuple[SetAsideLogs, ...] = ()
+    certificates: tuple[EndingCertificate, ...] = ()
+    #: Of the last days, the newest first.
+    unclean: tuple[PastElection, ...] = ()
+    unloaded: tuple[UnloadedCoordinators, ...] = ()
+    #: Ids of another Kafka's brokers that are registered in this cluster's ensemble.
+    foreign_brokers: tuple[int, ...] = ()
+    crowded_budgets: tuple[BrokerBudget, ...] = ()
+    #: Topics of coordinators with one replica, though there are more brokers.
+    lone_internal_topics: tuple[str, ...] = ()
+    #: Those that failed first, and how many have in all; and why Kafka Connect cannot be asked.
+    connectors: tuple[TroubledConnector, ...] = ()
+    connectors_count: int = 0
+    connectors_error: str = ""
+    #: None: there is no probe, or it is not this person's to see.
+    probe: ProbeWord | None = None
+    mirrors: tuple[TroubledMirror, ...] = ()
+    #: The worst of them, and how many there are.
+    disagreeing: tuple[DisagreeingTopic, ...] = ()
+    disagreeing_count: int = 0
+    late: tuple[LateTopic, ...] = ()
+    late_count: int = 0
+    #: Some of them, and how many there are.
+    kept: tuple[KeptTopic, ...] = ()
+    kept_count: int = 0
+
+    @property
+    def has_quorum(self) -> bool:
+        return len(self.zookeeper_errors) * 2 < self.zookeeper_count
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """The next safe thing to do. `page` is the name of the route where it is done, `argument` what that needs."""
+
+    text: str
+    page: str = ""
+    argument: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """What somebody said of the reason with this `key`, when it was of this level, weight and parts.
+
+    `kind` is one of quiet.Kind; `until_ms` None: until it is taken back.
+    """
+
+    key: str
+    kind: str
+    level: Level
+    weight: int
+    parts: tuple[str, ...]
+    until_ms: int | None
+    by: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """`subject` is the object, `text` what is wrong with it and why, `evidence` what says so.
+
+    `key` says which trouble of what it is, as long as it lasts; `weight` and `parts` how much of it there is and which
+    partitions it is of. `name` is the group's or process's it is about, of the resource `about`.
+    """
+
+    level: Level
+    subject: str
+    text: str
+    action: Action
+    evidence: str = ""
+    since_ms: int | None = None
+    key: str = ""
+    weight: int = 0
+    parts: tuple[str, ...] = ()
+    about: str = "cluster"
+    name: str = ""
+    #: A group without members: it can be told that nobody will read for it any more.
+    may_retire: bool = False
+    #: It is over and cannot be undone: it counts until somebody has acknowledged it.
+    is_past: bool = False
+    quiet: Quiet | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """`muted` reasons are true too, and somebody has said that they do not count."""
+
+    level: Level
+    reasons: tuple[Reason, ...]
+    muted: tuple[Reason, ...] = ()
+
+    @property
+    def muted_count(self) -> int:
+        return self._count_muted("muted")
+
+    @property
+    def retired_count(self) -> int:
+        return self._count_muted("retired")
+
+    @property
+    def acknowledged_count(self) -> int:
+        """Of what is past."""
+        return self._count_muted("acknowledged")
+
+    def _count_muted(self, kind: str) -> int:
+        return sum(each.quiet is not None and each.quiet.kind == kind for each in self.muted)
+
+    def find(self, key: str) -> Reason | None:
+        """The reason with this key, muted or not."""
+        return next((each for each in (*self.reasons, *self.muted) if key and each.key == key), None)

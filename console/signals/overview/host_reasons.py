@@ -1,0 +1,155 @@
+"""Troubles of disks and processes as sentences. Pure."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from console.kit.common.figures import grouped, size
+from console.signals.overview.health import (
+    Action,
+    CrowdedBroker,
+    EndingCertificate,
+    Level,
+    Reason,
+    SetAsideLogs,
+    TightDirectory,
+    TroubledProcess,
+)
+
+_EVIDENCE_LENGTH_MAX = 160
+_PATH_LENGTH_MAX = 400
+_NAMED_MAX = 5
+
+
+def directory_reasons(directories: Iterable[TightDirectory]) -> Iterable[Reason]:
+    for each in directories:
+        yield _offline(each) if each.error else _full(each) if each.is_full else _nearly_full(each)
+
+
+def stray_reasons(strays: Iterable[SetAsideLogs]) -> Iterable[Reason]:
+    for each in strays:
+        logs, they = ("1 log was", "it fits") if each.count == 1 else (f"{grouped(each.count)} logs were", "they fit")
+        text = (
+            f"{logs} set aside on broker {each.broker_id}: {they} none of its partitions, and keep"
+            f"{'s' if each.count == 1 else ''} {'its' if each.count == 1 else 'their'} space until removed."
+        )
+        paths = ", ".join(path[:_PATH_LENGTH_MAX] for path in each.paths[:_NAMED_MAX])
+        action = Action(
+            "Compare them with their topics, then delete their directories by hand; the broker's log has the reasons",
+            "broker",
+            str(each.broker_id),
+        )
+        yield Reason(
+            Level.WARNING, f"Broker {each.broker_id}", text, action,
+            f"{size(each.bytes)} in directories below {paths} whose names end in -stray",
+            key=f"strays:{each.broker_id}", weight=each.count,
+        )  # fmt: skip
+
+
+def foreign_reasons(broker_ids: Sequence[int]) -> Iterable[Reason]:
+    if not broker_ids:
+        return
+    one = len(broker_ids) == 1
+    named = ", ".join(map(str, broker_ids[:_NAMED_MAX])) + (" …" if len(broker_ids) > _NAMED_MAX else "")
+    text = (
+        f"Broker{'' if one else 's'} {named} of another Kafka {'is' if one else 'are'} registered in this cluster's "
+        "ZooKeeper chroot: this cluster ignores them, and stands still if one becomes controller."
+    )
+    action = Action("Stop them, and give their cluster a chroot of its own", "zookeeper")
+    yield Reason(
+        Level.WARNING, "Foreign brokers", text, action, "Their registrations are not of this cluster's brokers",
+        key="foreign brokers", parts=tuple(map(str, broker_ids)),
+    )  # fmt: skip
+
+
+def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[Reason]:
+    for each in crowded:
+        text = (
+            f"Broker {each.broker_id} is near its limit of open files: beyond it no segment opens, no client comes in."
+        )
+        action = Action("Raise the limit (ulimit -Hn, LimitNOFILE= of systemd), then restart it", "processes")
+        evidence = f"{each.open_files:,} of {each.limit:,} are open"
+        yield Reason(
+            Level.WARNING, f"Broker {each.broker_id}", text, action, evidence, key=f"open files:{each.broker_id}"
+        )
+
+
+def certificate_reasons(certificates: Iterable[EndingCertificate]) -> Iterable[Reason]:
+    for each in certificates:
+        ended = each.left_ms <= 0
+        tense = "has ended: nobody connects there any more" if ended else f"ends {_days(each.left_ms)}"
+        text = f"The certificate of broker {each.broker_id} for {each.listener} {tense}."
+        action = Action("Renew it: a keystore that changes on disk counts for the next connection", "processes")
+        evidence = f"it ends at {datetime.fromtimestamp(each.ends_at_ms / 1_000, UTC):%Y-%m-%d %H:%M} UTC"
+        level, key = Level.CRITICAL if ended else Level.WARNING, f"certificate:{each.broker_id}:{each.listener}"
+        yield Reason(level, f"Broker {each.broker_id}", text, action, evidence, key=key)
+
+
+def _days(left_ms: int) -> str:
+    days = left_ms // 86_400_000
+    return "within a day" if days < 1 else f"in {days} day{'s' if days > 1 else ''}"
+
+
+def _offline(directory: TightDirectory) -> Reason:
+    text = (
+        f"A log directory of broker {directory.broker_id} is offline: the replicas in it are served by others, or "
+        "by nobody."
+    )
+    action = Action("Mend the disk, then restart the broker", "broker", str(directory.broker_id))
+    evidence, key = f"{directory.path}: {directory.error}", _key("offline", directory)
+    return Reason(Level.CRITICAL, f"Broker {directory.broker_id}", text, action, evidence, key=key)
+
+
+def _key(trouble: str, directory: TightDirectory) -> str:
+    return f"directory:{trouble}:{directory.broker_id}:{directory.path[:_PATH_LENGTH_MAX]}"
+
+
+def _full(directory: TightDirectory) -> Reason:
+    text = (
+        f"A log directory of broker {directory.broker_id} is full: in-sync replicas with room lead its partitions, and "
+        "partitions without one take no writes."
+    )
+    action = Action(
+        "Free some of the disk, or shorten retention: leaders come back", "broker", str(directory.broker_id)
+    )
+    subject, key = f"Broker {directory.broker_id}", _key("no room", directory)
+    return Reason(Level.CRITICAL, subject, text, action, _left(directory), key=key)
+
+
+def _left(directory: TightDirectory) -> str:
+    if directory.usable_bytes is None:
+        return directory.path
+    return f"{directory.path}: {size(directory.usable_bytes)} left, {100 * directory.left_share:.0f} % of the volume"
+
+
+def _nearly_full(directory: TightDirectory) -> Reason:
+    level = Level.CRITICAL if directory.is_critical else Level.WARNING
+    text = (
+        f"The volume of broker {directory.broker_id} is nearly full: without room the broker hands over what it leads, "
+        "and cannot follow."
+    )
+    evidence = _left(directory)
+    action = Action("See what fills it; shorten the retention of the largest", "broker", str(directory.broker_id))
+    return Reason(level, f"Broker {directory.broker_id}", text, action, evidence, key=_key("full", directory))
+
+
+def _short(sentence: str) -> str:
+    """The last words of a process may be a whole traceback; its page has them."""
+    return sentence if len(sentence) <= _EVIDENCE_LENGTH_MAX else f"{sentence[:_EVIDENCE_LENGTH_MAX]}…"
+
+
+_STATE_WORDS = {
+    "exited": "has exited",
+    "failed": "has failed",
+    "flapping": "dies again and again",
+    "unresponsive": "does not respond",
+    "registered but dead": "is dead, and still registered",
+}
+
+
+def process_reasons(processes: Iterable[TroubledProcess]) -> Iterable[Reason]:
+    for each in processes:
+        level = Level.CRITICAL if each.is_lost else Level.WARNING
+        action = Action("Read the end of its log, cure the cause, start it", "process", each.name)
+        text = f"{each.name} should be running and {_STATE_WORDS.get(each.state, f'is {each.state}')}."
+        key = f"process:{each.state}:{each.name}"
+        yield Reason(level, each.name, text, action, _short(each.sentence), key=key, about="process", name=each.name)

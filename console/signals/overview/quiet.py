@@ -1,0 +1,54 @@
+"""What people have said of reasons of health: seen, mute until then, retired; and whether it still holds. Pure.
+
+It holds for the reason as it was: one that has become worse, or speaks of something else, is heard again by itself.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from console.signals.overview.health import Level, Quiet, Reason
+
+
+class Kind(StrEnum):
+    """ACKNOWLEDGED: somebody is at it; it counts as before, unless it is past. MUTED: it does not count. RETIRED: a
+    group that nobody will read for any more; it does not count as long as it has no member."""
+
+    ACKNOWLEDGED = "acknowledged"
+    MUTED = "muted"
+    RETIRED = "retired"
+
+    @property
+    def is_silent(self) -> bool:
+        return self is not Kind.ACKNOWLEDGED
+
+
+def is_silent(reason: Reason) -> bool:
+    """It does not count, by what was said of it."""
+    return reason.quiet is not None and (reason.is_past or Kind(reason.quiet.kind).is_silent)
+
+
+def retired_key(group: str) -> str:
+    return f"retired:{group}"
+
+
+def quiet_of(reason: Reason, quiets: Mapping[str, Quiet], now_ms: int) -> Quiet | None:
+    """What was said of `reason` and still holds."""
+    if reason.may_retire and (retired := quiets.get(retired_key(reason.name))):
+        return retired
+    said = quiets.get(reason.key)
+    return said if said is not None and holds(said, reason, now_ms) else None
+
+
+def holds(said: Quiet, reason: Reason, now_ms: int) -> bool:
+    is_over = said.until_ms is not None and said.until_ms <= now_ms
+    return not is_over and not is_worse(reason, said)
+
+
+def is_worse(reason: Reason, said: Quiet) -> bool:
+    """Than when it was said: of a higher level, more of it, or of partitions that were not among it."""
+    levels = list(Level)
+    return (
+        levels.index(reason.level) > levels.index(said.level)
+        or reason.weight > said.weight
+        or not set(reason.parts) <= set(said.parts)
+    )

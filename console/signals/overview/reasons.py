@@ -1,0 +1,260 @@
+"""Each trouble as a sentence, with what proves it and the next safe action. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from console.kit.gateway.errors import OTHER
+from console.signals.overview.budget_reasons import budget_reasons
+from console.signals.overview.client_reasons import group_reason, group_reasons
+from console.signals.overview.completeness_reasons import completeness_reasons, late_reasons
+from console.signals.overview.connector_reasons import connector_reasons, silence_reasons
+from console.signals.overview.coordinator_reasons import lone_topic_reasons, unloaded_reasons
+from console.signals.overview.health import Action, Facts, Health, Level, Reason, TroubledPartition
+from console.signals.overview.host_reasons import (
+    certificate_reasons,
+    crowded_reasons,
+    directory_reasons,
+    foreign_reasons,
+    process_reasons,
+    stray_reasons,
+)
+from console.signals.overview.mirror_reasons import mirror_reasons
+from console.signals.overview.probe_reasons import probe_reasons
+from console.signals.overview.quiet import is_silent, quiet_of
+from console.signals.overview.topic_reasons import kept_reasons
+from console.signals.overview.unclean_reason import unclean_reason
+
+#: A topic's name may have 249 characters; a reason is one sentence.
+NAME_LENGTH_MAX = 40
+_OF_PROCESSES = frozenset({"processes", "process"})
+#: Partitions named one by one as evidence.
+EXAMPLES_MAX = 3
+
+
+def assess(facts: Facts) -> Health:
+    """The worst level of all reasons that nobody has muted; OK without any."""
+    said = {each.key: each for each in facts.quiets}
+    told = (each if facts.manages_processes else _where_it_runs(each) for each in _reasons(facts))
+    found = [replace(each, quiet=quiet_of(each, said, facts.now_ms)) for each in told]
+    found.sort(key=lambda reason: list(Level).index(reason.level), reverse=True)
+    muted = tuple(each for each in found if is_silent(each))
+    reasons = tuple(each for each in found if not is_silent(each))
+    if reasons:
+        return Health(reasons[0].level, reasons, muted)
+    return Health(Level.OK if facts.is_seen else Level.UNKNOWN, (), muted)
+
+
+def _reasons(facts: Facts) -> Iterable[Reason]:
+    yield from _zookeeper_reasons(facts)
+    if facts.brokers_error:
+        text, action = _brokers_silent(facts)
+        yield Reason(Level.CRITICAL, "Brokers", text, action, key="brokers unreachable")
+    elif facts.topics_error:
+        text = f"The topics cannot be read: {facts.topics_error}"
+        action = Action("Read the log of the brokers", "processes")
+        yield Reason(Level.CRITICAL, "Topics", text, action, key="topics unreadable")
+    if facts.is_seen and not facts.brokers_error and facts.controller_id is None:
+        yield _no_controller(facts)
+    for broker_id, times in sorted(facts.flapping.items()):
+        yield _flapping(broker_id, times, facts)
+    for broker_id in sorted(facts.missing):
+        yield _missing_broker(broker_id, [each for each in facts.troubled if broker_id in each.replicas], facts)
+    yield from _other_partitions([each for each in facts.troubled if not facts.missing.intersection(each.replicas)])
+    yield from unclean_reason(facts.unclean)
+    yield from unloaded_reasons(facts.unloaded)
+    yield from budget_reasons(facts.crowded_budgets)
+    yield from lone_topic_reasons(facts.lone_internal_topics)
+    yield from directory_reasons(facts.directories)
+    yield from stray_reasons(facts.strays)
+    yield from foreign_reasons(facts.foreign_brokers)
+    yield from crowded_reasons(facts.crowded)
+    yield from certificate_reasons(facts.certificates)
+    yield from process_reasons(each for each in facts.processes if each.broker_id not in facts.missing)
+    yield from silence_reasons(facts.connectors_error)
+    yield from connector_reasons(facts.connectors, facts.connectors_count)
+    yield from mirror_reasons(facts.mirrors)
+    yield from completeness_reasons(facts.disagreeing, facts.disagreeing_count)
+    yield from late_reasons(facts.late, facts.late_count)
+    yield from kept_reasons(facts.kept, facts.kept_count)
+    yield from probe_reasons(facts.probe, facts.missing, facts.managed)
+    yield from group_reasons(facts.groups, facts.groups_count)
+    yield from map(group_reason, facts.quiet_groups)
+
+
+def _where_it_runs(reason: Reason) -> Reason:
+    """What is done on the page of processes is done there."""
+    if reason.action.page not in _OF_PROCESSES:
+        return reason
+    return replace(reason, action=Action(f"{reason.action.text} (its processes are run elsewhere)"))
+
+
+def _brokers_silent(facts: Facts) -> tuple[str, Action]:
+    if facts.brokers_error.startswith(OTHER):
+        return facts.brokers_error, Action("Point the console at its cluster again, or start afresh")
+    if facts.is_refused:
+        return facts.brokers_error, Action("Mend the client configuration: it is read again by itself")
+    return f"The brokers cannot be asked: {facts.brokers_error}", Action(
+        "See which brokers run and start one", "processes"
+    )
+
+
+def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:
+    level = Level.WARNING if facts.has_quorum else Level.CRITICAL
+    meaning = "" if facts.has_quorum else ": no broker can join and no leader can be elected until it is back"
+    serving = facts.zookeeper_count - len(facts.zookeeper_errors)
+    for address, error in sorted(facts.zookeeper_errors.items()):
+        text = f"ZooKeeper {address} {error}{meaning}."
+        evidence = f"{serving} of {facts.zookeeper_count} servers serve"
+        action = Action("Start it, before any broker", "processes")
+        yield Reason(level, f"ZooKeeper {address}", text, action, evidence, key=f"zookeeper:{address}")
+
+
+def _no_controller(facts: Facts) -> Reason:
+    text = "There is no controller: topics cannot be created and no leader can be elected."
+    if facts.zookeeper_errors and not facts.has_quorum:
+        action = Action("Start ZooKeeper first; a controller is elected when it serves", "processes")
+    else:
+        action = Action("Wait a few seconds for the election; if none comes, read the brokers' logs", "processes")
+    return Reason(Level.CRITICAL, "Controller", text, action, "No broker names one in its metadata", key="controller")
+
+
+def _flapping(broker_id: int, times: int, facts: Facts) -> Reason:
+    action = _process_action("Read the end of its log before starting it again", broker_id, facts)
+    return Reason(
+        Level.WARNING,
+        f"Broker {broker_id}",
+        f"Broker {broker_id} comes and goes: each time leaders move and replicas have to catch up.",
+        action,
+        f"Left the cluster {times} times within 10 minutes",
+        key=f"flapping:{broker_id}",
+        weight=times,
+    )
+
+
+def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: Facts) -> Reason:
+    leaderless = [each for each in troubled if not each.has_leader]
+    refusing = [each for each in troubled if each.is_under_min_isr]
+    lagging = [each for each in troubled if each.has_leader and broker_id in each.out_of_sync]
+    effects = (leaderless, refusing, lagging)
+    text = f"Broker {broker_id} is not registered"
+    text += f": {told}." if (told := "; ".join(_effects(*effects))) else "."
+    return Reason(
+        Level.CRITICAL if leaderless or refusing else Level.WARNING,
+        f"Broker {broker_id}",
+        text,
+        _process_action(f"Start broker {broker_id}", broker_id, facts),
+        _with_process(broker_id, facts, _examples(leaderless or refusing or lagging)),
+        facts.missing_since_ms.get(broker_id),
+        key=f"missing:{broker_id}",
+        parts=_names(effects),
+    )
+
+
+def _effects(
+    leaderless: Sequence[TroubledPartition], refusing: Sequence[TroubledPartition], lagging: Sequence[TroubledPartition]
+) -> Iterable[str]:
+    if leaderless:
+        yield f"{_partitions(leaderless)} {_has(leaderless)} no leader"
+    if refusing:
+        yield f"{_partitions(refusing)} {_is(refusing)} below min.insync.replicas and {_refuse(refusing)}"
+    if lagging:
+        yield f"{_partitions(lagging)} {_is(lagging)} under-replicated"
+
+
+def _names(effects: Iterable[Iterable[TroubledPartition]]) -> tuple[str, ...]:
+    """What a partition suffers is part of its name here: one that lagged and has no leader now is another."""
+    words = ("no leader", "below min", "under-replicated")
+    return tuple(sorted(f"{each.name} {word}" for word, found in zip(words, effects, strict=True) for each in found))
+
+
+def _with_process(broker_id: int, facts: Facts, evidence: str) -> str:
+    """What its process says stands before what the partitions say."""
+    said = [f"{each.name} is {each.state}: {each.sentence}" for each in facts.processes if each.broker_id == broker_id]
+    return " · ".join(filter(None, [*said, evidence]))
+
+
+def _process_action(text: str, broker_id: int, facts: Facts) -> Action:
+    if broker_id in facts.managed:
+        return Action(text, "process", f"broker-{broker_id}")
+    return Action(f"{text} (on its own host: no process of this console)")
+
+
+def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[Reason]:
+    leaderless = [each for each in troubled if not each.has_leader]
+    refusing = [each for each in troubled if each.is_under_min_isr]
+    lagging = [each for each in troubled if each.has_leader and not each.is_under_min_isr and each.out_of_sync]
+    if leaderless:
+        text = f"{_partitions(leaderless)} {_has(leaderless)} no leader, though every replica's broker is registered."
+        action = Action("Wait for the last broker of the ISR to recover its log; read that broker's log", "processes")
+        yield _of_partitions("leaderless", Level.CRITICAL, leaderless, text, action, _examples(leaderless))
+    if refusing:
+        text = (
+            f"{_partitions(refusing)} {_is(refusing)} below min.insync.replicas and {_refuse(refusing)}, "
+            "though every replica's broker is registered."
+        )
+        yield _of_partitions("below", Level.CRITICAL, refusing, text, _WAIT_FOR_REPLICAS, _examples(refusing))
+    if lagging:
+        text = f"{_partitions(lagging)} {_is(lagging)} under-replicated: a replica is out of sync."
+        evidence = f"{_out_of_sync(lagging)} · {_examples(lagging)}"
+        yield _of_partitions("under-replicated", Level.WARNING, lagging, text, _WAIT_FOR_REPLICAS, evidence)
+
+
+def _of_partitions(
+    key: str, level: Level, found: Sequence[TroubledPartition], text: str, action: Action, evidence: str
+) -> Reason:
+    subject = "Partition" if len(found) == 1 else "Partitions"
+    parts = tuple(sorted(each.name for each in found))
+    return Reason(level, subject, text, action, evidence, key=key, parts=parts)
+
+
+_WAIT_FOR_REPLICAS = Action("Let the replicas catch up; stop no other broker meanwhile", "brokers")
+
+
+def _out_of_sync(partitions: Sequence[TroubledPartition]) -> str:
+    """`out of sync: broker 3 (12 replicas)`"""
+    counts = Counter(broker_id for each in partitions for broker_id in each.out_of_sync)
+    named = (f"broker {broker_id} ({_count(n, 'replica')})" for broker_id, n in sorted(counts.items()))
+    return f"Out of sync: {', '.join(named)}"
+
+
+def _examples(partitions: Sequence[TroubledPartition]) -> str:
+    """`orders-0: in sync: [1], replicas: [1, 2, 3]`, the first few: ids of brokers, no counts."""
+    if not partitions:
+        return ""
+    named = [
+        f"{_short(each.topic)}-{each.partition}: in sync: {list(each.isr)}, replicas: {list(each.replicas)}"
+        for each in partitions[:EXAMPLES_MAX]
+    ]
+    more = len(partitions) - len(named)
+    return " · ".join(named) + (f" · {more} more" if more else "")
+
+
+def _partitions(partitions: Sequence[TroubledPartition]) -> str:
+    """`3 partitions of orders`, or `5 partitions of orders, payments and 2 other topics`."""
+    topics = sorted({each.topic for each in partitions}, key=lambda name: (name.startswith("__"), name))
+    names = [_short(name) for name in topics[:2]]
+    count = _count(len(partitions), "partition")
+    if len(topics) <= 2:
+        return f"{count} of {' and '.join(names)}"
+    return f"{count} of {', '.join(names)} and {_count(len(topics) - 2, 'other topic')}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_LENGTH_MAX else f"{name[:NAME_LENGTH_MAX]}…"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def _has(partitions: Sequence[object]) -> str:
+    return "has" if len(partitions) == 1 else "have"
+
+
+def _is(partitions: Sequence[object]) -> str:
+    return "is" if len(partitions) == 1 else "are"
+
+
+def _refuse(partitions: Sequence[object]) -> str:
+    return "refuses acks=all" if len(partitions) == 1 else "refuse acks=all"

@@ -1,0 +1,45 @@
+"""Unclean elections of the last days as a reason that counts until somebody has acknowledged it. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from console.signals.overview.health import Action, Level, PastElection, Reason
+
+#: As long as anything can be quiet: what was acknowledged is not heard again by getting old.
+TOLD_FOR_MS = 30 * 24 * 3_600_000
+_EXAMPLES_MAX = 3
+_TOPICS_NAMED_MAX = 2
+_SENTENCE_LENGTH_MAX = 300
+
+
+def unclean_reason(elections: Sequence[PastElection]) -> Iterable[Reason]:
+    """All of them are one reason; another election is another part of it, and it is heard again."""
+    if not elections:
+        return
+    is_certain = any(each.is_certain for each in elections)
+    text = f"{_who_led(elections, is_certain)}: acknowledged records may be lost."
+    yield Reason(
+        Level.CRITICAL if is_certain else Level.WARNING,
+        "Unclean elections",
+        text,
+        Action("See in the history what it cost, have its producers send again, then acknowledge it", "history"),
+        _evidence(elections),
+        elections[0].at_ms,
+        key="unclean elections",
+        parts=tuple(sorted(str(each.number) for each in elections)),
+        is_past=True,
+    )
+
+
+def _who_led(elections: Sequence[PastElection], is_certain: bool) -> str:
+    topics = list(dict.fromkeys(each.topic for each in elections))
+    named = " and ".join(each[:40] for each in topics[:_TOPICS_NAMED_MAX])
+    more = len(topics) - _TOPICS_NAMED_MAX
+    named += f" and {more} more" if more > 0 else ""
+    what = "Unclean election" if is_certain else "Possibly an unclean election"
+    return f"{what} in {named}"
+
+
+def _evidence(elections: Sequence[PastElection]) -> str:
+    told = [each.sentence[:_SENTENCE_LENGTH_MAX] for each in elections[:_EXAMPLES_MAX]]
+    more = len(elections) - len(told)
+    return " · ".join(told) + (f" · {more} more" if more > 0 else "")

@@ -1,8 +1,0 @@
-"""The app under the label of its tables."""
-
-from django.apps import AppConfig
-
-
-class StagedMovesConfig(AppConfig):
-    name = "console.staged_moves"
-    label = "staged"

@@ -1,0 +1,1 @@
+"""The cluster as the collector saw it last: clusters, consumer groups, history."""

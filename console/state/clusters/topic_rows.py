@@ -1,0 +1,233 @@
+"""What the collector keeps of topics, and what changed between two looks. Pure.
+
+A row is what the database stores: the newest metadata, the last known offsets (a silent leader does not blank them) and
+the rate.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from console.kit.common.rates import RateWindow
+from console.kit.gateway.broker_views import ReplicaSizes
+from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.interface import PartitionView, TopicView
+
+
+class PartitionRow(NamedTuple):
+    """A tuple, for thousands of them are made and compared at each look."""
+
+    partition: int
+    leader: int | None
+    leader_epoch: int | None
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    first_offset: int | None
+    next_offset: int | None
+    records_per_second: float | None
+    #: (broker, bytes) of each replica whose broker has said, sorted.
+    sizes: tuple[tuple[int, int], ...] = ()
+    #: Of the replicas, those a move brings.
+    adding: tuple[int, ...] = ()
+
+    @property
+    def out_of_sync(self) -> list[int]:
+        """Without those that are still being copied by a move."""
+        return [each for each in self.replicas if each not in self.isr and each not in self.adding]
+
+    @property
+    def copying(self) -> list[int]:
+        return [each for each in self.adding if each not in self.isr]
+
+    @property
+    def record_count(self) -> int:
+        if self.first_offset is None or self.next_offset is None:
+            return 0
+        return self.next_offset - self.first_offset
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    name: str
+    topic_id: str
+    is_internal: bool
+    partitions: tuple[PartitionRow, ...]
+    min_insync_replicas: int | None = None
+    retention_ms: int | None = None
+    cleanup_policy: str = ""
+    #: When a look last found more records than the one before; 0: never.
+    last_record_at_ms: int = 0
+
+    @property
+    def partition_count(self) -> int:
+        return len(self.partitions)
+
+    @property
+    def size_bytes(self) -> int:
+        """On disk, all replicas together."""
+        return sum(size for each in self.partitions for _, size in each.sizes)
+
+    @property
+    def replication_factor(self) -> int:
+        return max((len(each.replicas) for each in self.partitions), default=0)
+
+    @property
+    def under_replicated_count(self) -> int:
+        return sum(bool(each.out_of_sync) for each in self.partitions)
+
+    @property
+    def under_min_isr_count(self) -> int:
+        least = self.min_insync_replicas or 1
+        return sum(
+            each.leader is not None and len(each.isr) < min(least, len(each.replicas)) for each in self.partitions
+        )
+
+    @property
+    def leaderless_count(self) -> int:
+        return sum(each.leader is None for each in self.partitions)
+
+    @property
+    def record_count(self) -> int:
+        return sum(each.record_count for each in self.partitions)
+
+    @property
+    def records_per_second(self) -> float | None:
+        known = [each.records_per_second for each in self.partitions if each.records_per_second is not None]
+        return round(sum(known), 1) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicChanges:
+    """`deleted` comes first when applied: a topic that was deleted and created again is in both lists."""
+
+    deleted: list[str] = field(default_factory=list)
+    created: list[TopicRow] = field(default_factory=list)
+    #: The topic as it is now, and those of its partitions that changed.
+    changed: list[tuple[TopicRow, list[PartitionRow]]] = field(default_factory=list)
+
+    #: Names among `changed` of which a leader, a replica or the ISR is another.
+    moved: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.deleted or self.created or self.changed)
+
+    @property
+    def is_list_changed(self) -> bool:
+        return bool(self.deleted or self.created)
+
+
+def topic_row(
+    view: TopicView,
+    previous: TopicRow | None,
+    rates: RateWindow,
+    at_ms: int,
+    sizes: ReplicaSizes,
+    arriving: Mapping[TopicPartition, frozenset[int]],
+) -> TopicRow:
+    """The row that follows from the one before and a look; the one before where it reads the same."""
+    settings: TopicView | TopicRow = view
+    last_record_at_ms = 0
+    if previous is None or is_recreated(previous, view.topic_id):
+        known = {}
+    else:
+        known = {each.partition: each for each in previous.partitions}
+        settings = previous if view.min_insync_replicas is None else view
+        last_record_at_ms = at_ms if _has_grown(view, known) else previous.last_record_at_ms
+    row = TopicRow(
+        name=view.name,
+        topic_id=view.topic_id,
+        is_internal=view.is_internal,
+        partitions=tuple(
+            _partition_row(view, partition, known.get(partition.partition), rates, at_ms, sizes, arriving)
+            for partition in view.partitions
+        ),
+        min_insync_replicas=settings.min_insync_replicas,
+        retention_ms=settings.retention_ms,
+        cleanup_policy=settings.cleanup_policy,
+        last_record_at_ms=last_record_at_ms,
+    )
+    return previous if previous is not None and row == previous else row
+
+
+def _has_grown(view: TopicView, known: Mapping[int, PartitionRow]) -> bool:
+    return any(
+        each.next_offset is not None
+        and each.partition in known
+        and each.next_offset > (known[each.partition].next_offset or 0)
+        for each in view.partitions
+    )
+
+
+def _partition_row(
+    topic: TopicView,
+    view: PartitionView,
+    known: PartitionRow | None,
+    rates: RateWindow,
+    at_ms: int,
+    sizes: ReplicaSizes,
+    arriving: Mapping[TopicPartition, frozenset[int]],
+) -> PartitionRow:
+    records_per_second = None
+    first_offset, next_offset, leader_epoch = view.first_offset, view.next_offset, view.leader_epoch
+    if next_offset is not None:
+        records_per_second = rates.observe(rate_key(topic, view.partition), next_offset, at_ms)
+    elif known is not None:
+        first_offset, next_offset, leader_epoch = known.first_offset, known.next_offset, known.leader_epoch
+    row = PartitionRow(
+        partition=view.partition,
+        leader=view.leader,
+        leader_epoch=leader_epoch,
+        replicas=view.replicas,
+        isr=view.isr,
+        first_offset=first_offset,
+        next_offset=next_offset,
+        records_per_second=records_per_second,
+        sizes=_sizes_of(view, sizes.get((topic.name, view.partition), {}), known),
+        adding=tuple(sorted(arriving.get((topic.name, view.partition), frozenset()).intersection(view.replicas))),
+    )
+    return known if known is not None and row == known else row
+
+
+def _sizes_of(view: PartitionView, said: Mapping[int, int], known: PartitionRow | None) -> tuple[tuple[int, int], ...]:
+    """Of the replicas it has now; a broker that did not answer keeps the size last known of it."""
+    if known is not None and known.replicas == view.replicas and said.items() <= set(known.sizes):
+        return known.sizes
+    before = dict(known.sizes) if known is not None else {}
+    return tuple(sorted((each, size) for each, size in {**before, **said}.items() if each in view.replicas))
+
+
+def rate_key(topic: TopicView | TopicRow, partition: int) -> tuple[str, str, int]:
+    return topic.name, topic.topic_id, partition
+
+
+def is_recreated(previous: TopicRow, topic_id: str) -> bool:
+    """True if the name now belongs to another topic. An id that was not known before is no new topic."""
+    return bool(previous.topic_id and topic_id and previous.topic_id != topic_id)
+
+
+def compare(before: Mapping[str, TopicRow], after: Mapping[str, TopicRow]) -> TopicChanges:
+    changes = TopicChanges(deleted=sorted(before.keys() - after.keys()))
+    for name, row in after.items():
+        previous = before.get(name)
+        if previous is row:
+            continue
+        if previous is None:
+            changes.created.append(row)
+        elif is_recreated(previous, row.topic_id) or len(row.partitions) < len(previous.partitions):
+            changes.deleted.append(name)
+            changes.created.append(row)
+        elif previous != row:
+            # What a partition's state is called hangs on the topic's minimum.
+            is_same_minimum = previous.min_insync_replicas == row.min_insync_replicas
+            known = {each.partition: each for each in previous.partitions} if is_same_minimum else {}
+            changes.changed.append((row, [each for each in row.partitions if known.get(each.partition) != each]))
+            if _is_moved(previous, row):
+                changes.moved.append(name)
+    return changes
+
+
+def _is_moved(before: TopicRow, after: TopicRow) -> bool:
+    if len(before.partitions) != len(after.partitions):
+        return True
+    pairs = zip(before.partitions, after.partitions, strict=True)
+    return any((was.leader, was.replicas, was.isr) != (now.leader, now.replicas, now.isr) for was, now in pairs)

@@ -1,0 +1,44 @@
+"""The door to consumer groups: right first, then existence."""
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from console.kit.access.filters import within
+from console.kit.access.reach import Reach, Resource
+from console.kit.access.rights import Right, reach_of, require_on
+from console.state.consumers.models import ConsumerGroup, GroupPartition
+
+READS_BEYOND = "This group also reads topics that your rights do not reach, so it is not yours to change."
+
+
+def access_group(user: User, name: str, right: Right) -> ConsumerGroup:
+    """The consumer group `name`, as `access_topic`. With `OPERATE` every topic it reads has to be in reach too."""
+    require_on(user, Resource.GROUP, name, right)
+    reach = reach_of(user)
+    group = groups_within(reach).filter(name=name).first()
+    if group is None:
+        raise Http404(f"There is no consumer group {name}.")
+    if right is not Right.VIEW and reads_beyond(group, reach):
+        raise PermissionDenied(READS_BEYOND)
+    return group
+
+
+def reads_beyond(group: ConsumerGroup, reach: Reach) -> bool:
+    """It also reads topics that are not in reach; its sums hold their figures."""
+    is_limited = reach.is_limited(Resource.TOPIC)
+    return is_limited and group.partitions.exclude(within(reach, Resource.TOPIC, "topic")).exists()
+
+
+def groups_within(reach: Reach) -> QuerySet[ConsumerGroup]:
+    """Groups in reach that read something in reach, or nothing: of others the figures would tell of hidden topics."""
+    groups = ConsumerGroup.objects.filter(within(reach, Resource.GROUP, "name"))
+    if not reach.is_limited(Resource.TOPIC):
+        return groups
+    return groups.filter(Q(pk__in=partitions_within(reach).values("group")) | Q(partitions__isnull=True))
+
+
+def partitions_within(reach: Reach) -> QuerySet[GroupPartition]:
+    seen = within(reach, Resource.TOPIC, "topic") & within(reach, Resource.GROUP, "group__name")
+    return GroupPartition.objects.filter(seen)

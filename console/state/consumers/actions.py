@@ -1,0 +1,80 @@
+"""Changing what groups have committed, as planned; the former offsets are kept first, so that it can be taken back."""
+
+from collections.abc import Callable
+
+from django.contrib.auth.models import User
+
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.gateway.errors import RefusedError
+from console.kit.gateway.group_views import GroupGateway, TopicPartition
+from console.kit.plans.apply import Refusals, carry_out
+from console.kit.plans.inverse import keep_inverse
+from console.kit.plans.models import KeptInverse
+from console.kit.plans.plan import Confirmation, Plan
+from console.state.consumers.reset import Reset, flat
+
+#: What was refused, and what takes back the rest (None: nothing was changed).
+Done = tuple[Refusals, KeptInverse | None]
+
+
+def do_reset_offsets(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+    """Commit the new offsets; what was refused, and what takes it back. Raises NotConfirmedError, GatewayError."""
+    return change_keeping(actor, plan, reset, confirmation, lambda: put_offsets(_groups(), plan.object_name, reset))
+
+
+def do_delete_group(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+    """As above. Its members, if any came, keep it from being deleted."""
+
+    def delete() -> dict[TopicPartition, str]:
+        _groups().delete_group(plan.object_name)
+        return {}
+
+    return change_keeping(actor, plan, reset, confirmation, delete)
+
+
+def do_forget_offsets(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+    """As above, of one topic."""
+    places = [move.place for move in reset.moves]
+    return change_keeping(
+        actor, plan, reset, confirmation, lambda: dict(_groups().delete_offsets(plan.object_name, places).why)
+    )
+
+
+def put_offsets(groups: GroupGateway, group_id: str, reset: Reset) -> dict[TopicPartition, str]:
+    """Commit what `reset` says, now; why not, by place."""
+    wanted = flat(reset.wanted)
+    set_to = {place: offset for place, offset in wanted.items() if offset is not None}
+    taken_away = [place for place, offset in wanted.items() if offset is None]
+    refused = dict(groups.commit_offsets(group_id, set_to).why) if set_to else {}
+    if taken_away:
+        refused.update(groups.delete_offsets(group_id, taken_away).why)
+    return refused
+
+
+def change_keeping(
+    actor: User,
+    plan: Plan,
+    reset: Reset,
+    confirmation: Confirmation,
+    change: Callable[[], dict[TopicPartition, str]],
+) -> Done:
+    """Have `change` made, as planned, after the offsets it changes have been kept."""
+    kept: list[KeptInverse] = []
+
+    def do() -> Refusals:
+        if reset.moves:
+            kept.append(keep_inverse(actor, plan, reset.former))
+        try:
+            refused = change()
+        except RefusedError:
+            for each in kept:
+                each.delete()
+            raise
+        return {f"{topic}-{partition}": why for (topic, partition), why in refused.items()}
+
+    refused = carry_out(actor, plan, confirmation, do)
+    return refused, kept[0] if kept else None
+
+
+def _groups() -> GroupGateway:
+    return cluster_gateway().groups

@@ -1,0 +1,229 @@
+"""Changing a group: the plan first, old beside new, then the change.
+
+Like retention these pages ask the coordinator while they are drawn: a plan is made from what is true now.
+"""
+
+import json
+from collections.abc import Iterable
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.views.decorators.http import require_http_methods, require_safe
+
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, reach_of, require_on, require_somewhere
+from console.kit.common.current_cluster import here
+from console.kit.gateway.connect import cluster_gateway
+from console.kit.gateway.errors import RefusedError
+from console.kit.gateway.group_views import GroupView, TopicPartition, is_ledger
+from console.kit.plans.apply import Refusals
+from console.kit.plans.inverse import find_inverse, inverses_of
+from console.kit.plans.models import KeptInverse
+from console.kit.plans.plan import Confirmation, Plan
+from console.kit.plans.views import refusable
+from console.state.clusters.access import topics_within
+from console.state.clusters.models import Topic
+from console.state.consumers.access import READS_BEYOND, access_group
+from console.state.consumers.actions import do_delete_group, do_forget_offsets, do_reset_offsets
+from console.state.consumers.forms import ResetForm
+from console.state.consumers.models import ConsumerGroup
+from console.state.consumers.removal import delete_plan, forget_plan, forgotten
+from console.state.consumers.reset import (
+    Aim,
+    Kind,
+    Reset,
+    aim_at,
+    flat,
+    obstacle_of,
+    reset_by_aim,
+    reset_command,
+    reset_plan,
+    reset_to,
+)
+
+#: Of a group's name, as much as a form takes.
+GROUP_NAME_LENGTH_MAX = 249
+#: Partitions listed one by one on a plan.
+MOVES_SHOWN = 200
+OBJECT_TYPE = "consumer group"
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def reset(request: HttpRequest, group: str) -> HttpResponse:
+    """Also of a group that was deleted here, to put its offsets back, and of one that has not started yet."""
+    require_on(request.user, Resource.GROUP, group, Right.OPERATE)
+    if is_ledger(group):
+        raise Http404(f"{group} is the ledger of a stream job, no consumer group.")
+    kept = inverses_of(OBJECT_TYPE, group)
+    context: dict = {"name": group, "kept": kept[:5]}
+    with refusable(422 if request.method == "POST" else 200) as answer:
+        view = cluster_gateway().groups.describe_one(group)
+        _require_topics(request, _places(view))
+        context |= {
+            "view": view,
+            "obstacle": obstacle_of(view),
+            "topics": sorted({topic for topic, _ in _places(view)}),
+        }
+        if request.method != "POST":
+            answer.status = _plan_asked(request, view, context)
+        else:
+            return _apply_reset(request, view, context)
+    context.setdefault("form", _form(request))
+    return render(request, "consumers/reset.html", context | {"error": answer.error}, status=answer.status)
+
+
+@require_safe
+def prepare(request: HttpRequest) -> HttpResponse:
+    """Offsets for a group that has not started yet: its name is asked for, the rest is the page of a reset."""
+    require_somewhere(request.user, Resource.GROUP, Right.OPERATE)
+    name = request.GET.get("name", "").strip()[:GROUP_NAME_LENGTH_MAX]
+    return redirect("group-reset", name) if name else render(request, "consumers/prepare.html")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, group: str) -> HttpResponse:
+    access_group(request.user, group, Right.OPERATE)
+    return _removal(request, group, "")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def forget(request: HttpRequest, group: str) -> HttpResponse:
+    """`topic`: whose offsets are forgotten."""
+    found = access_group(request.user, group, Right.OPERATE)
+    topic = request.POST.get("topic") or request.GET.get("topic", "")
+    if topic not in found.topics:
+        raise Http404(f"{group} has committed nothing in {topic}.")
+    return _removal(request, group, topic)
+
+
+def _plan_asked(request: HttpRequest, view: GroupView, context: dict) -> int:
+    """Fill in the plan the address asks for; the status of the answer."""
+    undo = find_inverse(OBJECT_TYPE, view.group_id, request.GET.get("undo", ""))
+    if undo is not None:
+        context["undo"] = undo
+        _require_topics(request, flat(undo.values))
+        _show_plan(context, view, flat(undo.values))
+    if undo is not None or "to" not in request.GET:
+        return 200
+    form = context["form"] = _form(request)
+    if not form.is_valid():
+        return 422
+    aim = form.aim()
+    groups, theirs = cluster_gateway().groups, _committed_by(request, view, aim)
+    places = _places(view) | _partitions_of(aim.topic) | theirs.keys()
+    bounds = groups.bounds(places)
+    by_time = groups.offsets_at(places, aim.at_ms) if aim.kind is Kind.TIME else {}
+    aimed = aim_at(aim, places, view, bounds, by_time, theirs)
+    _put(context, view, reset_by_aim(view, aimed, bounds))
+    return 200
+
+
+def _committed_by(request: HttpRequest, view: GroupView, aim: Aim) -> dict[TopicPartition, int]:
+    """By the group that is followed, for who may see it and all it reads. Raises GatewayError."""
+    if aim.kind is not Kind.GROUP:
+        return {}
+    require_on(request.user, Resource.GROUP, aim.like, Right.VIEW)
+    require_on(request.user, Resource.GROUP, view.group_id, Right.OPERATE)
+    found = dict(cluster_gateway().groups.describe_one(aim.like).committed)
+    _require_topics(request, found)
+    if not found:
+        raise RefusedError("GROUP_ID_NOT_FOUND", f"Group {aim.like} has committed nothing.")
+    return found
+
+
+def _show_plan(context: dict, view: GroupView, wanted: dict[TopicPartition, int | None]) -> Reset:
+    planned = reset_to(view, wanted, cluster_gateway().groups.bounds(wanted))
+    _put(context, view, planned)
+    return planned
+
+
+def _put(context: dict, view: GroupView, planned: Reset) -> None:
+    plan = reset_plan(view, planned, reset_command(view.group_id, planned, here.BOOTSTRAP_SERVERS))
+    context |= {
+        "plan": plan,
+        "moves": planned.moves[:MOVES_SHOWN],
+        "hidden_count": max(0, len(planned.moves) - MOVES_SHOWN),
+        "stays": planned.stays[:MOVES_SHOWN],
+        "fields": [("offsets", json.dumps(planned.wanted))],
+        "verb": f"Reset {len(planned.moves)} offset{'' if len(planned.moves) == 1 else 's'}",
+    }
+
+
+def _apply_reset(request: HttpRequest, view: GroupView, context: dict) -> HttpResponse:
+    wanted = _wanted(request)
+    _require_topics(request, wanted)
+    planned = _show_plan(context, view, wanted)
+    refused, kept = do_reset_offsets(request.user, context["plan"], planned, Confirmation.parse(request.POST))
+    return _told(request, context["plan"], refused, kept, f"Offsets of {view.group_id} were reset.")
+
+
+def _require_topics(request: HttpRequest, places: Iterable[TopicPartition]) -> None:
+    """What it reads now, and what is put back, may be more than the collector has seen."""
+    reach = reach_of(request.user)
+    if any(Right.VIEW not in reach.rights_on(Resource.TOPIC, topic) for topic in {topic for topic, _ in places}):
+        raise PermissionDenied(READS_BEYOND)
+
+
+def _wanted(request: HttpRequest) -> dict[TopicPartition, int | None]:
+    try:
+        return flat(json.loads(request.POST.get("offsets", "")))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _removal(request: HttpRequest, name: str, topic: str) -> HttpResponse:
+    """Deleting a group (no topic), or its offsets in one."""
+    context: dict = {"name": name, "topic": topic, "fields": [("topic", topic)] if topic else []}
+    with refusable(422 if request.method == "POST" else 200) as answer:
+        view = cluster_gateway().groups.describe_one(name)
+        _require_topics(request, _places(view))
+        planned = forgotten(view, topic)
+        if topic:
+            plan = forget_plan(view, topic, planned, here.BOOTSTRAP_SERVERS)
+        else:
+            plan = delete_plan(view, planned, here.BOOTSTRAP_SERVERS)
+        context |= {
+            "plan": plan,
+            "moves": planned.moves[:MOVES_SHOWN],
+            "hidden_count": max(0, len(planned.moves) - MOVES_SHOWN),
+        }
+        if request.method == "POST":
+            do = do_forget_offsets if topic else do_delete_group
+            refused, kept = do(request.user, plan, planned, Confirmation.parse(request.POST))
+            what = f"Offsets of {name} in {topic} were deleted." if topic else f"Consumer group {name} was deleted."
+            return _told(request, plan, refused, kept, what)
+    return render(request, "consumers/removal.html", context | {"error": answer.error}, status=answer.status)
+
+
+def _told(request: HttpRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None, what: str) -> HttpResponse:
+    for place, why in sorted(refused.items())[:5]:
+        messages.error(request, f"{place} was not changed: {why}")
+    if len(refused) < len(plan.lines):
+        address = reverse("group-reset", args=[plan.object_name])
+        undo = format_html(' <a href="{}?undo={}">Plan the undo…</a>', address, kept.pk) if kept else ""
+        messages.success(request, format_html("{}{}", what, undo))
+    is_there = ConsumerGroup.objects.filter(name=plan.object_name).exists()
+    if plan.action == "delete consumer group" or not is_there:
+        return redirect("consumers")
+    return redirect("group", plan.object_name)
+
+
+def _form(request: HttpRequest) -> ResetForm:
+    seen = topics_within(reach_of(request.user))
+    asked = request.GET if "to" in request.GET else None
+    initial = {"topic": request.GET.get("topic", ""), "to": Kind.EARLIEST}
+    return ResetForm(lambda topic: seen.filter(name=topic).exists(), asked, initial=initial)
+
+
+def _partitions_of(topic: str) -> set[TopicPartition]:
+    """Those without a commit too: so a group is given a place before it has read anything."""
+    found = Topic.objects.filter(name=topic).first() if topic else None
+    return {(topic, each) for each in range(found.partition_count)} if found else set()
+
+
+def _places(view: GroupView) -> set[TopicPartition]:
+    return set(view.committed).union(*(member.assigned for member in view.members))

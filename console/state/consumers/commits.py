@@ -1,0 +1,123 @@
+"""The last commits of one group in one partition, after Burrow's ring. Pure.
+
+They are added in the order in which the offsets topic tells of them. What a coordinator answers is only `seen`: it is
+asked before the commits are read, and another coordinator may answer with older offsets.
+"""
+
+from dataclasses import dataclass, field
+from statistics import median
+from typing import NamedTuple
+
+from console.state.consumers.rhythm import Rhythm
+
+#: Commits kept, and how far they are apart at least: whoever commits all the time is remembered for minutes.
+COMMITS_MAX = 10
+DISTANCE_MS = 30_000
+#: Offsets that move while the offsets topic has been silent for so long are commits that it does not tell of.
+SILENT_LOG_MS = 10_000
+
+
+class Commit(NamedTuple):
+    """`lag` is what was unread when it was made; None: the log's end was not known.
+
+    `pause_ms` is what passed since the commit before, of it only while there was something to commit; None: not known.
+    """
+
+    offset: int
+    at_ms: int
+    lag: int | None
+    pause_ms: int | None
+
+
+@dataclass(slots=True)
+class CommitRing:
+    """Oldest first; the last one is the newest commit, those before it are thinned. Watched from `since_ms` on."""
+
+    since_ms: int = 0
+    commits: list[Commit] = field(default_factory=list)
+    rhythm: Rhythm = field(default_factory=Rhythm)
+    #: When the offset last became another.
+    moved_ms: int | None = None
+    #: It went back from here and has not come here again.
+    left_offset: int | None = None
+    #: At the last look it was behind by more than nobody minds.
+    was_late: bool = False
+    #: What a coordinator answered last, and since when.
+    seen_offset: int | None = None
+    seen_since_ms: int = 0
+    #: The log's end while a member holds the partition and nothing is committed.
+    held_end: int | None = None
+    _logged_offset: int | None = None
+    _logged_at_ms: int | None = None
+
+    def add(
+        self, offset: int, at_ms: int, log_end: int | None, waited_ms: int | None = None, now_ms: int | None = None
+    ) -> None:
+        """The offsets topic tells of a commit. A record that it covers had waited for `waited_ms`, if that is known.
+
+        Its order is the truth: a commit that bears an earlier time than the one before it counts as made then.
+        """
+        self._note_way_back(offset)
+        self._logged_offset, self._logged_at_ms = offset, at_ms if now_ms is None else now_ms
+        self._put(offset, at_ms, log_end, waited_ms)
+
+    def see(self, offset: int, now_ms: int, log_end: int | None, waited_ms: int | None = None) -> None:
+        """A coordinator answers with this offset; otherwise than a moment ago, if the log is silent it is a commit."""
+        is_log_silent = self._logged_at_ms is None or now_ms - self._logged_at_ms > SILENT_LOG_MS
+        if self.seen_offset is not None and is_log_silent and now_ms - self.since_ms > SILENT_LOG_MS:
+            self._put(offset, now_ms, log_end, waited_ms)
+        self.seen_offset, self.seen_since_ms = offset, now_ms
+
+    def forget(self) -> None:
+        """The commit was taken away: expired, or deleted."""
+        self.commits.clear()
+        self.rhythm = Rhythm()
+        self.moved_ms = self.left_offset = self.seen_offset = self._logged_offset = None
+
+    @property
+    def last(self) -> Commit | None:
+        return self.commits[-1] if self.commits else None
+
+    @property
+    def usual_pause_ms(self) -> int:
+        """The median of the pauses; 0 while none is known."""
+        known = [each.pause_ms for each in self.commits if each.pause_ms is not None]
+        return int(median(known)) if known else 0
+
+    def progress(self, from_ms: int, span_min_ms: int) -> tuple[int, int] | None:
+        """Records read and records appended between the first commit from then on and the newest.
+
+        None: there are no two that are so far apart.
+        """
+        known = [(each, each.lag) for each in self.commits if each.lag is not None and each.at_ms >= from_ms]
+        if len(known) < 2:
+            return None
+        (first, lag_then), (last, lag_now) = known[0], known[-1]
+        if last.at_ms - first.at_ms < span_min_ms:
+            return None
+        read = last.offset - first.offset
+        return read, read + lag_now - lag_then
+
+    def _put(self, offset: int, at_ms: int, log_end: int | None, waited_ms: int | None) -> None:
+        last, pause_ms = self.last, waited_ms
+        if last is not None:
+            at_ms = max(at_ms, last.at_ms)
+            gap_ms = at_ms - last.at_ms
+            pause_ms = gap_ms if waited_ms is None else min(gap_ms, waited_ms)
+        if last is None or offset != last.offset:
+            self.moved_ms = at_ms
+        self.rhythm.note(at_ms)
+        commit = Commit(offset, at_ms, None if log_end is None else max(0, log_end - offset), pause_ms)
+        if last is not None and len(self.commits) > 1 and last.at_ms - self.commits[-2].at_ms < DISTANCE_MS:
+            self.commits[-1] = commit
+            return
+        self.commits.append(commit)
+        if len(self.commits) > COMMITS_MAX:
+            del self.commits[0]
+
+    def _note_way_back(self, offset: int) -> None:
+        before = self._logged_offset
+        if before is not None and offset < before:
+            self.left_offset = max(before, self.left_offset or 0)
+        elif self.left_offset is not None and offset >= self.left_offset:
+            self.left_offset = None

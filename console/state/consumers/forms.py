@@ -1,0 +1,84 @@
+"""What a person may type about a reset."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from django import forms
+
+from console.kit.common.partition_numbers import parse_partitions
+from console.state.consumers.reset import Aim, Kind
+
+_LABELS = {
+    Kind.EARLIEST: "the oldest record",
+    Kind.LATEST: "the log's end",
+    Kind.TIME: "a moment",
+    Kind.OFFSET: "an offset",
+    Kind.SHIFT: "a shift by records",
+    Kind.GROUP: "where another group is",
+}
+_OFFSET_MAX = 2**63 - 1
+
+
+class ResetForm(forms.Form):
+    """`aim()` is what was asked for. `is_topic` knows the topics the person may choose."""
+
+    to = forms.ChoiceField(label="Put offsets to", choices=[(kind.value, _LABELS[kind]) for kind in Kind])
+    topic = forms.CharField(label="Topic", required=False, max_length=249)
+    partitions = forms.CharField(label="Partitions", required=False, max_length=1_000)
+    value = forms.IntegerField(label="Offset or shift", required=False, min_value=-_OFFSET_MAX, max_value=_OFFSET_MAX)
+    at = forms.CharField(label="Moment", required=False, max_length=40)
+    like = forms.CharField(label="Other group", required=False, max_length=249)
+
+    def __init__(self, is_topic: Callable[[str], bool], *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._is_topic = is_topic
+        self.fields["topic"].widget.attrs.update(list="reset-topics", autocomplete="off", spellcheck="false")
+
+    def clean_topic(self) -> str:
+        topic = self.cleaned_data["topic"].strip()
+        if topic and not self._is_topic(topic):
+            raise forms.ValidationError("There is no such topic that you may see.")
+        return topic
+
+    def clean_partitions(self) -> frozenset[int]:
+        try:
+            return parse_partitions(self.cleaned_data["partitions"])
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from error
+
+    def clean_at(self) -> int | None:
+        text = self.cleaned_data["at"].strip()
+        if not text:
+            return None
+        try:
+            moment = datetime.fromisoformat(text)
+            aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return max(0, round(aware.timestamp() * 1_000))
+        except (ValueError, OverflowError):
+            raise forms.ValidationError("A moment as 2026-11-21T06:30:00Z.") from None
+
+    def clean(self):
+        cleaned = super().clean()
+        kind = cleaned.get("to")
+        if kind == Kind.TIME and "at" in cleaned and cleaned["at"] is None:
+            self.add_error("at", "Which moment?")
+        if kind == Kind.GROUP and not (cleaned.get("like") or "").strip():
+            self.add_error("like", "Which group?")
+        if kind in (Kind.OFFSET, Kind.SHIFT) and "value" in cleaned and cleaned["value"] is None:
+            self.add_error("value", "Which offset?" if kind == Kind.OFFSET else "By how many records?")
+        if kind == Kind.OFFSET and (cleaned.get("value") or 0) < 0:
+            self.add_error("value", "An offset is not below zero; to go back by some records choose a shift.")
+        if cleaned.get("partitions") and not cleaned.get("topic"):
+            self.add_error("partitions", "Choose the topic whose partitions these are.")
+        return cleaned
+
+    def aim(self) -> Aim:
+        cleaned = self.cleaned_data
+        return Aim(
+            Kind(cleaned["to"]),
+            cleaned["topic"],
+            cleaned["partitions"],
+            cleaned.get("value") or 0,
+            cleaned.get("at") or 0,
+            cleaned["like"].strip(),
+        )

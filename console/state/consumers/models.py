@@ -1,0 +1,128 @@
+"""Groups as last seen; what a list sorts by is stored, so that it sorts in the database."""
+
+from django.db import models
+
+from console.kit.common.clock import now_ms
+from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, MEMBER_ID_LENGTH_MAX
+from console.state.consumers.trend import Trend, catch_up_seconds, trend_of
+from console.state.consumers.verdict import Verdict
+
+
+class ConsumerGroup(models.Model):
+    name = models.CharField(max_length=GROUP_NAME_LENGTH_MAX, unique=True)
+    state = models.CharField(max_length=40)
+    protocol_type = models.CharField(max_length=100, blank=True)
+    coordinator = models.IntegerField()
+    member_count = models.IntegerField(default=0)
+    #: [member id, client id, host, instance id, partitions held] each.
+    members = models.JSONField(default=list)
+    topics = models.JSONField(default=list)
+    partition_count = models.IntegerField(default=0)
+    #: Records not read; None: not known.
+    lag = models.BigIntegerField(null=True)
+    #: When the oldest of them was appended.
+    behind_since_ms = models.BigIntegerField(null=True)
+    #: When retention may delete it, at the earliest.
+    expires_at_ms = models.BigIntegerField(null=True)
+    lag_per_second = models.FloatField(null=True)
+    arriving_per_second = models.FloatField(null=True)
+    lost = models.BigIntegerField(default=0)
+    verdict = models.CharField(max_length=20)
+    #: Verdict.severity, to sort by.
+    severity = models.IntegerField(default=0)
+    is_silent = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def judgement(self) -> Verdict:
+        return Verdict(self.verdict)
+
+    @property
+    def behind_ms(self) -> int | None:
+        """How long the oldest unread record has waited."""
+        return None if self.behind_since_ms is None else max(0, now_ms() - self.behind_since_ms)
+
+    @property
+    def expires_in_ms(self) -> int | None:
+        return None if self.expires_at_ms is None else max(0, self.expires_at_ms - now_ms())
+
+    @property
+    def is_expiring(self) -> bool:
+        """Less than a tenth of the time the oldest unread record had is left, or than an hour."""
+        if self.expires_in_ms is None or self.behind_ms is None:
+            return False
+        return self.expires_in_ms < max(3_600_000, self.behind_ms // 9) and self.expires_in_ms < self.behind_ms
+
+    @property
+    def never_catches_up(self) -> bool:
+        """At this pace; who keeps up has nothing to catch up with."""
+        return self.judgement.is_bad and self.trend.is_hopeless
+
+    @property
+    def trend(self) -> Trend:
+        return trend_of(self.lag, self.lag_per_second, self.arriving_per_second)
+
+    @property
+    def catch_up_ms(self) -> int | None:
+        """None: never at this pace, or nobody knows."""
+        seconds = catch_up_seconds(self.lag, self.lag_per_second, self.arriving_per_second)
+        return None if seconds is None else round(seconds * 1_000)
+
+
+class GroupPartition(models.Model):
+    """A group in one partition."""
+
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="partitions")
+    topic = models.CharField(max_length=249, db_index=True)
+    partition = models.IntegerField()
+    committed = models.BigIntegerField(null=True)
+    first_offset = models.BigIntegerField(null=True)
+    next_offset = models.BigIntegerField(null=True)
+    lag = models.BigIntegerField(null=True)
+    behind_since_ms = models.BigIntegerField(null=True)
+    expires_at_ms = models.BigIntegerField(null=True)
+    lost = models.BigIntegerField(default=0)
+    verdict = models.CharField(max_length=20)
+    member_id = models.CharField(max_length=MEMBER_ID_LENGTH_MAX, blank=True)
+
+    class Meta:
+        ordering = ["topic", "partition"]
+        constraints = [models.UniqueConstraint(fields=["group", "topic", "partition"], name="partition_of_group")]
+
+    def __str__(self) -> str:
+        return f"{self.group.name} in {self.topic}-{self.partition}"
+
+    @property
+    def judgement(self) -> Verdict:
+        return Verdict(self.verdict)
+
+    @property
+    def behind_ms(self) -> int | None:
+        return None if self.behind_since_ms is None else max(0, now_ms() - self.behind_since_ms)
+
+    @property
+    def client(self) -> str:
+        """The member that holds it, short: ids end in a long random part."""
+        return self.member_id if len(self.member_id) <= 24 else f"{self.member_id[:23]}…"
+
+
+class LagSample(models.Model):
+    """A group's lag at a moment; written when it changed, kept for hours, not for ever."""
+
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="samples")
+    at_ms = models.BigIntegerField(db_index=True)
+    lag = models.BigIntegerField()
+    #: How long the oldest unread record had waited; None: nobody knew.
+    behind_ms = models.BigIntegerField(null=True)
+
+    class Meta:
+        ordering = ["at_ms"]
+        indexes = [models.Index(fields=["group", "at_ms"], name="lag_of_group")]
+
+    def __str__(self) -> str:
+        return f"{self.group_id} at {self.at_ms}: {self.lag}"

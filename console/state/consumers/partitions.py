@@ -1,0 +1,226 @@
+"""What is known of groups in partitions: their commits, how the logs grow, and which record is the first unread.
+
+Offsets are asked first, then commits are read, and log ends are those of the collector's last look: a commit may then
+lie beyond the end that is known, which is no error until an end read later than the commit says the same.
+"""
+
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass
+
+from console.kit.gateway.group_views import CommitView, GroupView, TopicPartition, UnreadView
+from console.kit.gateway.interface import ClusterGateway
+from console.state.clusters.topic_rows import PartitionRow
+from console.state.consumers.commits import CommitRing
+from console.state.consumers.log_ends import LogEnds
+from console.state.consumers.memory import RetentionMemory, UnreadMemory
+from console.state.consumers.rows import MEMBER_ID_LENGTH_MAX, GroupPartitionRow, GroupRow
+from console.state.consumers.verdict import Evidence, Verdict
+
+#: Up to so many offsets before an end that rests may all be markers.
+MARKERS_SUSPECTED_MAX = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """`partitions` of the groups that do not rest were read at `ends_at_ms`, the groups at `at_ms`."""
+
+    partitions: Mapping[TopicPartition, PartitionRow]
+    ends_at_ms: int
+    at_ms: int
+
+
+class PartitionWatch:
+    """For one thread. `known` are the rows of an earlier watch."""
+
+    def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int], known: Mapping[str, GroupRow]):
+        self._rings = _rings_of_uncommitted(known)
+        self._ends: dict[TopicPartition, LogEnds] = {}
+        self._unread = UnreadMemory(gateway)
+        self._retention = RetentionMemory(gateway, clock_ms)
+
+    def take_ends_at_rest(self, row: GroupRow, ends_at_ms: int) -> None:
+        """Until then the ends were as the row of a group at rest has them."""
+        for each in row.partitions:
+            ends = self._ends.get((each.topic, each.partition))
+            if ends is not None and each.next_offset is not None:
+                ends.observe(each.next_offset, ends_at_ms)
+
+    def have_rested(self, places: Iterable[TopicPartition]) -> bool:
+        """No end has moved for more than a look."""
+        return all(place in self._ends and self._ends[place].is_flat for place in places)
+
+    def take_commits(self, commits: Iterable[CommitView], at_ms: int) -> None:
+        for commit in commits:
+            ring = self._ring(commit.group_id, commit.place, at_ms)
+            if commit.offset is None:
+                ring.forget()
+                continue
+            ends, made_ms = self._ends.get(commit.place), min(commit.at_ms, at_ms)
+            log_end = None if ends is None else ends.last
+            ring.add(commit.offset, made_ms, log_end, _waited_ms(ring, ends, made_ms), at_ms)
+
+    def take_ends(self, groups: Iterable[GroupView], look: Look) -> None:
+        watched = {place for group in groups for place in partitions_of(group)}
+        for place in watched & look.partitions.keys():
+            next_offset = look.partitions[place].next_offset
+            if next_offset is not None:
+                self._ends.setdefault(place, LogEnds()).observe(next_offset, look.ends_at_ms)
+
+    def forget_ends_but(self, groups: Iterable[GroupView]) -> None:
+        """Of places that none of them has to do with."""
+        for gone in self._ends.keys() - {place for group in groups for place in partitions_of(group)}:
+            del self._ends[gone]
+
+    def learn_unread(self, groups: Iterable[GroupView], look: Look) -> None:
+        """Ask for the first unread record where our own samples do not reach back, or only markers may be left."""
+        doubtful: dict[TopicPartition, set[int]] = {}
+        for group in groups:
+            for place, committed in group.committed.items():
+                partition, ends = look.partitions.get(place), self._ends.get(place)
+                if partition is None or ends is None or not committed < (partition.next_offset or 0):
+                    continue
+                position = max(committed, partition.first_offset or 0)
+                is_near = partition.next_offset - position <= MARKERS_SUSPECTED_MAX
+                is_resting = look.at_ms - (ends.resting_since_ms() or look.at_ms) > 0
+                if ends.appended_at_ms(position) is None or (is_near and is_resting):
+                    doubtful.setdefault(place, set()).add(position)
+        self._unread.learn(doubtful, {place: look.partitions[place].next_offset for place in doubtful})
+
+    def evidence(
+        self, group: GroupView, place: TopicPartition, holders: Mapping[TopicPartition, str], look: Look
+    ) -> Evidence:
+        """What is to be judged of the group in the partition."""
+        partition, committed = look.partitions.get(place), group.committed.get(place)
+        first, following = (None, None) if partition is None else (partition.first_offset, partition.next_offset)
+        ring, ends = self._ring(group.group_id, place, look.at_ms), self._ends.get(place)
+        if committed is not None:
+            if committed != ring.seen_offset:
+                ring.see(committed, look.at_ms, following, _waited_ms(ring, ends, look.at_ms))
+            following = _believed_end(ring, committed, following, look.ends_at_ms)
+        position = _position(committed, first)
+        lag = None if position is None or following is None else max(0, following - position)
+        unread = self._unread.of(place, position, following) if lag else None
+        if unread is not None and unread.offset is None:
+            lag = 0
+        evidence = Evidence(
+            ring,
+            committed,
+            first,
+            following,
+            lag,
+            behind_since_ms=None,
+            older_than_ms=None if ends is None else ends.since_ms,
+            has_reader=place in holders or (bool(group.members) and not holders),
+            now_ms=look.at_ms,
+            member_id=holders.get(place, ""),
+        )
+        self._date(evidence, ends, position, unread, bool(group.committed))
+        return evidence
+
+    def row(self, place: TopicPartition, evidence: Evidence, verdict: Verdict) -> GroupPartitionRow:
+        since_ms = evidence.behind_since_ms
+        is_counting = since_ms is not None and evidence.committed is not None
+        keeps_ms = self._retention.of(place[0]) if is_counting else None
+        return GroupPartitionRow(
+            topic=place[0],
+            partition=place[1],
+            committed=evidence.committed,
+            first_offset=evidence.first_offset,
+            next_offset=evidence.next_offset,
+            lag=evidence.lag,
+            behind_since_ms=since_ms,
+            expires_at_ms=None if keeps_ms is None else since_ms + keeps_ms,
+            verdict=verdict,
+            member_id=evidence.member_id[:MEMBER_ID_LENGTH_MAX],
+            lost=evidence.lost if verdict is Verdict.LOST else 0,
+        )
+
+    def forget_all_but(self, groups: Mapping[str, GroupRow], resting: Container[str]) -> None:
+        """A group that rebalances holds nothing for a moment, and keeps what is known of it."""
+        for gone in self._rings.keys() - groups.keys():
+            del self._rings[gone]
+        for name, row in groups.items():
+            rings = self._rings.get(name)
+            if rings and name not in resting and row.state in ("Stable", "Empty", "Dead"):
+                for place in rings.keys() - {(each.topic, each.partition) for each in row.partitions}:
+                    del rings[place]
+
+    def _ring(self, group_id: str, place: TopicPartition, at_ms: int) -> CommitRing:
+        rings = self._rings.setdefault(group_id, {})
+        ring = rings.get(place)
+        if ring is None:
+            ring = rings[place] = CommitRing(at_ms)
+        return ring
+
+    def _date(
+        self, evidence: Evidence, ends: LogEnds | None, position: int | None, unread: UnreadView | None, commits: bool
+    ) -> None:
+        """Since when the oldest unread record waits, and the oldest lost one did. `commits`: it does so elsewhere."""
+        if evidence.committed is None:
+            evidence.behind_since_ms = _held_since_ms(evidence, commits) if evidence.lag else None
+            return
+        if evidence.lag:
+            evidence.behind_since_ms = _waiting_since_ms(ends, position, unread)
+        evidence.lost = max(0, (evidence.first_offset or 0) - evidence.committed)
+        if evidence.lost and ends is not None:
+            evidence.lost_since_ms = ends.appended_at_ms(evidence.committed)
+
+
+def partitions_of(group: GroupView) -> set[TopicPartition]:
+    """Where it has committed, and where a member is to read."""
+    return set(group.committed).union(*(member.assigned for member in group.members))
+
+
+def _rings_of_uncommitted(known: Mapping[str, GroupRow]) -> dict[str, dict[TopicPartition, CommitRing]]:
+    """Since when a partition is held without a commit is told by nobody else."""
+    return {
+        name: {
+            (each.topic, each.partition): CommitRing(each.behind_since_ms)
+            for each in row.partitions
+            if each.committed is None and each.behind_since_ms is not None
+        }
+        for name, row in known.items()
+    }
+
+
+def _position(committed: int | None, first: int | None) -> int | None:
+    """The first offset that is unread and still there. Without a commit everything that is there is unread."""
+    if committed is None:
+        return first
+    return max(committed, first or 0)
+
+
+def _believed_end(ring: CommitRing, committed: int, following: int | None, ends_at_ms: int) -> int | None:
+    """The log's end, or the commit where the end was read before it: who commits an offset has seen it."""
+    if following is None or committed <= following or ends_at_ms > ring.seen_since_ms:
+        return following
+    return committed
+
+
+def _waited_ms(ring: CommitRing, ends: LogEnds | None, made_ms: int) -> int | None:
+    """How long the first record that a commit covers had waited for it; None: longer than is remembered."""
+    if ring.last is None or ends is None:
+        return None
+    if ring.last.offset >= ends.last:
+        return 0
+    appended_ms = ends.appended_at_ms(ring.last.offset)
+    return None if appended_ms is None else max(0, made_ms - appended_ms)
+
+
+def _held_since_ms(evidence: Evidence, commits: bool) -> int:
+    """A group that commits elsewhere has nothing to commit here until a record comes: it may have begun at the end."""
+    ring = evidence.commits
+    if ring.held_end is None or (commits and evidence.next_offset == ring.held_end):
+        ring.held_end = evidence.next_offset
+        ring.since_ms = evidence.now_ms if commits else ring.since_ms
+    return ring.since_ms
+
+
+def _waiting_since_ms(ends: LogEnds | None, position: int, unread: UnreadView | None) -> int | None:
+    """By the log's growth; older than that by the record's own time. Markers before the record do not wait."""
+    if ends is None:
+        return None
+    appended_at_ms = ends.appended_at_ms(position if unread is None or unread.offset is None else unread.offset)
+    if appended_at_ms is None and unread is not None and unread.at_ms is not None:
+        return min(unread.at_ms, ends.since_ms)
+    return appended_at_ms

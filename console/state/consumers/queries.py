@@ -1,0 +1,138 @@
+"""Reading groups for pages: filtered, sorted and paged in the database."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.core.paginator import Page, Paginator
+from django.db.models import F, Q, QuerySet
+from django.db.models.expressions import Combinable
+from django.http import QueryDict
+
+from console.kit.access.reach import EVERYTHING, Reach, Resource
+from console.kit.access.rights import Right
+from console.kit.common.clock import now_ms
+from console.state.consumers.access import groups_within, partitions_within
+from console.state.consumers.models import ConsumerGroup, GroupPartition, LagSample
+from console.state.consumers.verdict import Verdict
+
+PLACES_PER_PAGE = 100
+#: What a column sorts by. Time unread sorts by its beginning, and how soon records expire by when: so the other way.
+SORTS = {
+    "name": ("name", False),
+    "verdict": ("severity", False),
+    "state": ("state", False),
+    "members": ("member_count", False),
+    "lag": ("lag", False),
+    "behind": ("behind_since_ms", True),
+    "trend": ("lag_per_second", False),
+    "expires": ("expires_at_ms", False),
+}
+PLACE_SORTS = {
+    "partition": ("topic", False),
+    "lag": ("lag", False),
+    "behind": ("behind_since_ms", True),
+}
+_BAD = [each.value for each in Verdict if each.is_bad]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupListQuery:
+    """What the page was asked for. Anything unknown falls back to the default; a page never fails for it."""
+
+    search: str = ""
+    sort: str = "name"
+    is_descending: bool = False
+    only_bad: bool = False
+    page: int = 1
+
+    @classmethod
+    def parse(cls, parameters: QueryDict, sorts: dict = SORTS, default: str = "name") -> "GroupListQuery":
+        wanted = parameters.get("sort", default)
+        sort = wanted.removeprefix("-")
+        page = parameters.get("page", "1")
+        return cls(
+            search=parameters.get("search", "").strip()[:249],
+            sort=sort if sort in sorts else default,
+            is_descending=wanted.startswith("-") and sort in sorts,
+            only_bad=parameters.get("bad") == "on",
+            page=int(page) if page.isascii() and page.isdigit() and len(page) < 9 else 1,
+        )
+
+
+def groups_in_trouble(at_ms: int | Combinable, reach: Reach = EVERYTHING) -> QuerySet[ConsumerGroup]:
+    """Those in reach that read badly, and those `ConsumerGroup.is_expiring` holds for; the worst first."""
+    groups = groups_within(reach).filter(_is_in_trouble(at_ms)).defer("members", "topics")
+    return groups.order_by("-severity", F("expires_at_ms").asc(nulls_last=True), "name")
+
+
+def _is_in_trouble(at_ms: int | Combinable) -> Q:
+    soon = Q(expires_at_ms__lt=at_ms + 3_600_000) | Q(expires_at_ms__lt=(10 * at_ms - F("behind_since_ms")) / 9)
+    sooner_than_it_waited = Q(expires_at_ms__lt=2 * at_ms - F("behind_since_ms"))
+    return Q(verdict__in=_BAD) | (soon & sooner_than_it_waited)
+
+
+def chosen_groups(query: GroupListQuery, reach: Reach) -> QuerySet[ConsumerGroup]:
+    """Those in reach; the search looks into the names of groups and of the topics they read."""
+    groups = groups_within(reach)
+    if query.search:
+        in_topic = partitions_within(reach).filter(topic__icontains=query.search).values("group")
+        groups = groups.filter(Q(name__icontains=query.search) | Q(pk__in=in_topic))
+    if query.only_bad:
+        groups = groups.filter(_is_in_trouble(now_ms()))
+    return groups.defer("members").order_by(_order(query, SORTS), "name")
+
+
+def group_list_page(query: GroupListQuery, reach: Reach, rows: int) -> Page:
+    page = Paginator(chosen_groups(query, reach), rows).get_page(query.page)
+    page.object_list = list(with_topics_within(page.object_list, reach))
+    return page
+
+
+def with_topics_within(groups: Iterable[ConsumerGroup], reach: Reach) -> Iterator[ConsumerGroup]:
+    """The groups, each naming only the topics in reach."""
+    for group in groups:
+        group.topics = [each for each in group.topics if Right.VIEW in reach.rights_on(Resource.TOPIC, each)]
+        yield group
+
+
+def topics_left(group: ConsumerGroup) -> list[str]:
+    """Of which it has offsets, and no member reads them now."""
+    read = set(group.partitions.exclude(member_id="").values_list("topic", flat=True))
+    return [each for each in group.topics if each not in read]
+
+
+def chosen_partitions(group: ConsumerGroup, query: GroupListQuery, reach: Reach) -> QuerySet[GroupPartition]:
+    places = partitions_within(reach).filter(group=group)
+    if query.search:
+        places = places.filter(topic__icontains=query.search)
+    return _sorted_partitions(places, query, "topic")
+
+
+def partitions_in_topic(topic: str, query: GroupListQuery, reach: Reach) -> QuerySet[GroupPartition]:
+    """Of every group in reach that reads the topic."""
+    places = partitions_within(reach).filter(topic=topic).select_related("group").defer("group__members")
+    if query.search:
+        places = places.filter(group__name__icontains=query.search)
+    return _sorted_partitions(places, query, "group__name")
+
+
+def partition_page(places: QuerySet[GroupPartition], query: GroupListQuery) -> Page:
+    return Paginator(places, PLACES_PER_PAGE).get_page(query.page)
+
+
+def lag_history(group: ConsumerGroup) -> list[LagSample]:
+    """Oldest first."""
+    return list(LagSample.objects.filter(group=group))
+
+
+def _sorted_partitions(places: QuerySet[GroupPartition], query: GroupListQuery, first: str) -> QuerySet[GroupPartition]:
+    if query.sort == "partition":
+        flip = "-" if query.is_descending else ""
+        return places.order_by(f"{flip}{first}", f"{flip}partition")
+    return places.order_by(_order(query, PLACE_SORTS), first, "partition")
+
+
+def _order(query: GroupListQuery, sorts: dict):
+    field, is_turned = sorts[query.sort]
+    descends = query.is_descending != is_turned
+    return F(field).desc(nulls_last=True) if descends else F(field).asc(nulls_last=True)

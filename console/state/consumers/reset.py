@@ -1,0 +1,262 @@
+"""Where a reset would put a group's offsets: old beside new, what is read again, what is skipped. Pure.
+
+A kind (earliest, latest, a moment, an offset, a shift) is worked out once, when the plan is shown. What is confirmed
+and written are the offsets of that table, not the kind again: the log's end moves on meanwhile.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from console.kit.gateway.commands import shell_command
+from console.kit.gateway.group_views import Bounds, GroupView, TopicPartition
+from console.kit.plans.plan import Line, Plan
+
+ACTION = "reset offsets"
+#: Kafka takes commits from outside only while nobody is in the group.
+FREE_STATES = ("Empty", "Dead")
+
+
+class Kind(StrEnum):
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    TIME = "time"
+    OFFSET = "offset"
+    SHIFT = "shift"
+    GROUP = "group"
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What was asked for. `value` is the offset or the shift, `at_ms` the moment, `like` the group to be followed.
+
+    `topic` empty: whatever the group has committed or reads; with a topic also its partitions without a commit.
+    """
+
+    kind: Kind
+    topic: str = ""
+    partitions: frozenset[int] = frozenset()
+    value: int = 0
+    at_ms: int = 0
+    like: str = ""
+
+    def takes(self, place: TopicPartition) -> bool:
+        if self.topic and place[0] != self.topic:
+            return False
+        return not self.partitions or place[1] in self.partitions
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """`new` None: the commit is taken away. `bounds` None: the leader did not answer."""
+
+    place: TopicPartition
+    old: int | None
+    new: int | None
+    bounds: Bounds | None
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.place[0]}-{self.place[1]}"
+
+    @property
+    def again(self) -> int:
+        """Records that are read once more."""
+        return max(0, (self.old or 0) - self.new) if self.old is not None and self.new is not None else 0
+
+    @property
+    def skipped(self) -> int:
+        """Records that are there, unread, and will not be read."""
+        if self.new is None:
+            return 0
+        start = max(self.old or 0, self.bounds.first if self.bounds else 0)
+        return max(0, self.new - start)
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """`moves` change something; `stays` do not, each with a note why."""
+
+    moves: tuple[Move, ...]
+    stays: tuple[Move, ...]
+
+    @property
+    def wanted(self) -> dict[str, dict[str, int | None]]:
+        """topic → partition → offset, as it travels through a form and is kept."""
+        return _nested((move.place, move.new) for move in self.moves)
+
+    @property
+    def former(self) -> dict[str, dict[str, int | None]]:
+        return _nested((move.place, move.old) for move in self.moves)
+
+
+def aim_at(
+    aim: Aim,
+    places: Iterable[TopicPartition],
+    group: GroupView,
+    bounds: Mapping[TopicPartition, Bounds],
+    by_time: Mapping[TopicPartition, int],
+    theirs: Mapping[TopicPartition, int] = MappingProxyType({}),
+) -> dict[TopicPartition, tuple[int | None, str]]:
+    """New offset and a note for every place that is aimed at; None with a note where there can be none.
+
+    `theirs`: what the group that is followed has committed.
+    """
+    found: dict[TopicPartition, tuple[int | None, str]] = {}
+    for place in sorted(set(places)):
+        if not aim.takes(place):
+            continue
+        if place not in bounds:
+            found[place] = (None, "its leader does not answer")
+        elif aim.kind is Kind.SHIFT and place not in group.committed:
+            found[place] = (None, "nothing is committed that could be shifted")
+        elif aim.kind is Kind.GROUP and place not in theirs:
+            found[place] = (None, f"{aim.like} has committed nothing in it")
+        elif aim.kind is Kind.GROUP:
+            found[place] = _within(theirs[place], bounds[place])
+        else:
+            found[place] = _aimed(aim, place, group, bounds[place], by_time)
+    return found
+
+
+def _aimed(
+    aim: Aim, place: TopicPartition, group: GroupView, bounds: Bounds, by_time: Mapping[TopicPartition, int]
+) -> tuple[int | None, str]:
+    match aim.kind:
+        case Kind.EARLIEST:
+            return bounds.first, ""
+        case Kind.LATEST:
+            return bounds.next, ""
+        case Kind.TIME:
+            return (by_time[place], "") if place in by_time else (None, "its leader does not answer")
+        case Kind.OFFSET:
+            return _within(aim.value, bounds)
+        case _:
+            return _within(group.committed[place] + aim.value, bounds)
+
+
+def _within(offset: int, bounds: Bounds) -> tuple[int, str]:
+    if offset < bounds.first:
+        return bounds.first, f"{offset} is before the log's start"
+    if offset > bounds.next:
+        return bounds.next, f"{offset} is beyond the log's end"
+    return offset, ""
+
+
+def reset_by_aim(
+    group: GroupView, aimed: Mapping[TopicPartition, tuple[int | None, str]], bounds: Mapping[TopicPartition, Bounds]
+) -> Reset:
+    moves, stays = [], []
+    for place, (new, note) in aimed.items():
+        old = group.committed.get(place)
+        if new is None or new == old:
+            stays.append(Move(place, old, old, bounds.get(place), note or "is there already"))
+        else:
+            moves.append(Move(place, old, new, bounds.get(place), note))
+    return Reset(tuple(moves), tuple(stays))
+
+
+def reset_to(
+    group: GroupView, wanted: Mapping[TopicPartition, int | None], bounds: Mapping[TopicPartition, Bounds]
+) -> Reset:
+    """To exactly these offsets; one that the log has left behind meanwhile becomes its start."""
+    moves, stays = [], []
+    for place, offset in sorted(wanted.items()):
+        old, known = group.committed.get(place), bounds.get(place)
+        new, note = (offset, "") if offset is None or known is None else _within(offset, known)
+        if known is None and offset is not None:
+            stays.append(Move(place, old, old, None, "its leader does not answer"))
+        elif new == old:
+            stays.append(Move(place, old, old, known, "is there already"))
+        else:
+            moves.append(Move(place, old, new, known, note))
+    return Reset(tuple(moves), tuple(stays))
+
+
+def reset_plan(group: GroupView, reset: Reset, command: str, action: str = ACTION) -> Plan:
+    """The change as it is shown, confirmed and kept."""
+    again = sum(move.again for move in reset.moves)
+    skipped = sum(move.skipped for move in reset.moves)
+    touches = [f"{_count(again, 'record')} will be read a second time."] if again else []
+    if group.state == "Dead" and not group.committed:
+        touches.append("There is no such group yet: it begins with these offsets, where its first member will read.")
+    return Plan(
+        action=action,
+        object_type="consumer group",
+        object_name=group.group_id,
+        lines=tuple(Line(move.name, move.old, move.new) for move in reset.moves),
+        read=(
+            "free" if group.state in FREE_STATES else "taken",
+            *(f"{move.name} {move.old} {move.new}" for move in reset.moves),
+        ),
+        touches=tuple(touches),
+        losses=(f"{_count(skipped, 'record')} that nobody in the group has read will be skipped.",) if skipped else (),
+        undo="the former offsets are kept, and can be put back from this page.",
+        command=command,
+        obstacle=obstacle_of(group),
+    )
+
+
+def obstacle_of(group: GroupView) -> str:
+    """Why offsets cannot be changed from outside now; empty: they can."""
+    if group.state in FREE_STATES:
+        return ""
+    count = len(group.members)
+    who = _count(count, "member") if count else "members coming and going"
+    return (
+        f"The group has {who} (state {group.state}), and what they commit would overwrite this. "
+        "Stop its consumers, and the group becomes empty."
+    )
+
+
+def reset_command(group_id: str, reset: Reset, bootstrap_servers: str) -> str:
+    """Exactly what the plan writes, partition by partition: the tool's own --to-latest would look again.
+
+    Offsets travel in a file, as the tool reads it (topic,partition,offset), unless one partition is all there is.
+    """
+    put = [move for move in reset.moves if move.new is not None]
+    steps = []
+    if len(put) == 1:
+        ((topic, partition),) = (move.place for move in put)
+        moved = {"reset-offsets": True, "topic": [f"{topic}:{partition}"], "to-offset": put[0].new, "execute": True}
+        steps.append(groups_command(bootstrap_servers, group_id, moved))
+    elif put:
+        lines = "\n".join(f"{move.place[0]},{move.place[1]},{move.new}" for move in put)
+        steps += ["cat > offsets.csv <<'END'", lines, "END"]
+        moved = {"reset-offsets": True, "from-file": "offsets.csv", "execute": True}
+        steps.append(groups_command(bootstrap_servers, group_id, moved))
+    for topic, partitions in _nested((move.place, None) for move in reset.moves if move.new is None).items():
+        forgotten = {"delete-offsets": True, "topic": [f"{topic}:{','.join(partitions)}"]}
+        steps.append(groups_command(bootstrap_servers, group_id, forgotten))
+    return "\n".join(steps)
+
+
+def groups_command(bootstrap_servers: str, group_id: str, options: Mapping[str, object]) -> str:
+    return shell_command("kafka-consumer-groups", bootstrap_servers, {"group": [group_id], **options})
+
+
+def flat(nested: Mapping[str, Mapping[str, int | None]]) -> dict[TopicPartition, int | None]:
+    """The opposite of `Reset.wanted`. Raises ValueError for what is no such thing."""
+    found: dict[TopicPartition, int | None] = {}
+    try:
+        for topic, partitions in nested.items():
+            for number, offset in partitions.items():
+                if offset is not None and (type(offset) is not int or offset < 0):
+                    raise ValueError(f"{offset!r} is no offset")
+                found[topic, int(number)] = offset
+    except (AttributeError, TypeError) as error:
+        raise ValueError("no offsets by topic and partition") from error
+    return found
+
+
+def _nested(offsets: Iterable[tuple[TopicPartition, int | None]]) -> dict[str, dict[str, int | None]]:
+    nested: dict[str, dict[str, int | None]] = {}
+    for (topic, partition), offset in offsets:
+        nested.setdefault(topic, {})[str(partition)] = offset
+    return nested
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}".replace(",", "\u202f")

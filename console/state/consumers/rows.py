@@ -1,0 +1,136 @@
+"""What the collector keeps of groups, and what changed between two looks. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from console.state.consumers.trend import Trend, trend_of
+from console.state.consumers.verdict import Verdict, worst
+
+#: Kafka allows longer names of groups; such a group is left out.
+GROUP_NAME_LENGTH_MAX = 1_024
+MEMBER_ID_LENGTH_MAX = 500
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPartitionRow:
+    """A group in one partition. `lag` counts records, without markers where only they are left; None: not known."""
+
+    topic: str
+    partition: int
+    committed: int | None
+    first_offset: int | None
+    next_offset: int | None
+    lag: int | None
+    #: When the oldest unread record was appended; None: nothing is unread, or nobody knows.
+    behind_since_ms: int | None
+    #: When retention may delete that record, at the earliest.
+    expires_at_ms: int | None
+    verdict: Verdict
+    member_id: str = ""
+    #: Records that were deleted before the group read them.
+    lost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    name: str
+    state: str
+    protocol_type: str
+    coordinator: int
+    #: (member id, client id, host, instance id, number of partitions)
+    members: tuple[tuple[str, str, str, str, int], ...]
+    partitions: tuple[GroupPartitionRow, ...]
+    #: Unread records gained (or, below zero, worked off) per second; None: not known yet.
+    lag_per_second: float | None = None
+    #: Records appended per second to all it reads.
+    arriving_per_second: float | None = None
+    #: Its coordinator does not answer: this is how it was.
+    is_silent: bool = False
+
+    @property
+    def member_count(self) -> int:
+        return len(self.members)
+
+    @property
+    def partition_count(self) -> int:
+        return len(self.partitions)
+
+    @property
+    def lag(self) -> int | None:
+        known = [each.lag for each in self.partitions if each.lag is not None]
+        return sum(known) if known or not self.partitions else None
+
+    @property
+    def behind_since_ms(self) -> int | None:
+        return min((each.behind_since_ms for each in self.partitions if each.behind_since_ms is not None), default=None)
+
+    @property
+    def expires_at_ms(self) -> int | None:
+        return min((each.expires_at_ms for each in self.partitions if each.expires_at_ms is not None), default=None)
+
+    @property
+    def lost(self) -> int:
+        return sum(each.lost for each in self.partitions)
+
+    @property
+    def trend(self) -> Trend:
+        return trend_of(self.lag, self.lag_per_second, self.arriving_per_second)
+
+    @property
+    def verdict(self) -> Verdict:
+        return worst(each.verdict for each in self.partitions)
+
+    @property
+    def topics(self) -> list[str]:
+        return sorted({each.topic for each in self.partitions})
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChanges:
+    """A changed row comes with those of its places that changed; `reshaped` names groups whose set of places did."""
+
+    created: list[GroupRow] = field(default_factory=list)
+    changed: list[tuple[GroupRow, list[GroupPartitionRow]]] = field(default_factory=list)
+    reshaped: list[GroupRow] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.created or self.changed or self.reshaped or self.deleted)
+
+    @property
+    def is_list_changed(self) -> bool:
+        return bool(self.created or self.deleted)
+
+    @property
+    def rows(self) -> list[GroupRow]:
+        """Of those that are there and read differently."""
+        return [*self.created, *self.reshaped, *(row for row, _ in self.changed)]
+
+    @property
+    def names(self) -> list[str]:
+        return [row.name for row in self.rows]
+
+
+def compare_groups(before: Mapping[str, GroupRow], after: Mapping[str, GroupRow]) -> GroupChanges:
+    changes = GroupChanges(deleted=sorted(before.keys() - after.keys()))
+    for name, row in after.items():
+        previous = before.get(name)
+        if previous is row:
+            continue
+        if previous is None:
+            changes.created.append(row)
+        elif previous == row:
+            continue
+        elif _is_reshaped(previous.partitions, row.partitions):
+            changes.reshaped.append(row)
+        else:
+            pairs = zip(previous.partitions, row.partitions, strict=True)
+            changes.changed.append((row, [now for was, now in pairs if was != now]))
+    return changes
+
+
+def _is_reshaped(before: Sequence[GroupPartitionRow], after: Sequence[GroupPartitionRow]) -> bool:
+    if len(before) != len(after):
+        return True
+    pairs = zip(before, after, strict=True)
+    return any(was.partition != now.partition or was.topic != now.topic for was, now in pairs)

@@ -1,0 +1,120 @@
+"""The groups' tables: only what changed is written."""
+
+from collections.abc import Iterable, Mapping
+from operator import attrgetter
+
+from console.kit.common.databases import cluster_atomic
+from console.kit.common.many_rows import keys_of, put_rows
+from console.state.consumers.models import ConsumerGroup, GroupPartition, LagSample
+from console.state.consumers.rows import GroupChanges, GroupPartitionRow, GroupRow
+from console.state.consumers.verdict import Verdict
+
+_GROUP_FIELDS = [
+    "state",
+    "protocol_type",
+    "coordinator",
+    "member_count",
+    "members",
+    "topics",
+    "partition_count",
+    "lag",
+    "behind_since_ms",
+    "expires_at_ms",
+    "lag_per_second",
+    "arriving_per_second",
+    "lost",
+    "verdict",
+    "severity",
+    "is_silent",
+]
+_PARTITION_FIELDS = [
+    "committed",
+    "first_offset",
+    "next_offset",
+    "lag",
+    "behind_since_ms",
+    "expires_at_ms",
+    "lost",
+    "verdict",
+    "member_id",
+]
+_STORED_AS = {
+    "verdict": "verdict.value",
+    "severity": "verdict.severity",
+}
+_group_values = attrgetter("name", *(_STORED_AS.get(name, name) for name in _GROUP_FIELDS))
+_partition_values = attrgetter("topic", "partition", *(_STORED_AS.get(name, name) for name in _PARTITION_FIELDS))
+#: Rows of one statement: SQLite takes no more than 32,766 values.
+_ROWS_PER_STATEMENT = 1_000
+
+
+def load_groups() -> dict[str, GroupRow]:
+    places: dict[int, list[GroupPartitionRow]] = {}
+    for each in GroupPartition.objects.order_by("topic", "partition"):
+        row = GroupPartitionRow(
+            topic=each.topic,
+            partition=each.partition,
+            committed=each.committed,
+            first_offset=each.first_offset,
+            next_offset=each.next_offset,
+            lag=each.lag,
+            behind_since_ms=each.behind_since_ms,
+            expires_at_ms=each.expires_at_ms,
+            verdict=Verdict(each.verdict),
+            member_id=each.member_id,
+            lost=each.lost,
+        )
+        places.setdefault(each.group_id, []).append(row)
+    return {
+        group.name: GroupRow(
+            group.name,
+            group.state,
+            group.protocol_type,
+            group.coordinator,
+            tuple(tuple(member) for member in group.members),
+            tuple(places.get(group.pk, ())),
+            group.lag_per_second,
+            group.arriving_per_second,
+            group.is_silent,
+        )
+        for group in ConsumerGroup.objects.all()
+    }
+
+
+def apply_group_changes(changes: GroupChanges) -> list[int]:
+    """The primary keys of what was created or changed."""
+    with cluster_atomic():
+        if changes.deleted:
+            ConsumerGroup.objects.filter(name__in=changes.deleted).delete()
+        whole = [*changes.created, *changes.reshaped]
+        written = [*((row, row.partitions) for row in whole), *changes.changed]
+        put_rows(ConsumerGroup, ["name"], _GROUP_FIELDS, (_group_values(row) for row, _ in written))
+        keys = keys_of(ConsumerGroup, "name", [row.name for row, _ in written])
+        if changes.reshaped:
+            GroupPartition.objects.filter(group__in=[keys[row.name] for row in changes.reshaped]).delete()
+        places = ((keys[row.name], *_partition_values(each)) for row, found in written for each in found)
+        put_rows(GroupPartition, ["group", "topic", "partition"], _PARTITION_FIELDS, places)
+    return list(keys.values())
+
+
+def add_samples(rows: Iterable[GroupRow], at_ms: int) -> None:
+    """The lag of these groups at this moment."""
+    wanted = {row.name: row for row in rows if row.lag is not None}
+    known: Mapping[str, int] = dict(ConsumerGroup.objects.filter(name__in=wanted).values_list("name", "pk"))
+    LagSample.objects.bulk_create(
+        [
+            LagSample(
+                group_id=known[name],
+                at_ms=at_ms,
+                lag=row.lag,
+                behind_ms=None if row.behind_since_ms is None else max(0, at_ms - row.behind_since_ms),
+            )
+            for name, row in wanted.items()
+            if name in known
+        ],
+        batch_size=_ROWS_PER_STATEMENT,
+    )
+
+
+def forget_samples(before_ms: int) -> None:
+    LagSample.objects.filter(at_ms__lt=before_ms).delete()

@@ -1,0 +1,96 @@
+"""The list of groups, the page of one, and the tab of a topic."""
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.kit.access.reach import Resource
+from console.kit.access.rights import Right, reach_of, require_somewhere
+from console.kit.common.clock import now_ms
+from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.tables.arrangement import rows_for
+from console.state.clusters.access import access_topic
+from console.state.consumers.access import access_group, groups_within, reads_beyond
+from console.state.consumers.chart import lag_chart
+from console.state.consumers.export import (
+    GROUP_TITLES,
+    MEMBER_TITLES,
+    PLACE_TITLES,
+    group_rows,
+    member_rows,
+    partition_rows,
+)
+from console.state.consumers.models import ConsumerGroup, GroupPartition
+from console.state.consumers.queries import (
+    PLACE_SORTS,
+    GroupListQuery,
+    chosen_groups,
+    chosen_partitions,
+    group_list_page,
+    lag_history,
+    partition_page,
+    partitions_in_topic,
+    topics_left,
+    with_topics_within,
+)
+from console.state.consumers.verdict import RULE
+
+
+@require_safe
+def group_list(request: HttpRequest) -> HttpResponse:
+    require_somewhere(request.user, Resource.GROUP, Right.VIEW)
+    query, reach = GroupListQuery.parse(request.GET), reach_of(request.user)
+    if wants_csv(request):
+        found = with_topics_within(chosen_groups(query, reach).iterator(), reach)
+        return csv_response(request, "consumers", GROUP_TITLES, group_rows(found))
+    is_part = request.htmx.target == "group-table"
+    template = "consumers/partials/group-table.html" if is_part else "consumers/list.html"
+    context = {
+        "query": query,
+        "page": group_list_page(query, reach, rows_for(request, "consumers")),
+        "has_groups": groups_within(reach).exists(),
+        "rule": RULE,
+    }
+    return render(request, template, context)
+
+
+@require_safe
+def group_page(request: HttpRequest, group: str) -> HttpResponse:
+    found = access_group(request.user, group, Right.VIEW)
+    query = GroupListQuery.parse(request.GET, PLACE_SORTS, "partition")
+    reach = reach_of(request.user)
+    places = chosen_partitions(found, query, reach)
+    if wants_csv(request):
+        return _group_csv(request, found, places)
+    context = {
+        "group": found,
+        "left_topics": topics_left(found),
+        "reads_beyond": reads_beyond(found, reach),
+        "query": query,
+        "page": partition_page(places, query),
+        "chart": lag_chart(lag_history(found), found.lag, now_ms()),
+        "rule": RULE,
+    }
+    return render(request, "consumers/page.html", context)
+
+
+def _group_csv(request: HttpRequest, group: ConsumerGroup, places: QuerySet[GroupPartition]) -> HttpResponse:
+    """One of the two tables of the page."""
+    if request.GET.get("table") == "members":
+        return csv_response(request, "consumer-group-members", MEMBER_TITLES, member_rows(group))
+    rows = partition_rows(places.select_related("group").iterator())
+    return csv_response(request, "consumer-group", PLACE_TITLES, rows)
+
+
+@require_safe
+def topic_consumers(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_topic(request.user, name, Right.VIEW)
+    query = GroupListQuery.parse(request.GET, PLACE_SORTS, "partition")
+    places = partitions_in_topic(topic.name, query, reach_of(request.user))
+    if wants_csv(request):
+        return csv_response(request, "consumers-of-topic", PLACE_TITLES, partition_rows(places.iterator()))
+    page = partition_page(places, query)
+    groups = {each.group.pk: each.group for each in page}
+    context = {"topic": topic, "query": query, "page": page, "groups": groups.values()}
+    return render(request, "consumers/topic.html", context)

@@ -1,0 +1,170 @@
+"""Looking at the groups again and again: what they committed, how far that is from the log's end, and since when."""
+
+import logging
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import replace
+
+from console.kit.gateway.errors import GatewayError
+from console.kit.gateway.group_views import GroupView, TopicPartition
+from console.kit.gateway.interface import ClusterGateway
+from console.state.clusters.topic_rows import PartitionRow, TopicRow
+from console.state.consumers.partitions import Look, PartitionWatch, partitions_of
+from console.state.consumers.resting import Rest, Rests, may_rest
+from console.state.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupPartitionRow, GroupRow
+from console.state.consumers.trend import LagHistory, Trend, trend_of
+from console.state.consumers.verdict import Company, Evidence, Verdict, company_of, is_late, judge
+
+logger = logging.getLogger(__name__)
+
+#: A group that is told of no more is forgotten after this long: while a coordinator moves, nobody tells of its groups.
+FORGET_AFTER_MS = 3_000
+
+
+class GroupWatch:
+    """For one thread."""
+
+    def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int], known: Mapping[str, GroupRow]):
+        self._gateway = gateway
+        self._now_ms = clock_ms
+        self._rows = dict(known)
+        self._seen_at_ms = dict.fromkeys(known, clock_ms())
+        self._places = PartitionWatch(gateway, clock_ms, known)
+        self._histories: dict[str, LagHistory] = {}
+        self._rests = Rests()
+        self._views: dict[str, GroupView] = {}
+        self._ends_at_ms = 0
+
+    @property
+    def rows(self) -> Mapping[str, GroupRow]:
+        return self._rows
+
+    def look(self, topics: Mapping[str, TopicRow], ends_at_ms: int) -> dict[str, GroupRow]:
+        """The rows of all groups. `topics` were read at `ends_at_ms`. Raises GatewayError if no broker answers."""
+        view = self._gateway.groups.describe()
+        groups = {group.group_id: group for group in view.groups if len(group.group_id) <= GROUP_NAME_LENGTH_MAX}
+        have_committed, at_ms = self._take_commits(), self._now_ms()
+        resting, woken = self._rests.look(groups.values(), topics, ends_at_ms, at_ms, have_committed)
+        for rest in woken:
+            self._places.take_ends_at_rest(rest.row, self._ends_at_ms)
+        awake = [group for name, group in groups.items() if name not in resting]
+        look = Look(_partitions_read(awake, topics), ends_at_ms, at_ms)
+        self._places.take_ends(awake, look)
+        if self._are_others(groups, awake):
+            self._places.forget_ends_but(groups.values())
+        self._places.learn_unread(awake, look)
+        rows = {
+            name: self._rested(resting[name], at_ms) if name in resting else self._row(group, look)
+            for name, group in groups.items()
+        }
+        self._begin_rests(awake, rows, look)
+        self._keep_absent(rows, view.answered, at_ms)
+        self._forget_gone(rows, resting)
+        self._rows, self._views, self._ends_at_ms = rows, groups, ends_at_ms
+        return rows
+
+    def _take_commits(self) -> set[str]:
+        """The groups that have committed."""
+        try:
+            commits = self._gateway.groups.commits()
+        except GatewayError as error:
+            logger.debug("commits not read: %s", error)
+            return set()
+        self._places.take_commits(commits, self._now_ms())
+        return {each.group_id for each in commits}
+
+    def _are_others(self, groups: Mapping[str, GroupView], awake: Iterable[GroupView]) -> bool:
+        """Groups, or places they have to do with, than at the last look."""
+        before = self._views
+        return before.keys() != groups.keys() or any(
+            partitions_of(before[group.group_id]) != partitions_of(group) for group in awake
+        )
+
+    def _rested(self, rest: Rest, at_ms: int) -> GroupRow:
+        self._histories[rest.row.name].observe(0, rest.appended, at_ms, rest.counted)
+        return rest.row
+
+    def _begin_rests(self, awake: Iterable[GroupView], rows: Mapping[str, GroupRow], look: Look) -> None:
+        for group in awake:
+            row, places = rows[group.group_id], sorted(partitions_of(group))
+            if may_rest(row, look.partitions) and self._places.have_rested(places):
+                appended = sum(each.next_offset or 0 for each in row.partitions)
+                if self._histories[row.name].is_still(0, appended):
+                    self._rests.begun(Rest(group, row, appended, _counted(places)))
+
+    def _row(self, group: GroupView, look: Look) -> GroupRow:
+        holders = {place: member.member_id for member in group.members for place in member.assigned}
+        found = [(place, self._places.evidence(group, place, holders, look)) for place in sorted(partitions_of(group))]
+        gains, arrives = self._pace(group.group_id, found, look.at_ms)
+        return GroupRow(
+            group.group_id,
+            group.state,
+            group.protocol_type,
+            group.coordinator,
+            tuple((m.member_id, m.client_id, m.host, m.instance_id, len(m.assigned)) for m in group.members),
+            self._partition_rows(group.group_id, found, trend_of(None if gains is None else 1, gains, arrives)),
+            lag_per_second=gains,
+            arriving_per_second=arrives,
+        )
+
+    def _pace(
+        self, group_id: str, found: list[tuple[TopicPartition, Evidence]], at_ms: int
+    ) -> tuple[float | None, float | None]:
+        counted = [(place, each, end) for place, each in found if (end := each.next_offset) is not None]
+        appended = sum(end for *_, end in counted)
+        unread = appended - sum(min(each.committed or 0, end) for _, each, end in counted)
+        behind_ms = max((each.behind_ms for _, each, _ in counted if each.lag), default=0)
+        history = self._histories.setdefault(group_id, LagHistory())
+        history.observe(unread, appended, at_ms, _counted(place for place, *_ in counted))
+        return history.pace(unread, appended, at_ms, behind_ms)
+
+    def _partition_rows(
+        self, group_id: str, found: list[tuple[TopicPartition, Evidence]], trend: Trend
+    ) -> tuple[GroupPartitionRow, ...]:
+        late = [is_late(each) if each.lag else False for _, each in found]
+        company = company_of((each for _, each in found), trend is Trend.SHRINKING) if any(late) else Company()
+        before = self._rows.get(group_id)
+        rows = []
+        for (place, evidence), is_behind in zip(found, late, strict=True):
+            verdict = judge(evidence, company)
+            evidence.commits.was_late = is_behind
+            if verdict is Verdict.UNKNOWN and before is not None:
+                verdict = _still(before.partitions, place, evidence)
+            rows.append(self._places.row(place, evidence, verdict))
+        return tuple(rows)
+
+    def _keep_absent(self, rows: dict[str, GroupRow], answered: frozenset[int], at_ms: int) -> None:
+        """A group whose coordinator is silent stays as it was; one nobody tells of stays for a moment."""
+        self._seen_at_ms.update(dict.fromkeys(rows, at_ms))
+        for name, row in self._rows.items():
+            if name in rows:
+                continue
+            if row.coordinator not in answered:
+                self._seen_at_ms[name] = at_ms
+                rows[name] = replace(row, is_silent=True)
+            elif at_ms - self._seen_at_ms.get(name, 0) < FORGET_AFTER_MS:
+                rows[name] = row
+
+    def _forget_gone(self, rows: Mapping[str, GroupRow], resting: Container[str]) -> None:
+        self._places.forget_all_but(rows, resting)
+        for memory in (self._histories, self._seen_at_ms):
+            for gone in memory.keys() - rows.keys():
+                del memory[gone]
+
+
+def _partitions_read(groups: Iterable[GroupView], topics: Mapping[str, TopicRow]) -> dict[TopicPartition, PartitionRow]:
+    names = {topic for group in groups for topic, _ in partitions_of(group)} & topics.keys()
+    return {(name, each.partition): each for name in names for each in topics[name].partitions}
+
+
+def _counted(places: Iterable[TopicPartition]) -> int:
+    """Stands for the partitions that a history of a lag is of."""
+    return hash(tuple(places))
+
+
+def _still(before: tuple[GroupPartitionRow, ...], place: TopicPartition, evidence: Evidence) -> Verdict:
+    """Trouble is no news after a restart of the collector: it stays until there is evidence."""
+    for row in before:
+        if row.partition == place[1] and row.topic == place[0] and row.verdict.is_bad and evidence.lag:
+            stays = row.committed == evidence.committed or row.verdict is Verdict.SLOW
+            return row.verdict if stays else Verdict.UNKNOWN
+    return Verdict.UNKNOWN

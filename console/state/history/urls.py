@@ -1,0 +1,10 @@
+"""/history/ and /topics/<name>/+history/"""
+
+from django.urls import path
+
+from console.state.history import views
+
+urlpatterns = [
+    path("history/", views.history, name="history"),
+    path("topics/<str:name>/+history/", views.topic_history, name="topic-history"),
+]

@@ -1,0 +1,48 @@
+"""What comes next of a decommission, one line per situation."""
+
+import pytest
+
+from console.automation.decommission.decide import FRESH_MS, Do, Facts, decide
+
+NOW = 1_000_000
+
+
+def facts(**given) -> Facts:
+    usual = {"now_ms": NOW, "seen_at_ms": NOW, "held": 5, "left": 3, "is_moving": True}
+    return Facts(**(usual | {"is_managed": True} | given))
+
+
+TABLE = [
+    (facts(), Do.NOTHING, "2 of 5 partitions have left it; the others are on the move."),
+    (facts(is_moving=False), Do.DRAIN, "Moves away what is still there: 3 partitions."),
+    (facts(left=0, is_moving=False), Do.REMOVE, "It holds nothing any more."),
+    (facts(left=0), Do.REMOVE, "It holds nothing any more."),
+    (facts(left=9), Do.NOTHING, "0 of 5 partitions have left it; the others are on the move."),
+    (
+        facts(left=0, seen_at_ms=NOW - FRESH_MS - 1),
+        Do.NOTHING,
+        "Waits: the collector has not read the partitions of late.",
+    ),
+    (facts(is_paused=True, left=0), Do.NOTHING, ""),
+    (
+        facts(is_stopping=True, process="asked 2 s ago"),
+        Do.NOTHING,
+        "It holds nothing any more and is being stopped: asked 2 s ago",
+    ),
+    (
+        facts(is_managed=False, is_stopping=True),
+        Do.FINISH,
+        "It has been stopped and is not managed here any more; its files stay.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("known", "do", "sentence"), TABLE, ids=lambda value: str(value)[:40])
+def test_next_step_follows_from_the_facts(known, do, sentence):
+    decision = decide(known)
+    assert (decision.do, decision.sentence) == (do, sentence)
+
+
+def test_nothing_old_ever_removes_a_broker():
+    for left in (0, 1):
+        assert decide(facts(left=left, seen_at_ms=0, is_moving=False)).do is Do.NOTHING

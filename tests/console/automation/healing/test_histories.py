@@ -1,0 +1,240 @@
+"""What is proposed over minutes of a cluster's life: each history is a list of looks, and what is due at its end."""
+
+from dataclasses import replace
+
+import pytest
+
+from console.automation.healing.acting import AGAIN_MS, COOL_DOWN_MS, InSync, Tried, why_not_act, why_unsafe
+from console.automation.healing.kinds import DEFAULTS, Kind, Mode, Rule
+from console.automation.healing.symptoms import BrokerSeen, Facts
+from console.automation.healing.watch import Watch
+
+STEP_MS = 10_000
+MINUTE_MS = 60_000
+ACTS = {kind: replace(rule, mode=Mode.ACT) for kind, rule in DEFAULTS.items()}
+AFTER = DEFAULTS[Kind.BROKER_GONE].minutes
+
+
+def brokers(count: int = 6, away: tuple[int, ...] = (), racks: dict[int, str] | None = None, **named):
+    return tuple(
+        BrokerSeen(
+            broker_id=each,
+            rack=(racks or {}).get(each, ""),
+            is_registered=each not in away,
+            replicas=10,
+            preferred=10,
+            preferred_elsewhere=10 if each in away else 0,
+            **named,
+        )
+        for each in range(1, count + 1)
+    )
+
+
+class Life:
+    """A watch that looks every ten seconds at what it is told there is."""
+
+    def __init__(self, rules=DEFAULTS):
+        self.watch, self.now_ms, self.rules = Watch(), 1_000_000_000, rules
+
+    def passes(self, minutes: float, seen=None, looks: bool = True, **facts):
+        found = None
+        for _ in range(int(minutes * MINUTE_MS / STEP_MS)):
+            self.now_ms += STEP_MS
+            if looks:
+                given = {"seen_at_ms": self.now_ms - 1_000, "brokers": brokers() if seen is None else seen} | facts
+                self.facts = Facts(now_ms=self.now_ms, **given)
+                found = self.watch.look(self.facts, self.rules)
+        return found
+
+
+def causes(found) -> list[str]:
+    return [each.cause for each in found.due]
+
+
+def test_a_broker_that_stays_away_is_due_after_its_minutes_and_not_before():
+    life = Life()
+    before = life.passes(AFTER - 1, brokers(away=(3,)))
+    assert causes(before) == []
+    assert [each.symptom.cause for each in before.waiting] == ["broker 3 gone"]
+    assert causes(life.passes(2, brokers(away=(3,)))) == ["broker 3 gone"]
+
+
+def test_a_broker_that_comes_back_and_leaves_again_begins_anew():
+    life = Life()
+    for _ in range(10):
+        assert causes(life.passes(AFTER - 2, brokers(away=(3,)))) == []
+        assert causes(life.passes(0.2, brokers())) == []
+
+
+def test_two_brokers_that_die_are_two_proposals_and_neither_is_acted_on():
+    life = Life(ACTS)
+    found = life.passes(AFTER + 1, brokers(away=(3, 5)))
+    assert causes(found) == ["broker 3 gone", "broker 5 gone"]
+    why = why_not_act(ACTS[Kind.BROKER_GONE], "broker 3 gone", life.facts, [])
+    assert why == "2 brokers are away at once: a person decides."
+
+
+def test_half_of_all_brokers_away_is_no_reason_to_copy_anything():
+    found = Life().passes(AFTER + 1, brokers(4, away=(3, 4)))
+    assert causes(found) == []
+    assert "half of all or more" in found.held[Kind.BROKER_GONE]
+
+
+def test_a_rack_that_is_lost_is_a_rack_and_not_its_brokers():
+    racks = {1: "a", 2: "a", 3: "b", 4: "b", 5: "c", 6: "c"}
+    found = Life().passes(AFTER + 1, brokers(away=(3, 4), racks=racks))
+    assert causes(found) == []
+    assert "Every broker of rack b" in found.held[Kind.BROKER_GONE]
+    assert causes(Life().passes(AFTER + 1, brokers(away=(3, 5), racks=racks))) == ["broker 3 gone", "broker 5 gone"]
+
+
+def test_a_rack_of_one_broker_is_that_broker():
+    racks = {each: f"rack-{each}" for each in range(1, 7)}
+    assert causes(Life().passes(AFTER + 1, brokers(away=(3,), racks=racks))) == ["broker 3 gone"]
+
+
+def test_while_brokers_are_restarted_by_plan_nobody_is_gone_and_time_does_not_count():
+    life = Life()
+    found = life.passes(AFTER + 5, brokers(away=(3,)), operation="A rolling restart")
+    assert causes(found) == []
+    assert "A rolling restart is under way" in found.held[Kind.BROKER_GONE]
+    assert causes(life.passes(AFTER - 1, brokers(away=(3,)))) == []
+    assert causes(life.passes(2, brokers(away=(3,)))) == ["broker 3 gone"]
+
+
+def test_a_collector_that_was_away_does_not_count_the_time():
+    life = Life()
+    life.passes(AFTER - 1, brokers(away=(3,)))
+    life.passes(30, looks=False)
+    assert causes(life.passes(AFTER - 1, brokers(away=(3,)))) == []
+
+
+def test_a_moment_without_an_answer_is_no_hole_and_a_long_one_is():
+    life = Life()
+    life.passes(AFTER - 1, brokers(away=(3,)))
+    blind = life.passes(0.5, brokers(away=(3,)), error="no broker answers")
+    assert blind.present is None
+    assert causes(life.passes(1, brokers(away=(3,)))) == ["broker 3 gone"]
+    life.passes(2, error="no broker answers")
+    assert causes(life.passes(1, brokers(away=(3,)))) == []
+
+
+def test_what_was_seen_long_ago_is_not_known():
+    life = Life()
+    assert life.passes(AFTER + 1, brokers(away=(3,)), seen_at_ms=1_000_000_000).present is None
+
+
+def test_a_clock_that_is_set_back_begins_anew():
+    life = Life()
+    life.passes(AFTER - 1, brokers(away=(3,)))
+    life.now_ms -= 3_600_000
+    assert causes(life.passes(2, brokers(away=(3,)))) == []
+
+
+def test_a_broker_that_somebody_stopped_is_not_replaced():
+    stopped = tuple(replace(each, is_stopped_by_wish=not each.is_registered) for each in brokers(away=(3,)))
+    found = Life().passes(AFTER + 1, stopped)
+    assert causes(found) == []
+    assert "stopped by hand" in found.held[Kind.BROKER_GONE]
+
+
+def test_a_broker_that_holds_nothing_is_not_missed():
+    empty = tuple(replace(each, replicas=0 if each.broker_id == 3 else 10) for each in brokers(away=(3,)))
+    found = Life().passes(AFTER + 1, empty)
+    assert (causes(found), found.waiting) == ([], ())
+
+
+def elsewhere(**named):
+    """Broker 2 should lead ten partitions and leads seven."""
+    seen = brokers()
+    return tuple(replace(each, preferred_elsewhere=3, **named) if each.broker_id == 2 else each for each in seen)
+
+
+def test_leaders_that_do_not_go_back_by_themselves_are_elected():
+    assert causes(Life().passes(11, elsewhere())) == ["leaders"]
+    few = {**DEFAULTS, Kind.LEADERS: replace(DEFAULTS[Kind.LEADERS], limit=30)}
+    assert causes(Life(few).passes(11, elsewhere())) == []
+
+
+def test_leaders_are_not_given_to_who_came_just_now_or_comes_and_goes():
+    life = Life()
+    assert causes(life.passes(11, elsewhere(changed_at_ms=life.now_ms + 10 * MINUTE_MS))) == []
+    assert causes(Life().passes(11, elsewhere(is_flapping=True))) == []
+
+
+@pytest.mark.parametrize(
+    "facts", [{"lacking": 3}, {"moving": True}, {"seen": brokers(away=(6,))}], ids=["lacking", "moving", "away"]
+)
+def test_nothing_is_evened_out_while_something_is_broken_or_moves(facts):
+    seen = facts.pop("seen", brokers())
+    uneven = tuple(replace(each, disk_used_percent=90 if each.broker_id == 2 else 20) for each in seen)
+    found = Life().passes(11, uneven, **facts)
+    assert "disk of broker 2" not in causes(found)
+    assert found.held[Kind.DISK]
+
+
+def test_a_full_disk_is_a_trouble_if_another_has_room():
+    full = tuple(replace(each, disk_used_percent=90 if each.broker_id == 2 else 20) for each in brokers())
+    assert causes(Life().passes(11, full)) == ["disk of broker 2"]
+    assert causes(Life().passes(11, tuple(replace(each, disk_used_percent=90.0) for each in brokers()))) == []
+
+
+def test_a_hot_broker_is_one_with_much_traffic_and_not_twice_of_nearly_nothing():
+    def taking(rate: float):
+        return tuple(replace(each, bytes_per_second=rate * (9 if each.broker_id == 2 else 1)) for each in brokers())
+
+    assert causes(Life().passes(31, taking(1_000_000))) == ["broker 2 hot"]
+    assert causes(Life().passes(31, taking(1_000))) == []
+
+
+def test_what_is_off_is_never_due():
+    off = {kind: replace(rule, mode=Mode.OFF) for kind, rule in DEFAULTS.items()}
+    found = Life(off).passes(AFTER + 1, brokers(away=(3,)))
+    assert (causes(found), found.waiting) == ([], ())
+
+
+GONE = Facts(now_ms=2 * AGAIN_MS, seen_at_ms=2 * AGAIN_MS, brokers=brokers(away=(3,)))
+RULE = ACTS[Kind.BROKER_GONE]
+
+
+def test_one_broker_gone_may_be_acted_on():
+    assert why_not_act(RULE, "broker 3 gone", GONE, []) == ""
+
+
+@pytest.mark.parametrize(
+    ("rule", "changes", "tried", "why"),
+    [
+        (replace(RULE, mode=Mode.PROPOSE), {}, [], "A person decides."),
+        (RULE, {"operation": "A decommission"}, [], "A decommission is under way"),
+        (RULE, {"moving": True}, [], "on the move"),
+        (RULE, {"error": "no answer"}, [], "cannot be seen"),
+        (RULE, {"brokers": brokers(away=(3,), is_flapping=True)}, [], "comes and goes"),
+        (RULE, {}, [Tried("leaders", GONE.now_ms - COOL_DOWN_MS + 1)], "within 30 minutes"),
+        (RULE, {}, [Tried("broker 3 gone", GONE.now_ms - AGAIN_MS + 1)], "within a day and is back"),
+        (ACTS[Kind.LEADERS], {}, [], "a broker is away"),
+    ],
+    ids=["propose", "operation", "moving", "blind", "flapping", "cool-down", "again", "leaders"],
+)
+def test_nobody_acts_while(rule: Rule, changes, tried, why: str):
+    assert why in why_not_act(rule, "broker 3 gone", replace(GONE, **changes), tried)
+
+
+def test_a_rest_ends():
+    rested = [Tried("leaders", GONE.now_ms - COOL_DOWN_MS), Tried("broker 3 gone", GONE.now_ms - AGAIN_MS)]
+    assert why_not_act(RULE, "broker 3 gone", GONE, rested) == ""
+
+
+def test_a_partition_whose_records_are_only_on_the_broker_that_is_away_is_left_alone():
+    alive = frozenset({1, 2, 4})
+    targets = {("a", 0): (1, 4), ("a", 1): (2, 4), ("a", 2): (4,), ("a", 3): (1, 3), ("a", 4): (4, 2)}
+    in_sync = {
+        ("a", 0): InSync((1,), 2),
+        ("a", 1): InSync((3,), 1),
+        ("a", 2): InSync((1,), 2),
+        ("a", 3): InSync((1,), 1),
+        ("a", 4): InSync((1,), 2),
+    }
+    found = why_unsafe(targets, in_sync, alive)
+    assert set(found) == {("a", 1), ("a", 2), ("a", 3), ("a", 4)}
+    assert "nowhere else" in found["a", 1]
+    assert "below its minimum" in found["a", 4]

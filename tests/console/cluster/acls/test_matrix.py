@@ -1,0 +1,135 @@
+"""Decisions, matrix and effects of random rules against the broker's own decision, asked pair by pair."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from broker.security.acls.decision import AccessRules
+from broker.security.operations import Operation, ResourceType
+from console.cluster.acls.effects import ANY_OTHER, Change, concerned, effects
+from console.cluster.acls.rows import Choice, Matrix
+from console.kit.gateway.acl_decisions import Decisions, with_changes
+from console.kit.gateway.acl_views import ANYBODY, OPERATIONS, AclRule, AclView, binding_of
+
+PRINCIPALS = ["User:*", "User:a", "User:b", "User:root"]
+HOSTS = ["*", "10.0.0.1"]
+NAMES = ["*", "o", "or", "orders", "p"]
+RULES = st.builds(
+    AclRule,
+    st.sampled_from(["TOPIC", "GROUP"]),
+    st.sampled_from(NAMES),
+    st.sampled_from(["LITERAL", "PREFIXED"]),
+    st.sampled_from(PRINCIPALS),
+    st.sampled_from(["ALLOW", "DENY"]),
+    st.sampled_from(["ALL", "READ", "WRITE", "DESCRIBE", "ALTER_CONFIGS"]),
+    st.sampled_from(HOSTS),
+)
+VIEWS = st.builds(
+    AclView,
+    st.lists(RULES, max_size=8, unique=True).map(lambda rules: tuple(sorted(rules))),
+    st.sampled_from([None, frozenset(), frozenset({"User:root"})]),
+    st.sampled_from([None, False, True]),
+)
+SEEN = ["orders", "or", "payments", "x"]
+
+
+def allowed_by_the_broker(view: AclView):
+    rules: dict = {}
+    for pattern, entry in map(binding_of, view.rules):
+        rules.setdefault(pattern, []).append(entry)
+    kept = AccessRules(rules, allows_if_none=bool(view.allows_if_none))
+
+    def ask(principal, host, resource, name, operation) -> bool:
+        is_super = principal in (view.super_users or ())
+        return is_super or kept.allows(principal, host, Operation[operation], ResourceType[resource], name)
+
+    return ask
+
+
+@settings(max_examples=100)
+@given(VIEWS, st.sampled_from([*PRINCIPALS, "User:c"]), st.sampled_from(HOSTS), st.sampled_from([*NAMES, *SEEN]))
+def test_each_decision_is_the_brokers(view, principal, host, name):
+    ask, decisions = allowed_by_the_broker(view), Decisions(view)
+    for resource in ("TOPIC", "GROUP"):
+        told = decisions.of(principal, host, resource, name)
+        assert {each: told[each].is_allowed for each in told} == {
+            each: ask(principal, host, resource, name, each) for each in OPERATIONS[resource]
+        }
+        for each in told.values():
+            assert each.rule is None or (each.rule in view.rules and each.rule.meets(resource, name))
+            assert each.is_certain or view.super_users is None or view.allows_if_none is None
+
+
+@settings(max_examples=100)
+@given(
+    VIEWS,
+    st.sampled_from(["", *OPERATIONS["TOPIC"]]),
+    st.sampled_from(["", "user:a", "B"]),
+    st.sampled_from(["", "OR", "p"]),
+    st.booleans(),
+)
+def test_the_matrix_has_every_pair_that_may_something_once_and_decided_as_by_the_broker(
+    view, operation, principal, name, everything
+):
+    choice = Choice("TOPIC", principal, name, operation, "*", everything)
+    matrix = Matrix(view, choice, ["User:a", "User:c"], SEEN)
+    rows = matrix[0 : len(matrix)]
+    pairs = [(row.principal, row.name) for row in rows]
+    assert pairs == sorted(set(pairs))
+    assert len(pairs) == len(matrix)
+    assert [row for at in range(0, len(matrix), 3) for row in matrix[at : at + 3]] == rows
+    ask = allowed_by_the_broker(view)
+    named = {each.name for each in view.rules if each.resource == "TOPIC"} | set(SEEN)
+    people = {"User:a", "User:c", ANYBODY} | {each.principal for each in view.rules}
+    asked = {(p, n) for p in people for n in named if principal.lower() in p.lower() and name.lower() in n.lower()}
+    for row in rows:
+        assert (row.principal, row.name) in asked
+        for each in row.decisions:
+            assert each.is_allowed == ask(row.principal, "*", "TOPIC", row.name, each.operation)
+    may = {pair for pair in asked if any(ask(pair[0], "*", "TOPIC", pair[1], each) for each in choice.operations)}
+    assert may <= set(pairs)
+    if everything:
+        assert set(pairs) == asked
+
+
+@settings(max_examples=100)
+@given(VIEWS, st.lists(RULES, max_size=3), st.lists(RULES, max_size=2), st.data())
+def test_who_gains_or_loses_is_who_the_broker_would_answer_otherwise(view, added, others, data):
+    removed = data.draw(st.lists(st.sampled_from(view.rules), max_size=3)) if view.rules else []
+    change = Change.real(view, added, [*removed, *others])
+    after = with_changes(view, change.added, change.removed)
+    known = ["User:a", "User:b", "User:c", "User:root"]
+    found = effects(view, change, concerned(view, change, known), lambda _: SEEN)
+    assert found.is_whole
+    told = {
+        (each.principal, each.resource, name, operation): each.gains
+        for each in found.found
+        if each.host == "*"
+        for name in each.names
+        for operation in each.operations
+    }
+    was, then = allowed_by_the_broker(view), allowed_by_the_broker(after)
+    wanted = {}
+    for principal in [*known, ANYBODY]:
+        for resource in {each.resource for each in change.rules}:
+            for name in {*SEEN, *(each.name for each in change.rules if each.resource == resource)}:
+                for operation in OPERATIONS[resource]:
+                    question = principal, "*", resource, name, operation
+                    if was(*question) != then(*question):
+                        wanted[principal, resource, label(change, resource, name), operation] = then(*question)
+    assert told == wanted
+
+
+def label(change: Change, resource: str, name: str) -> str:
+    patterns = {each.pattern for each in change.rules if (each.resource, each.name) == (resource, name)}
+    if name == "*" and "LITERAL" in patterns:
+        return ANY_OTHER
+    return f"{name}…" if "PREFIXED" in patterns and name not in SEEN else name
+
+
+@settings(max_examples=50)
+@given(VIEWS, st.lists(RULES, max_size=3), st.lists(RULES, max_size=3))
+def test_the_inverse_of_a_real_change_brings_back_what_was(view, added, removed):
+    change = Change.real(view, added, removed)
+    after = with_changes(view, change.added, change.removed)
+    back = Change.real(after, change.inverse.added, change.inverse.removed)
+    assert with_changes(after, back.added, back.removed) == view

@@ -1,0 +1,96 @@
+"""What would be: held to what a cluster in memory becomes when the same happens to it."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from console.cluster.placement.moving import seen_now
+from console.cluster.placement.optimise import GOALS, Weighed, loads_of
+from console.cluster.placement.what_if import Scenario, Seen, outcome
+from console.state.clusters.models import Partition
+from tests.examples import examples
+
+ADDRESS = "/placement/+what-if/"
+
+
+@st.composite
+def worlds(draw) -> tuple[list[Seen], dict[int, str]]:
+    count = draw(st.integers(2, 6))
+    racks = {each: draw(st.sampled_from(["a", "b", ""])) for each in range(1, count + 1)}
+    seen = []
+    for number in range(draw(st.integers(0, 20))):
+        replicas = tuple(draw(st.permutations(range(1, count + 1)))[: draw(st.integers(1, min(3, count)))])
+        isr = tuple(draw(st.lists(st.sampled_from(replicas), unique=True)))
+        leader = draw(st.sampled_from(isr)) if isr else None
+        weighed = Weighed(("t", number), replicas, draw(st.integers(0, 1_000)), draw(st.floats(0, 100)))
+        seen.append(Seen(weighed, leader, isr, draw(st.integers(1, 3))))
+    return seen, racks
+
+
+@given(worlds(), st.data())
+@settings(max_examples=examples(100))
+def test_only_partitions_whose_in_sync_replicas_are_all_lost_go_offline(world, data):
+    seen, racks = world
+    lost = frozenset(data.draw(st.sets(st.sampled_from(sorted(racks)))))
+    found = outcome(seen, racks, Scenario(lost))
+    offline = {each.weighed.place for each in seen if not {*each.isr} - lost}
+    assert {*found.offline} == offline
+    assert {each.broker_id for each in found.loads if each.after is None} == lost
+    led = sum(each.after[GOALS.index("leaders")] for each in found.loads if each.after is not None)
+    assert led == len(seen) - len(offline)
+
+
+@given(worlds())
+@settings(max_examples=examples(50))
+def test_nothing_happens_if_nothing_happens(world):
+    seen, racks = world
+    found = outcome(seen, racks, Scenario())
+    assert found.led_by_others == 0
+    assert all(each.before is not None and each.after is not None for each in found.loads)
+    if all(each.leader is not None for each in seen):
+        assert all(each.before == each.after for each in found.loads)
+
+
+@given(worlds(), st.integers(1, 3), st.floats(0.5, 4), st.floats(0.5, 4))
+@settings(max_examples=examples(50))
+def test_what_is_added_shares_and_nothing_is_lost_on_the_way(world, added, traffic, kept):
+    seen, racks = world
+    found = outcome(seen, racks, Scenario(added=added, traffic=traffic, kept=kept))
+    assert sum(each.before is None for each in found.loads) == added
+    led = [each for each in seen if each.leader is not None]
+    replicas = sum(each.after[GOALS.index("replicas")] for each in found.loads if each.after)
+    assert replicas == sum(len(each.weighed.replicas) for each in led)
+    incoming = sum(each.after[GOALS.index("in")] for each in found.loads if each.after)
+    now = loads_of([each.weighed for each in led], racks)
+    assert incoming == pytest.approx(traffic * sum(load[GOALS.index("in")] for load in now.values()))
+
+
+def test_what_is_foretold_of_a_lost_broker_is_what_happens(cluster, collect):
+    for name, replicas in (("orders", 3), ("single", 1), ("payments", 2)):
+        cluster.create_topic(name, 4, replicas)
+    collect()
+    seen, racks = seen_now()
+    found = outcome(seen, racks, Scenario(frozenset({1})))
+    cluster.stop_broker(1)
+    collect()
+    offline = [(each.topic.name, each.partition) for each in Partition.objects.filter(leader=None)]
+    assert sorted(found.offline) == sorted(offline)
+    truth = {each: Partition.objects.filter(leader=each).count() for each in (2, 3)}
+    foretold = {each.broker_id: each.after[GOALS.index("leaders")] for each in found.loads if each.after}
+    assert foretold == truth
+
+
+def test_the_page_says_what_would_be_and_refuses_nonsense(cluster, collect, viewer, client_of):
+    cluster.create_topic("single", 3, 1)
+    collect()
+    client = client_of(viewer)
+    assert "Nothing is changed by this page." in client.get(ADDRESS).content.decode()
+    page = client.get(f"{ADDRESS}?lost=1&added=2&traffic=2&kept=0.5&throttle=10").content.decode()
+    assert "single-0" in page
+    assert "added</span>" in page
+    for asked in ("lost=9", "added=1000", "traffic=-1", "traffic=nan", "rack=moon"):
+        assert client.get(f"{ADDRESS}?{asked}").status_code == 422
+
+
+def test_who_may_not_see_all_topics_is_told_no_sums(cluster, collect, limited_reader, client_of):
+    assert client_of(limited_reader).get(ADDRESS).status_code == 403

@@ -1,0 +1,105 @@
+"""What becomes of an open transaction, by what its partition and the coordinators say."""
+
+from dataclasses import replace
+
+import pytest
+
+from console.cluster.producers.plan import abort_plan
+from console.cluster.producers.standing import HANGS_AFTER_MS, Standing, open_transactions
+from console.kit.gateway.producer_views import ProducerView, TransactionsView, TransactionView
+
+NOW = 1_780_000_000_000
+WRITER = ProducerView(0, 7, 3, 10, NOW - HANGS_AFTER_MS, 1, 100)
+CLAIM = TransactionView("payments-1", 2, 7, 3, "Ongoing", 60_000, NOW - 10_000, frozenset({("orders", 0)}))
+
+
+def standing(writer: ProducerView = WRITER, *claims: TransactionView, untold: str = ""):
+    (found,) = open_transactions("orders", [writer], TransactionsView(claims, untold), {0: 250}, NOW)
+    return found
+
+
+def test_one_that_its_coordinator_knows_ends_by_itself_and_says_when():
+    found = standing(WRITER, CLAIM)
+    assert found.standing is Standing.OPEN
+    assert "Broker 2, its coordinator, aborts it at" in found.sentence
+    assert "start a producer with its transactional.id" in found.sentence
+    assert (found.transaction, found.waiting) == (CLAIM, 150)
+
+
+@pytest.mark.parametrize(("state", "word"), [("PrepareCommit", "commit"), ("PrepareAbort", "abort")])
+def test_one_that_is_decided_waits_for_its_marker(state, word):
+    found = standing(WRITER, replace(CLAIM, state=state, started_at_ms=NOW - 3_600_000))
+    assert (found.standing, f"decided to {word}" in found.sentence) == (Standing.ENDING, True)
+
+
+def test_a_coordinator_that_is_late_is_named():
+    found = standing(WRITER, replace(CLAIM, started_at_ms=NOW - 3_600_000))
+    assert found.standing is Standing.OVERDUE
+    assert "broker 2" in found.sentence
+
+
+def test_one_nobody_knows_of_hangs_once_its_producer_was_quiet_for_as_long_as_any_may_take():
+    assert standing().standing is Standing.HANGING
+    younger = replace(WRITER, last_at_ms=NOW - HANGS_AFTER_MS + 60_000)
+    found = standing(younger)
+    assert (found.standing, "still open in 1\u202fmin," in found.sentence) == (Standing.UNCLAIMED, True)
+    assert standing(replace(WRITER, last_at_ms=None)).standing is Standing.HANGING
+
+
+def test_a_clock_that_is_ahead_makes_nothing_hang():
+    assert standing(replace(WRITER, last_at_ms=NOW + 3_600_000)).standing is Standing.UNCLAIMED
+
+
+def test_as_long_as_somebody_was_not_asked_nothing_is_said_to_hang():
+    found = standing(untold="Broker 3 did not say which transactions it coordinates.")
+    assert found.standing is Standing.UNTOLD
+    assert found.sentence.startswith("Broker 3 did not say")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        replace(CLAIM, partitions=frozenset({("orders", 1)})),
+        replace(CLAIM, partitions=frozenset({("payments", 0)})),
+        replace(CLAIM, producer_id=8),
+        replace(CLAIM, epoch=2),
+    ],
+    ids=["another partition", "another topic", "another producer", "an earlier epoch"],
+)
+def test_what_another_transaction_does_is_no_comfort(claim):
+    assert standing(WRITER, claim).standing is Standing.HANGING
+
+
+def test_the_end_of_a_later_epoch_ends_the_earlier_too():
+    assert standing(WRITER, replace(CLAIM, epoch=4, state="PrepareAbort")).standing is Standing.ENDING
+
+
+def test_those_that_nobody_ends_come_first_then_the_oldest():
+    writers = [
+        replace(WRITER, producer_id=1, last_at_ms=NOW - 5_000),
+        replace(WRITER, producer_id=2, last_at_ms=NOW - 9_000),
+        replace(WRITER, producer_id=3),
+        replace(WRITER, producer_id=4, open_from=None),
+    ]
+    found = open_transactions("orders", writers, TransactionsView(()), {}, NOW)
+    assert [(each.producer.producer_id, each.waiting) for each in found] == [(3, None), (2, None), (1, None)]
+
+
+def test_only_what_hangs_can_be_aborted():
+    plan = abort_plan("orders", standing(), "h:9092", "zk:2181")
+    assert (plan.obstacle, plan.typed_name, plan.undo) == ("", "orders-0", "")
+    assert plan.command == (
+        "kafka-transactions.sh --bootstrap-server h:9092 abort --topic orders --partition 0 --start-offset 100 "
+        "--zookeeper zk:2181"
+    )
+    for found in (standing(WRITER, CLAIM), standing(untold="x"), standing(replace(WRITER, last_at_ms=NOW))):
+        assert abort_plan("orders", found, "h:9092", "").obstacle == found.sentence
+
+
+def test_another_producer_or_another_standing_is_another_plan():
+    shown = abort_plan("orders", standing(), "h:9092", "").confirmed
+    for writer in (replace(WRITER, epoch=4), replace(WRITER, producer_id=8), replace(WRITER, coordinator_epoch=2)):
+        assert abort_plan("orders", standing(writer), "h:9092", "").confirmed != shown
+    assert abort_plan("orders", standing(untold="x"), "h:9092", "").confirmed != shown
+    later = open_transactions("orders", [WRITER], TransactionsView(()), {0: 999}, NOW + 5_000)[0]
+    assert abort_plan("orders", later, "h:9092", "").confirmed == shown

@@ -1,0 +1,212 @@
+"""The messages tab and the page of one record."""
+
+import csv
+import io
+import json
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from console.cluster.records.query import RecordQuery
+from console.cluster.records.reader_slots import ReaderSlots
+from console.cluster.records.reading import read_page
+from console.kit.audit.models import Tally
+from console.state.clusters.models import Topic
+
+EVIL = b"<script>alert(1)</script>"
+
+
+@pytest.fixture
+def topic(cluster, collect) -> Topic:
+    cluster.create_topic("orders", 2, 3)
+    cluster.append("orders", 0, 60)
+    cluster.append("orders", 1, 60)
+    collect()
+    return Topic.objects.get(name="orders")
+
+
+@pytest.fixture
+def ask(reader, client_of, topic):
+    client = client_of(reader)
+
+    def get(query: str = ""):
+        return client.get(f"/topics/orders/+records/{query}")
+
+    return get
+
+
+def places(response) -> list[tuple[int, int]]:
+    return [(each.record.partition, each.record.offset) for each in response.context["records"]]
+
+
+def test_the_newest_come_first_and_pages_lead_to_the_oldest_without_a_gap(ask):
+    seen, response = [], ask("?limit=50")
+    while True:
+        seen += places(response)
+        if not (cursor := response.context["page"].cursor):
+            break
+        response = ask(f"?limit=50&cursor={cursor}")
+    assert seen[0] in ((0, 59), (1, 59))
+    assert sorted(seen) == [(partition, offset) for partition in (0, 1) for offset in range(60)]
+    assert response.context["page"].stop == "end reached"
+
+
+def test_the_oldest_come_first_and_pages_lead_to_the_end(ask):
+    seen, response = [], ask("?place=oldest&limit=25")
+    while cursor := response.context["page"].cursor:
+        seen += places(response)
+        assert response.context["page"].stop == "limit reached"
+        response = ask(f"?place=oldest&limit=25&cursor={cursor}")
+    seen += places(response)
+    assert sorted(seen) == [(partition, offset) for partition in (0, 1) for offset in range(60)]
+
+
+def test_a_page_begins_at_an_offset_of_one_partition(ask):
+    assert places(ask("?place=offset&partition=1&offset=57")) == [(1, 57), (1, 58), (1, 59)]
+    assert places(ask("?place=offset&partition=1&offset=99999")) == []
+
+
+def test_a_page_begins_at_a_moment(ask, cluster, clock):
+    clock.advance(60_000)
+    cluster.append("orders", 0, 2)
+    moment = datetime.fromtimestamp(clock.now_ms() / 1000, UTC).isoformat().replace("+", "%2B")
+    assert places(ask(f"?place=time&moment={moment}")) == [(0, 60), (0, 61)]
+
+
+def test_a_partition_that_does_not_exist_holds_nothing(ask):
+    assert places(ask("?partition=77")) == []
+
+
+def test_partitions_without_a_leader_are_named(ask, cluster):
+    for broker_id in (1, 2):
+        cluster.stop_broker(broker_id)
+    cluster.create_topic("alone", 1, 1)
+    cluster.start_broker(1)
+    cluster.stop_broker(3)
+    Topic.objects.create(name="alone", partition_count=1)
+    response = ask().client.get("/topics/alone/+records/")
+    assert "Partition 0 has no leader that answers" in re.sub(r"\s+", " ", response.content.decode())
+
+
+def test_a_cluster_that_does_not_answer_is_told_on_the_page(ask, cluster):
+    cluster.cut_off()
+    response = ask()
+    assert response.status_code == 200
+    assert "No broker answered in time." in response.content.decode()
+
+
+def test_what_is_in_a_record_is_text_and_nothing_else(ask, cluster):
+    cluster.produce_record("orders", 0, EVIL, EVIL, ((EVIL.decode(), EVIL),))
+    for response in (ask(), ask().client.get("/topics/orders/+records/0/60/")):
+        text = response.content.decode()
+        assert "<script>alert" not in text
+        assert text.count("&lt;script&gt;alert") >= 3
+
+
+def test_a_record_has_an_address_with_every_view_and_its_bytes(ask, cluster):
+    cluster.produce_record("orders", 1, b"\x00\xff", b'{"a": 1}')
+    client = ask().client
+    text = client.get("/topics/orders/+records/1/60/?shown=hex").content.decode()
+    assert "00 ff" in text
+    assert "7b 22 61" in text
+    raw = client.get("/topics/orders/+records/1/60/?part=value")
+    assert (raw.content, raw["Content-Type"]) == (b'{"a": 1}', "application/octet-stream")
+    assert raw["Content-Disposition"].startswith("attachment;")
+
+
+@pytest.mark.parametrize("place", ["0/60", "5/0", "0/99999999999999999999999"])
+def test_where_no_record_is_the_page_says_so(place, ask):
+    response = ask().client.get(f"/topics/orders/+records/{place}/")
+    assert response.status_code == 404
+    assert "holds no record at offset" in response.content.decode()
+
+
+def test_records_are_a_file_with_formulas_defused(ask, cluster):
+    cluster.produce_record("orders", 0, b"=1+1", None)
+    response = ask("?partition=0&limit=25&format=csv")
+    titles, first, *_ = csv.reader(io.StringIO(b"".join(response.streaming_content).decode()))
+    row = dict(zip(titles, first, strict=True))
+    assert (row["offset"], row["key"], row["value"]) == ("60", "'=1+1", "")
+
+
+def test_a_search_is_left_to_the_websocket(ask):
+    response = ask("?search=5&place=oldest")
+    assert response.context["page"] is None
+    assert 'data-mode="search"' in response.content.decode()
+
+
+def file_of(response) -> list[dict]:
+    return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+
+
+def test_what_a_search_found_is_a_file_of_all_of_it(ask):
+    response = ask("?search=5&place=oldest&limit=25&format=csv")
+    found = [each["value"] for each in file_of(response)]
+    assert sorted(found) == sorted([str(n) for n in range(60) if "5" in str(n)] * 2)
+    assert 'filename="records-orders-found.csv"' in response["Content-Disposition"]
+    assert Tally.objects.get().action == "read records"
+
+
+def test_a_file_of_a_search_that_broke_off_says_so_in_its_name(ask, monkeypatch):
+    monkeypatch.setattr("console.cluster.records.search_and_tail.FILE_FOUND_MAX", 3)
+    response = ask("?search=5&place=oldest&format=csv")
+    assert len(file_of(response)) == 3
+    assert 'filename="records-orders-found-partial.csv"' in response["Content-Disposition"]
+
+
+def test_a_file_of_a_search_takes_a_slot_as_a_search_does(ask, monkeypatch):
+    monkeypatch.setattr("console.cluster.records.views.SLOTS", ReaderSlots(slots_max=0))
+    response = ask("?search=5&format=csv")
+    assert response.status_code == 429
+    assert "in use" in response.content.decode()
+
+
+def test_the_page_of_a_search_offers_its_file(ask):
+    assert "format=csv" in ask("?search=5").content.decode()
+
+
+def test_a_long_record_is_shown_whole_for_the_asking(ask, cluster):
+    document = json.dumps({f"key-{n}": n for n in range(10_000)}).encode()
+    cluster.produce_record("orders", 1, b"k", document)
+    client = ask().client
+    cut = client.get("/topics/orders/+records/1/60/").content.decode()
+    assert "Show all" in cut
+    assert "&quot;key-1&quot;: 1,\n" in cut
+    assert "key-9999" not in cut
+    whole = client.get("/topics/orders/+records/1/60/?whole=on").content.decode()
+    assert "&quot;key-9999&quot;: 9999" in whole
+    assert "Show all" not in whole
+    tree = client.get("/topics/orders/+records/1/60/?shown=tree").content.decode()
+    assert "key-9999" in tree
+    assert 'class="log json-tree"' in tree
+
+
+def test_an_outsider_reads_no_record(outsider, client_of, topic):
+    for address in ("/topics/orders/+records/", "/topics/orders/+records/0/0/"):
+        assert client_of(outsider).get(address).status_code == 403
+
+
+def test_a_page_of_the_newest_that_broke_off_leads_to_no_older_one(cluster, topic, monkeypatch):
+    monkeypatch.setattr("console.cluster.records.reading.PAGE_BYTES_MAX", 0)
+    page = read_page(cluster, "orders", 2, RecordQuery(limit=25))
+    assert (page.stop, page.cursor) == ("byte budget used", "")
+    oldest = read_page(cluster, "orders", 2, RecordQuery(place="oldest", limit=25))
+    assert oldest.cursor
+
+
+@pytest.mark.parametrize("at_ms", [253_433_836_800_000, 2**62])
+def test_a_record_of_a_time_that_no_calendar_has_is_shown_with_the_others(ask, cluster, clock, at_ms):
+    """A producer may write any number of 64 bits, and one such record must not hide the topic's others."""
+    now_ms = clock.now_ms()
+    clock.advance(at_ms - now_ms)
+    cluster.produce_record("orders", 0, b"key", b"of no time")
+    clock.advance(now_ms - at_ms)
+    assert f"{at_ms} ms since 1970" in ask().content.decode()
+    assert f"{at_ms} ms since 1970" in ask("0/60/").content.decode()
+    assert f',"{at_ms}","key","of no time",' in b"".join(ask("?format=csv")).decode()
+    assert "offsets by time" in ask("histogram/").content.decode()
+
+
+def test_the_first_day_of_the_calendar_in_a_zone_before_utc_is_no_moment(ask):
+    assert ask("?place=time&moment=0001-01-01T00:00:00%2B14:00").status_code == 200

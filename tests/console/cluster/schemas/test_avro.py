@@ -1,0 +1,122 @@
+"""Avro there and back against fastavro, and whatever bytes there may be within bounds."""
+
+import io
+import json
+import random
+
+import fastavro
+import pytest
+
+from console.cluster.schemas.avro_decoding import VALUES_MAX, decode
+from console.cluster.schemas.avro_encoding import encode
+from console.cluster.schemas.avro_schema import read_schema
+from console.cluster.schemas.errors import NotDecodedError, NotEncodedError, UnusableSchemaError
+
+EVERYTHING = {
+    "type": "record", "name": "All", "namespace": "a.b",
+    "fields": [
+        {"name": "flag", "type": "boolean"},
+        {"name": "long", "type": "long"},
+        {"name": "double", "type": "double"},
+        {"name": "float", "type": "float"},
+        {"name": "text", "type": ["null", "string"], "default": None},
+        {"name": "kind", "type": {"type": "enum", "name": "Kind", "symbols": ["A", "B"]}},
+        {"name": "same", "type": "Kind"},
+        {"name": "fixed", "type": {"type": "fixed", "name": "F", "size": 3}},
+        {"name": "raw", "type": "bytes"},
+        {"name": "list", "type": {"type": "array", "items": "int"}},
+        {"name": "map", "type": {"type": "map", "values": "a.b.Kind"}},
+        {"name": "next", "type": ["null", "All"], "default": None},
+    ],
+}  # fmt: skip
+VALUE = {
+    "flag": True, "long": -(2**40), "double": 0.1, "float": 0.5, "text": "ä", "kind": "B", "same": "A",
+    "fixed": "\x00ab", "raw": "\xff", "list": [1, -2, 300], "map": {"x": "A"}, "next": None,
+}  # fmt: skip
+
+
+def test_it_is_read_and_written_as_fastavro_does():
+    node = read_schema(json.dumps(EVERYTHING))
+    deep = {**VALUE, "next": {**VALUE, "text": None, "list": [], "map": {}}}
+    data = encode(node, deep)
+
+    def as_bytes(value):
+        raw = {"fixed": value["fixed"].encode("latin-1"), "raw": value["raw"].encode("latin-1")}
+        return {**value, **raw, "next": value["next"] and as_bytes(value["next"])}
+
+    theirs = fastavro.schemaless_reader(io.BytesIO(data), fastavro.parse_schema(EVERYTHING), None)
+    assert theirs == as_bytes(deep)
+    assert decode(node, data) == deep
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "told"),
+    [
+        ({"type": "int", "logicalType": "date"}, "2026-11-23", "2026-11-23"),
+        ({"type": "long", "logicalType": "timestamp-millis"}, "2026-11-23T05:06:07Z", "2026-11-23T05:06:07Z"),
+        ({"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}, "-12.3", "-12.30"),
+        ("double", "nan", "nan"),
+        ({"type": "int", "logicalType": "date"}, 2**31 - 1, 2**31 - 1),
+    ],
+)
+def test_what_has_a_meaning_is_told_as_a_person_writes_it(type_, value, told):
+    node = read_schema(json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": type_}]}))
+    assert decode(node, encode(node, {"x": value})) == {"x": told}
+
+
+def test_bytes_that_are_all_of_a_record_stand_as_they_are():
+    node = read_schema('"bytes"')
+    assert (decode(node, b"ab"), encode(node, "ab")) == ("ab", b"ab")
+
+
+def test_a_few_bytes_do_not_become_billions_of_nulls():
+    node = read_schema('{"type": "array", "items": "null"}')
+    with pytest.raises(NotDecodedError, match=f"more than {VALUES_MAX} values"):
+        decode(node, b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7f")
+
+
+def test_a_list_as_deep_as_its_bytes_ends():
+    node = read_schema(json.dumps({"type": "record", "name": "L", "fields": [{"name": "next", "type": ["null", "L"]}]}))
+    with pytest.raises(NotDecodedError, match="deeper than"):
+        decode(node, b"\2" * 100_000)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    ["{", "[" * 10_000, "7", '"unknown"', '{"type":' * 100 + '"int"' + "}" * 100, json.dumps(["int"] * 30_000)],
+)
+def test_a_schema_that_is_none_or_too_deep_is_refused(schema):
+    with pytest.raises(UnusableSchemaError):
+        read_schema(schema)
+
+
+def test_whatever_bytes_come_are_decoded_or_refused():
+    node, source = read_schema(json.dumps(EVERYTHING)), random.Random(7)
+    refused = 0
+    data = encode(node, VALUE)
+    for _ in range(2_000):
+        broken = bytearray(data)
+        broken[source.randrange(len(broken))] = source.randrange(256)
+        try:
+            json.dumps(decode(node, bytes(broken[: source.randrange(len(broken)) + 1])))
+        except NotDecodedError:
+            refused += 1
+    assert refused > 100
+
+
+def test_a_union_takes_the_branch_that_is_named():
+    node = read_schema('["null", "string", "long"]')
+    assert encode(node, {"long": 3}) == b"\x04\x06"
+    with pytest.raises(NotEncodedError, match="fits none of null, string, long"):
+        encode(node, [])
+
+
+def test_unions_in_unions_are_tried_within_bounds():
+    schema: object = "int"
+    for _ in range(30):
+        schema = [{"type": "array", "items": schema}, {"type": "map", "values": "int"}]
+    value: object = "x"
+    for _ in range(30):
+        value = [value, value]  # shared: 2**30 places
+    with pytest.raises(NotEncodedError):
+        encode(read_schema(json.dumps(schema)), value)

@@ -1,0 +1,77 @@
+"""Reading by a program: what pages show, for whom they show it."""
+
+import re
+
+import pytest
+
+from console.kit.access.models import NameRule
+from console.shell.api.reads import READS
+
+
+def test_a_program_reads_what_its_person_sees(program, operator, cluster, collect):
+    cluster.create_topic("orders", 2, 1)
+    collect()
+    answer = program(operator).get("topics/orders/partitions").json()
+    assert [row["partition"] for row in answer["rows"]] == [0, 1]
+    assert answer["more"] is False
+
+
+def test_a_name_that_is_hidden_from_a_person_is_hidden_from_the_persons_programs(program, viewer, cluster, collect):
+    for name in ("orders", "secret-plans"):
+        cluster.create_topic(name, 1, 1)
+    collect()
+    NameRule.objects.create(user=viewer, resource="topic", pattern="secret*", level="nothing")
+    asked = program(viewer)
+    assert [row["topic"] for row in asked.get("topics").json()["rows"]] == ["orders"]
+    hidden, absent = (asked.get(f"topics/{name}/partitions") for name in ("secret-plans", "secret-nothing"))
+    assert (hidden.status_code, hidden.json()["detail"]) == (403, absent.json()["detail"].replace("nothing", "plans"))
+    assert asked.get("topics/nothing-there/partitions").status_code == 404
+
+
+def test_rows_are_taken_in_parts(program, viewer, cluster, collect):
+    cluster.create_topic("orders", 5, 1)
+    collect()
+    asked = program(viewer)
+    first = asked.get("topics/orders/partitions", take=2).json()
+    assert [row["partition"] for row in first["rows"]] == [0, 1]
+    assert first["more"] is True
+    last = asked.get("topics/orders/partitions", take=2, skip=4).json()
+    assert ([row["partition"] for row in last["rows"]], last["more"]) == ([4], False)
+    assert asked.get("topics", take=0).status_code == 422
+    assert asked.get("topics", take=10_001).status_code == 422
+    assert asked.get("topics", skip=2**63 - 1).status_code == 422
+
+
+def test_filters_of_the_page_are_parameters(program, viewer, cluster, collect):
+    for name in ("orders", "clicks"):
+        cluster.create_topic(name, 1, 1)
+    collect()
+    assert [row["topic"] for row in program(viewer).get("topics", search="ord").json()["rows"]] == ["orders"]
+
+
+def test_health_is_told_with_its_reasons(program, viewer, cluster, collect):
+    cluster.create_topic("orders", 1, 2)
+    collect()
+    cluster.stop_broker(2)
+    collect()
+    answer = program(viewer).get("health").json()
+    assert answer["level"] != "ok"
+    assert any("Broker 2" in each["subject"] for each in answer["reasons"])
+
+
+@pytest.mark.parametrize("read", READS, ids=lambda read: read.path)
+def test_each_table_is_closed_without_its_scope_and_says_so(program, administrator, read):
+    scopes = {"read", "records", "plan", "apply"} - {read.scope}
+    path = re.sub(r"{int:\w+}", "1", re.sub(r"{(path:)?\w+}", "orders", read.path))
+    answer = program(administrator, scopes).get(path)
+    assert answer.status_code == 403
+    assert f"it needs the scope {read.scope}" in answer.json()["detail"]
+
+
+def test_records_need_the_persons_right_beside_the_scope(program, viewer, reader, cluster, collect):
+    cluster.create_topic("orders", 1, 1)
+    cluster.produce_record("orders", 0, b"k", b"v")
+    collect()
+    assert program(viewer).get("topics/orders/records").status_code == 403
+    (row,) = program(reader).get("topics/orders/records").json()["rows"]
+    assert (row["offset"], row["key"], row["value"]) == (0, "k", "v")

@@ -1,0 +1,173 @@
+"""What the web process takes before a request is one: over real sockets, with deadlines that are short."""
+
+import asyncio
+import base64
+import os
+import resource
+
+import pytest
+import uvicorn
+
+from broker.common import punctual_http
+from console.shell.launch import web
+from console.shell.launch.web import PageProtocol, raise_descriptor_limit, web_config
+
+HALF = b"GET / HTTP/1.1\r\nHost: x\r\n"
+WHOLE = HALF + b"\r\n"
+
+
+async def answer(scope, receive, send):
+    """Echoes; a websocket is let in and answers what it is told."""
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.accept"})
+        told = await receive()
+        await send({"type": "websocket.send", "text": told["text"]})
+        return
+    body = b""
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if message["type"] != "http.request" or not message.get("more_body"):
+            break
+    headers = [(b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+@pytest.fixture
+def serve(monkeypatch):
+    """serve(test): a server of our protocol; `test(connect)` is awaited."""
+    monkeypatch.setattr(punctual_http, "HEADERS_SECONDS", 0.3)
+    monkeypatch.setattr(punctual_http, "REQUEST_SECONDS", 0.6)
+
+    def run(test, **more) -> None:
+        async def all_of_it() -> None:
+            config = uvicorn.Config(answer, port=0, http=PageProtocol, log_level="critical", lifespan="off", **more)
+            server = uvicorn.Server(config)
+            serving = asyncio.create_task(server.serve())
+            while not server.started:
+                await asyncio.sleep(0.01)
+            port = server.servers[0].sockets[0].getsockname()[1]
+            try:
+                async with asyncio.timeout(20):
+                    await test(lambda: asyncio.open_connection("127.0.0.1", port))
+            finally:
+                server.should_exit = True
+                await serving
+
+        asyncio.run(all_of_it())
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"G", HALF, b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1234", WHOLE + HALF]
+)
+def test_a_request_that_does_not_arrive_is_hung_up_on(serve, sent):
+    async def test(connect):
+        reader, writer = await connect()
+        writer.write(sent)
+        answered = await reader.read()
+        assert answered.startswith(b"HTTP/1.1 200") == sent.startswith(WHOLE)
+
+    serve(test, timeout_keep_alive=60)
+
+
+def test_one_that_trickles_gets_no_more_time_than_one_that_waits(serve):
+    async def test(connect):
+        reader, writer = await connect()
+        gone = asyncio.create_task(reader.read())
+        writer.write(HALF)
+        while not gone.done():
+            writer.write(b"X: y\r\n")
+            await asyncio.sleep(0.05)
+        assert gone.result() == b""
+
+    serve(test)
+
+
+def test_a_connection_is_used_again_and_again(serve):
+    async def test(connect):
+        reader, writer = await connect()
+        for _ in range(4):
+            writer.write(HALF)
+            await asyncio.sleep(0.15)
+            writer.write(b"\r\n")
+            assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")
+
+    serve(test, timeout_keep_alive=60)
+
+
+def test_a_websocket_stays_open(serve):
+    async def test(connect):
+        reader, writer = await connect()
+        key = base64.b64encode(os.urandom(16))
+        upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+        writer.write(HALF + upgrade + key + b"\r\n\r\n")
+        assert b"101" in await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(0.8)
+        writer.write(bytes([0x81, 0x82, 0, 0, 0, 0]) + b"hi")
+        assert await reader.readexactly(4) == b"\x81\x02hi"
+
+    serve(test)
+
+
+@pytest.mark.parametrize(
+    ("asked", "more", "status"),
+    [
+        (b"?q=" + b"x" * 8_200, b"", b"414"),
+        (b"?q=" + b"x" * 60_000, b"", b"414"),
+        (b"", b"Cookie: " + b"x" * 8_200 + b"\r\n", b"431"),
+        (b"", b"Cookie: " + b"x" * 60_000 + b"\r\n", b"431"),
+        (b"", b"X: y\r\n" * 200, b"431"),
+    ],
+    ids=["an address", "a long address", "a header", "a long header", "many headers"],
+)
+def test_what_no_websocket_takes_is_refused_at_once(serve, asked, more, status):
+    async def test(connect):
+        reader, writer = await connect()
+        upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+        key = base64.b64encode(os.urandom(16))
+        writer.write(b"GET /ws/" + asked + b" HTTP/1.1\r\nHost: x\r\n" + more + upgrade + key + b"\r\n\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 " + status)
+
+    serve(test)
+
+
+def test_beyond_the_limit_the_answer_is_that_it_is_busy(serve):
+    async def test(connect):
+        waiting = [await connect() for _ in range(3)]
+        reader, writer = await connect()
+        writer.write(WHOLE)
+        assert b"503" in await reader.readuntil(b"\r\n")
+        for _, each in waiting:
+            each.close()
+
+    serve(test, limit_concurrency=3)
+
+
+def test_the_product_has_all_of_these_bounds():
+    config = web_config(8080)
+    assert config.http is PageProtocol
+    assert config.limit_concurrency == web.CONNECTIONS_MAX
+    assert config.ws_max_size == web.WEBSOCKET_BYTES_MAX
+
+
+def test_no_header_is_believed_before_our_own_layer_has_judged_it():
+    """X-Forwarded-For is what the throttle of logins would count by: anybody can write one."""
+    assert web_config(8080).proxy_headers is False
+
+
+def test_web_listens_on_this_machine_only():
+    assert web_config(8080).host == "127.0.0.1"
+
+
+def test_as_many_files_are_open_as_the_account_may_have():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, before[1]), before[1]))
+    try:
+        raise_descriptor_limit()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[1], before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

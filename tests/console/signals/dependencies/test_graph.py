@@ -1,0 +1,44 @@
+"""What hangs on what, however topics, jobs and groups are connected."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.signals.dependencies.graph import STEPS, Graph, Kind, Node
+
+A, B, C = (Node(Kind.TOPIC, name) for name in "abc")
+JOB, SINK, READERS = Node(Kind.STREAM, "counts"), Node(Kind.CONNECTOR, "files"), Node(Kind.GROUP, "readers")
+
+
+def told(graph: Graph, middle: Node) -> dict[int, list[Node]]:
+    return {layer.steps: layer.nodes for layer in graph.around(middle)}
+
+
+def test_around_a_topic_are_who_writes_it_who_reads_it_and_what_those_write():
+    graph = Graph([(A, JOB), (JOB, B), (B, SINK), (B, READERS), (C, JOB)])
+    assert told(graph, B) == {-2: [A, C], -1: [JOB], 0: [B], 1: [SINK, READERS]}
+    assert told(graph, A) == {0: [A], 1: [JOB], 2: [B]}
+    assert told(graph, READERS) == {-2: [JOB], -1: [B], 0: [READERS]}
+
+
+def test_what_goes_in_a_circle_ends():
+    graph = Graph([(A, JOB), (JOB, A)])
+    assert told(graph, A) == {-1: [JOB], 0: [A], 1: [JOB]}
+
+
+def test_what_nobody_reads_or_writes_stands_alone():
+    assert told(Graph([]), A) == {0: [A]}
+    assert A not in Graph([(B, JOB)])
+
+
+NODES = st.builds(Node, st.sampled_from(Kind), st.text(max_size=2))
+
+
+@given(st.lists(st.tuples(NODES, NODES)), NODES)
+def test_no_layer_is_empty_and_none_has_what_is_nearer_on_its_side(edges, middle):
+    layers = Graph(edges).around(middle)
+    assert all(layer.nodes for layer in layers)
+    assert [layer.steps for layer in layers] == sorted(layer.steps for layer in layers)
+    for side in ([layer for layer in layers if layer.steps <= 0], [layer for layer in layers if layer.steps >= 0]):
+        nodes = [node for layer in side for node in layer.nodes]
+        assert len(nodes) == len(set(nodes))
+        assert len(side) <= STEPS + 1
