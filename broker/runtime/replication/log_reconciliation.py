@@ -3,7 +3,8 @@
 1. A topic whose znode has lost its id, or has the same as another topic's, gets the id back that the logs note: all
    brokers may have been down when a tool older than topic ids wrote the znode, and then no controller knows the id.
 2. A log that another topic of its name wrote (a directory restored from a backup) is set aside as stray.
-3. The broker leaves the ISRs of partitions whose logs are not here, or have lost their end: see `lost_logs`.
+3. A state with an older leader epoch than the log (ZooKeeper restored from a backup) gets a later one: `stale_epochs`.
+4. The broker leaves the ISRs of partitions whose logs are not here, or have lost their end: see `lost_logs`.
 """
 
 from collections import Counter
@@ -18,6 +19,7 @@ from broker.common.types import NO_TOPIC_ID, TopicPartition, may_be_same_topic
 from broker.log.manager import LogManager
 from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.replica_logs import set_aside_other_topic
+from broker.runtime.replication.stale_epochs import StaleEpochs
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.topic_ids import restore_topic_id
 
@@ -31,6 +33,7 @@ class LogReconciliation:
         self._store = store
         self._logs = logs
         self._topic_ids = LoggedTopicIds(store, broker_id, logs)
+        self._stale_epochs = StaleEpochs(store, broker_id, logs)
         self._lost_logs = LostLogs(store, broker_id, logs)
 
     async def run(self) -> None:
@@ -38,6 +41,7 @@ class LogReconciliation:
         topics = await self._topic_ids.restored(await self._store.topic_names())
         for topic in topics:
             self._set_aside_other_topics(topic)
+        await self._stale_epochs.raise_all(topics)
         await self._lost_logs.leave_isrs(topics)
 
     def _set_aside_other_topics(self, topic: TopicAssignment) -> None:
