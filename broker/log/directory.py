@@ -111,6 +111,8 @@ class LogDirectory:
         self.is_new = not noted
         #: The machine was restarted since the directory was last in use: what had not been fsynced may be gone.
         self.lost_page_cache = noted not in (b"", self._boot)
+        #: Logs were here at the start, and not the checkpoints that speak of them: they may come from a backup.
+        self.lacks_checkpoints = False
 
     def unlock(self) -> None:
         if self._lock_fd >= 0:
@@ -177,13 +179,32 @@ class LogDirectory:
         for checkpoint in (self.recovery_points, self.log_start_offsets, self.high_watermarks, self.cleaned_offsets):
             checkpoint.load()
 
+    def look_for_checkpoints(self, *, has_logs: bool) -> None:
+        """Doubt the logs here if a checkpoint that speaks of each of them is missing, and have that outlast a kill.
+
+        It is written at once: a directory has both from its first start on, Kafka's after a minute or a clean stop.
+        Raises OSError.
+        """
+        missing = [checkpoint for checkpoint in (self.recovery_points, self.high_watermarks) if checkpoint.is_missing]
+        self.lacks_checkpoints = has_logs and bool(missing)
+        try:
+            if self.lacks_checkpoints:
+                _log.error("offset checkpoints are missing: logs may have lost their ends", path=str(self.path))
+                self.note_damage()
+            for checkpoint in missing:
+                checkpoint.store(dict)
+        except OSError as error:
+            if not is_full(error):
+                raise
+            _log.warning("missing offset checkpoints not written", path=str(self.path), reason=str(error))
+
     def may_have_lost_tail(self, partition: TopicPartition, log_end_offset: int, stop: LastStop) -> bool:
         """Whether the log of `partition`, found to end at `log_end_offset`, may have ended later before the stop.
 
         What was in the page cache survives the process, not the machine; how much that was nobody knows afterwards. A
         log that is shorter than was noted of it has been damaged, however it was left.
         """
-        if stop.lost_page_cache and not stop.is_clean:
+        if self.lacks_checkpoints or (stop.lost_page_cache and not stop.is_clean):
             return True
         return log_end_offset < max(self.recovery_points.get(partition), self.high_watermarks.get(partition))
 

@@ -104,7 +104,9 @@ class LogManager(FutureLogs):
                 is_clean = left_clean[directory] = directory.take_clean_marker()
                 directory.purge_leftovers()
                 directory.load_checkpoints()
-                found += [_Found(directory, partition, is_clean) for partition in directory.partitions()]
+                partitions = directory.partitions()
+                directory.look_for_checkpoints(has_logs=bool(partitions))
+                found += [_Found(directory, partition, is_clean) for partition in partitions]
         found = self._without_surplus(found)
         for loaded, (directory, partition, is_clean) in enumerate(found, start=1):
             if directory.offline_reason is None:

@@ -23,14 +23,17 @@ class OffsetCheckpoint:
         self._path = path
         self._lock = Lock()
         self._offsets: dict[TopicPartition, int] = {}
+        #: There is no file, or none that can be read.
+        self.is_missing = True
 
     def load(self) -> None:
         """Read the file; one that is malformed counts as missing, which is safe and slower. Raises OSError."""
         try:
             self._offsets = read_offset_checkpoint(self._path)
+            self.is_missing = not self._path.exists()
         except StartupError as error:
             _log.error("checkpoint ignored", path=str(self._path), reason=str(error))
-            self._offsets = {}
+            self._offsets, self.is_missing = {}, True
 
     def get(self, partition: TopicPartition) -> int:
         """0 if it has no offset."""
@@ -64,6 +67,6 @@ class OffsetCheckpoint:
 
     def _write(self, offsets: dict[TopicPartition, int]) -> None:
         """For who holds the lock: what is in the file cannot change between the comparison and the write."""
-        if offsets != self._offsets or not self._path.exists():
+        if offsets != self._offsets or self.is_missing or not self._path.exists():
             write_offset_checkpoint(self._path, offsets)
-            self._offsets = offsets
+            self._offsets, self.is_missing = offsets, False

@@ -10,6 +10,7 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log import damaged_parts, files
+from broker.log.checkpoints import RECOVERY_POINT_CHECKPOINT, write_offset_checkpoint
 from broker.log.config import LogConfig
 from broker.log.last_stop import NOT_RECOVERED, LastStop
 from broker.log.manager import LogManager, NewLog
@@ -48,8 +49,8 @@ def damaged(start, tmp_path, batch_of) -> Path:
         while len(log.segments) < 3:
             log.append(batch_of(b"." * 300), 0)
     manager.shutdown()
-    for name in (".kafka_cleanshutdown", "recovery-point-offset-checkpoint"):
-        (tmp_path / "data" / name).unlink()
+    (tmp_path / "data" / ".kafka_cleanshutdown").unlink()
+    write_offset_checkpoint(tmp_path / "data" / RECOVERY_POINT_CHECKPOINT, {})
     path = tmp_path / "data" / str(DAMAGED) / f"{0:020d}.log"
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1

@@ -1,5 +1,6 @@
 """Which logs may have lost their end in the stop before this start (trap 11, KIP-966)."""
 
+import errno
 import os
 from pathlib import Path
 from uuid import UUID
@@ -7,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from broker.common.types import TopicPartition
-from broker.log import directory
+from broker.log import directory, offset_checkpoint
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 
@@ -198,3 +199,53 @@ def test_topic_made_anew_is_beyond_doubt(manager, start, boot):
     again.delete(WRITTEN)
     again.get_or_create(WRITTEN, UUID(int=2))
     assert again.has_whole(WRITTEN, UUID(int=2))
+
+
+@pytest.mark.parametrize("damage", [None, b"", b"0\n5\n"], ids=["missing", "empty", "cut off"])
+@pytest.mark.parametrize("name", ["recovery-point-offset-checkpoint", "replication-offset-checkpoint"])
+@pytest.mark.parametrize("is_clean", [True, False])
+def test_logs_of_which_nothing_is_noted_are_in_doubt_however_they_were_left(manager, start, name, damage, is_clean):
+    """They may come from a backup, without the files that would have told that they went on."""
+    path = manager.get(WRITTEN).directory.parent
+    manager.shutdown() if is_clean else kill(manager)
+    (path / name).unlink() if damage is None else (path / name).write_bytes(damage)
+    again = start()
+    expected = {each for each in (WRITTEN, FLUSHED, EMPTY) if again.get(each).directory.parent == path}
+    assert doubtful(again) == expected
+    kill(again)
+    again = start()
+    assert doubtful(again) == expected, "until it has been dealt with"
+    again.note_machine_start()
+    kill(again)
+    assert doubtful(start()) == set()
+
+
+def test_a_directory_killed_right_after_its_first_start_has_its_notes(start, tmp_path):
+    manager = start()
+    manager.get_or_create(WRITTEN, TOPIC)
+    manager.note_machine_start()
+    kill(manager)
+    again = start()
+    assert doubtful(again) == {FLUSHED, EMPTY}, "those were never made"
+    assert not again.may_lack_records
+
+
+def test_a_full_disk_lets_a_broker_start_that_cannot_note_what_is_missing(manager, start, monkeypatch):
+    for each in manager._directories:
+        (each.path / "recovery-point-offset-checkpoint").unlink()
+    kill(manager)
+    with monkeypatch.context() as full:
+        full.setattr(offset_checkpoint, "write_offset_checkpoint", _refuse)
+        full.setattr(directory.LogDirectory, "note_damage", _refuse)
+        again = start()
+    assert doubtful(again) == {WRITTEN, FLUSHED, EMPTY}
+    assert not again.offline_directories
+
+
+def test_a_first_start_on_a_full_disk_goes_on_without_notes(start, monkeypatch):
+    monkeypatch.setattr(offset_checkpoint, "write_offset_checkpoint", _refuse)
+    assert not start().offline_directories
+
+
+def _refuse(*_arguments) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
