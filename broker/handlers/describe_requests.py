@@ -8,6 +8,7 @@ from broker.protocol.messages.describe_requests import (
     DescribeRequestsBudget,
     DescribeRequestsDenials,
     DescribeRequestsError,
+    DescribeRequestsOwner,
     DescribeRequestsQuotaUse,
     DescribeRequestsRequest,
     DescribeRequestsResponse,
@@ -65,15 +66,17 @@ def _use(use: Use) -> DescribeRequestsQuotaUse:
 def _budget(name: str, budget: SharedBudget, now_ms: int) -> DescribeRequestsBudget:
     last_at_ms = budget.refused_at_ms
     owner, held_by_client = budget.largest() or (UNATTRIBUTED, 0)
+    largest = DescribeRequestsOwner(principal=owner.principal, host=owner.host, held=held_by_client)
     return DescribeRequestsBudget(
         name=name,
         size=budget.size,
         held=budget.held,
         refused=budget.refused,
         refused_ms_ago=-1 if last_at_ms is None else max(now_ms - last_at_ms, 0),
-        principal=owner.principal,
-        host=owner.host,
-        held_by_client=held_by_client,
+        owners=[largest] if held_by_client else [],
+        principal=largest.principal,
+        host=largest.host,
+        held_by_client=largest.held,
     )
 
 
@@ -97,4 +100,4 @@ def _may_describe(rights: Rights) -> bool:
     return rights.may(Operation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
-HANDLER = for_members(ApiKey.DESCRIBE_REQUESTS, 0, 4, handle_describe_requests, others_may=_may_describe)
+HANDLER = for_members(ApiKey.DESCRIBE_REQUESTS, 0, 5, handle_describe_requests, others_may=_may_describe)

@@ -7,7 +7,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message, Struct, array, float64, int8, int16, int32, int64, string, wire
 
 
-class DescribeRequestsRequest(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 4), flexible_from=0):
+class DescribeRequestsRequest(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 5), flexible_from=0):
     """Each broker answers for itself."""
 
 
@@ -58,6 +58,15 @@ class DescribeRequestsDenials(Struct):
     last_resource_name: str = wire(string)
 
 
+class DescribeRequestsOwner(Struct):
+    """A client that takes from a bound that all clients share, by principal and address."""
+
+    principal: str = wire(string)
+    host: str = wire(string)  #: its address after a slash, or the IPv6 network that is counted as one
+    held: int = wire(int64)
+    refused: int = wire(int64)  #: no longer counted by client: 0
+
+
 class DescribeRequestsBudget(Struct):
     """A bound of this broker that all clients share, what is held of it, and the client that holds the most."""
 
@@ -66,12 +75,15 @@ class DescribeRequestsBudget(Struct):
     held: int = wire(int64)
     refused: int = wire(int64)
     refused_ms_ago: int = wire(int64)  #: when a client was refused last; -1: never
-    principal: str = wire(string)  #: the client that holds the most; empty: unknown
-    host: str = wire(string)  #: its address after a slash, or the IPv6 network that is counted as one
-    held_by_client: int = wire(int64)  #: 0: no client is known to hold anything
+    #: Empty if no client is known to hold anything; else the one that holds the most comes first.
+    owners: list[DescribeRequestsOwner] = wire(array(DescribeRequestsOwner), until=4, ignorable=True)
+    #: The client that holds the most, as in `owners`; empty: unknown.
+    principal: str = wire(string, since=5, ignorable=True)
+    host: str = wire(string, since=5, ignorable=True)
+    held_by_client: int = wire(int64, since=5, ignorable=True)  #: 0: no client is known to hold anything
 
 
-class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 4), flexible_from=0):
+class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 5), flexible_from=0):
     """One result for each API that has been answered since the broker started."""
 
     throttle_time_ms: int = wire(int32)

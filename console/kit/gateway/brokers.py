@@ -22,6 +22,7 @@ from broker.protocol.messages.describe_log_dirs import (
 from broker.protocol.messages.describe_requests import (
     DescribeRequestsBudget,
     DescribeRequestsError,
+    DescribeRequestsOwner,
     DescribeRequestsQuotaUse,
     DescribeRequestsRequest,
     DescribeRequestsResponse,
@@ -303,8 +304,12 @@ def _not_loaded(answer: DescribeRequestsResponse) -> NotLoaded:
 
 def _budget_use(budget: DescribeRequestsBudget) -> BudgetUse:
     ago = None if budget.refused_ms_ago < 0 else budget.refused_ms_ago
-    host = budget.host.removeprefix("/")
-    return BudgetUse(budget.name, budget.size, budget.held, ago, budget.principal, host, budget.held_by_client)
+    # A broker of before version 5 lists owners.
+    largest = next(iter(budget.owners), None) or DescribeRequestsOwner(
+        principal=budget.principal, host=budget.host, held=budget.held_by_client
+    )
+    host = largest.host.removeprefix("/")
+    return BudgetUse(budget.name, budget.size, budget.held, ago, largest.principal, host, largest.held)
 
 
 def _quota_use(told: DescribeRequestsQuotaUse) -> QuotaUse:

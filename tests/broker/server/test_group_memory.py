@@ -72,13 +72,17 @@ async def test_a_flood_of_commits_leaves_consumers_alone_and_is_told_of(served):
     assert await commits(greedy, f"made-up-{number}", "x" * 4_000) is ErrorCode.POLICY_VIOLATION
     await lives(consumer, "there", there)
     await lives(consumer, "fresh")
-    answer = await member.ask(DescribeRequestsRequest(), 4)
+    answer = await member.ask(DescribeRequestsRequest(), 5)
     (simple,) = (each for each in answer.budgets if each.name == "simple offsets")
     assert (simple.principal, simple.host) == ("User:ANONYMOUS", "/127.0.0.1")
     assert simple.held_by_client == simple.held > 0
     assert (simple.refused, simple.size) == (2, 200_000)
     assert [each.name for each in answer.budgets][-2:] == ["transactional ids", "transaction partitions"]
     assert 0 <= simple.refused_ms_ago < 60_000
+    (earlier,) = (each for each in (await member.ask(DescribeRequestsRequest(), 4)).budgets if each.name == simple.name)
+    (owner,) = earlier.owners
+    assert (owner.principal, owner.host, owner.held) == (simple.principal, simple.host, simple.held)
+    assert (earlier.refused, earlier.principal, simple.owners) == (2, "", []), "version 4 as it was"
     names = [f"made-up-{each}" for each in range(number)]
     deleted = await greedy.ask(DeleteGroupsRequest(groups_names=names), 2)
     assert {each.error_code for each in deleted.results} == {ErrorCode.NONE}
