@@ -10,6 +10,7 @@ import fcntl
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
@@ -29,11 +30,13 @@ from broker.log.checkpoints import (
     read_meta_properties,
     write_meta_properties,
 )
+from broker.log.clean_marker import decode_clean_marker, encode_clean_marker
 from broker.log.compaction.checkpoint import CLEANER_OFFSET_CHECKPOINT
 from broker.log.files import (
     fsync_file,
     is_full,
     is_of_one_path,
+    lacks_room,
     open_directory,
     remove_file_durably,
     remove_tree,
@@ -94,6 +97,8 @@ class LogDirectory:
         self.is_loaded = False
         #: A log that was not recovered lies here and has no note of that: a clean stop would hide it.
         self.must_stay_unclean = False
+        #: How a clean stop left the segments of logs without gaps, see `segments_checksum`.
+        self.left_segments: Mapping[TopicPartition, int] = {}
         self.logs_count = 0
         #: Why nothing in it is served any more; None while all is well.
         self.offline_reason: str | None = None
@@ -163,16 +168,31 @@ class LogDirectory:
 
     def take_clean_marker(self) -> bool:
         """Whether the last stop was clean. The marker is gone afterwards: from now on, only a clean stop makes one."""
-        return remove_file_durably(self.path / CLEAN_SHUTDOWN_FILE)
+        path = self.path / CLEAN_SHUTDOWN_FILE
+        with suppress(FileNotFoundError):
+            self.left_segments = decode_clean_marker(path.read_bytes())
+        return remove_file_durably(path)
 
-    def leave_clean(self, recovery_points: Mapping[TopicPartition, int], starts: Mapping[TopicPartition, int]) -> None:
+    def leave_clean(
+        self,
+        recovery_points: Mapping[TopicPartition, int],
+        starts: Mapping[TopicPartition, int],
+        checksums: Mapping[TopicPartition, int],
+    ) -> None:
         """Say that every log in the directory is flushed and closed. The marker is written last.
 
-        `starts` are of all logs, for the next start to know whether a first segment is missing (`find_lost_start`).
+        `starts` are of all logs, for the next start to know whether a first segment is missing (`find_lost_start`);
+        `checksums` of the segments of logs without gaps.
         """
         self.recovery_points.store(lambda: recovery_points)
         self.log_start_offsets.note(lambda: starts)
-        replace_file(self.path / CLEAN_SHUTDOWN_FILE, b"")
+        marker = self.path / CLEAN_SHUTDOWN_FILE
+        try:
+            replace_file(marker, encode_clean_marker(checksums))
+        except OSError as error:
+            if not lacks_room(error):
+                raise
+            replace_file(marker, b"")
 
     def load_checkpoints(self) -> None:
         """Raises OSError."""

@@ -26,6 +26,7 @@ from broker.common.limits import PREFERRED_LOG_DIRS_MAX
 from broker.common.logs import logger
 from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
+from broker.log.clean_marker import segments_checksum
 from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, MOVED_TO, LogDirectory
 from broker.log.files import fsync_directory, lacks_room, remove_file_durably, remove_tree, replace_file_or_touch
@@ -296,10 +297,13 @@ class FutureLogs(LogRemoval):
         logs = list(logs)
         points = {partition: log.recovery_point for partition, log in logs}
         starts = {partition: max(log.log_start_offset, log.first_base_offset) for partition, log in logs}
+        checksums = {
+            partition: segments_checksum(log.segments) for partition, log in logs if partition not in self._unsound
+        }
         for partition in self._unopened_in(directory):
             points[partition] = directory.recovery_points.get(partition)
         try:
-            directory.leave_clean(points, starts)
+            directory.leave_clean(points, starts, checksums)
         except OSError as error:
             _log.error("log directory not marked clean", path=str(directory.path), reason=str(error))
 

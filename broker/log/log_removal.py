@@ -9,6 +9,7 @@ from uuid import UUID
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
+from broker.log.clean_marker import segments_checksum
 from broker.log.directory import DELETE_SUFFIX, LogDirectory
 from broker.log.files import fsync_file, open_directory, remove_tree
 from broker.log.gaps import Gap, describe_gaps, find_losses, find_lost_start
@@ -34,6 +35,8 @@ class LogRemoval(HostedLogs):
         self._doubtful: set[TopicPartition] = set()
         #: Of those that were here at the start, where segments are missing.
         self._gaps: dict[TopicPartition, tuple[Gap, ...]] = {}
+        #: Logs in which gaps are to be looked for at the next start, too: there are some, or none could be looked for.
+        self._unsound: set[TopicPartition] = set()
         self._set_aside: list[Path] = []
         #: Logs that are closed and to be deleted, and perhaps could not be moved aside yet.
         self._to_delete: set[TopicPartition] = set()
@@ -87,18 +90,25 @@ class LogRemoval(HostedLogs):
                 directory.find_strays()
 
     def _look_for_gaps(self, directory: LogDirectory, partition: TopicPartition, log: Log, *, is_clean: bool) -> None:
-        """A segment that cannot be read is met, and reported, by its readers."""
+        """A segment that cannot be read is met, and reported, by its readers.
+
+        Where a clean stop left the log without gaps and with these segments, only what was before them may be missing.
+        """
         cleaned_offset = directory.cleaned_offsets.get(partition)
         left_at = directory.log_start_offsets.noted(partition) if is_clean else None
+        is_as_left = is_clean and directory.left_segments.get(partition) == segments_checksum(log.segments)
         try:
             gaps = find_lost_start(log.first_base_offset, left_at, cleaned_offset)
-            gaps += find_losses(log.segments, log.log_start_offset, cleaned_offset)
+            if not is_as_left:
+                gaps += find_losses(log.segments, log.log_start_offset, cleaned_offset)
         except OSError as error:
+            self._unsound.add(partition)
             _log.warning("missing offsets of the log not looked for", partition=str(partition), reason=str(error))
             return
         if gaps:
             self._doubtful.add(partition)
             self._gaps[partition] = gaps
+            self._unsound.add(partition)
             _log.error(
                 "offsets are missing before or between segments: files were lost, or removed by hand, or were not on "
                 "disk when the machine stopped",

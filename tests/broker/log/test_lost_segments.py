@@ -1,5 +1,6 @@
 """Offsets that are missing between segments at a start: which are lost, and that nothing is ever cut for them."""
 
+import errno
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +12,7 @@ from structlog.testing import capture_logs
 
 from broker.common.clock import ManualClock
 from broker.common.types import TopicPartition
-from broker.log import directory
+from broker.log import directory, log_removal
 from broker.log.checkpoints import RECOVERY_POINT_CHECKPOINT, read_offset_checkpoint, write_offset_checkpoint
 from broker.log.compaction.checkpoint import CLEANER_OFFSET_CHECKPOINT
 from broker.log.compaction.log_cleaner import LogCleaner
@@ -316,3 +317,58 @@ def test_what_a_leader_lacks_is_no_loss_of_its_followers(logs, tmp_path):
         copy.append_as_follower(memoryview(batches))
     assert len(copy.segments) > 3
     assert find_losses(copy.segments, 0, 0) == ()
+
+
+def test_the_ends_of_segments_are_read_no_more_where_a_clean_stop_left_the_same_files(logs, start, monkeypatch):
+    logs.shutdown()
+    looked = []
+    monkeypatch.setattr(log_removal, "find_losses", lambda *args: looked.append(args) or ())
+    again = start()
+    assert (looked, again.has_whole(T_0, TOPIC)) == ([], True)
+    kill(again)
+    start()
+    assert len(looked) == 1, "after a kill they are"
+
+
+@pytest.mark.parametrize("content", [b"", b'{"version":0,"brokerEpoch":7}', b"segments\nt 0", b"segments\nt 0 x\n"])
+def test_a_marker_that_says_nothing_of_segments_has_their_ends_read(logs, start, content):
+    log = logs.get(T_0)
+    path, before = log.segments[2].files.log, bases(log)
+    logs.shutdown()
+    (log.directory.parent / directory.CLEAN_SHUTDOWN_FILE).write_bytes(content)
+    remove(path)
+    assert start().lost_offsets == {T_0: (Gap(before[2], before[3]),)}
+
+
+def test_a_full_disk_takes_a_marker_without_content(logs, start, monkeypatch):
+    log, replace_file = logs.get(T_0), directory.replace_file
+    path, before = log.segments[2].files.log, bases(log)
+
+    def empty_files_only(target, content):
+        if content:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        replace_file(target, content)
+
+    with monkeypatch.context() as full:
+        full.setattr(directory, "replace_file", empty_files_only)
+        logs.shutdown()
+    assert (log.directory.parent / directory.CLEAN_SHUTDOWN_FILE).read_bytes() == b""
+    remove(path)
+    assert start().lost_offsets == {T_0: (Gap(before[2], before[3]),)}
+
+
+def test_a_gap_outlasts_clean_stops(logs, start):
+    log = logs.get(T_0)
+    path, before = log.segments[2].files.log, bases(log)
+    logs.shutdown()
+    remove(path)
+    start().shutdown()
+    assert start().lost_offsets == {T_0: (Gap(before[2], before[3]),)}
+
+
+def test_a_segment_removed_under_a_running_broker_is_missed_after_its_clean_stop(logs, start):
+    log = logs.get(T_0)
+    before = bases(log)
+    remove(log.segments[2].files.log)
+    logs.shutdown()
+    assert start().lost_offsets == {T_0: (Gap(before[2], before[3]),)}
