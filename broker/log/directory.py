@@ -194,12 +194,13 @@ class LogDirectory:
                 raise
             replace_file(marker, b"")
 
-    def load_checkpoints(self) -> None:
-        """Raises OSError."""
+    def load_checkpoints(self, *, has_logs: bool) -> None:
+        """Read them, and doubt the logs that are here if some are missing. Raises OSError."""
         for checkpoint in (self.recovery_points, self.log_start_offsets, self.high_watermarks, self.cleaned_offsets):
             checkpoint.load()
+        self._look_for_missing_checkpoints(has_logs=has_logs)
 
-    def look_for_checkpoints(self, *, has_logs: bool) -> None:
+    def _look_for_missing_checkpoints(self, *, has_logs: bool) -> None:
         """Doubt the logs here if a checkpoint that speaks of each of them is missing, and have that outlast a kill.
 
         It is written at once: a directory has both from its first start on, Kafka's after a minute or a clean stop.

@@ -103,9 +103,8 @@ class LogManager(FutureLogs):
             with self._failing_to_start(directory):
                 is_clean = left_clean[directory] = directory.take_clean_marker()
                 directory.purge_leftovers()
-                directory.load_checkpoints()
                 partitions = directory.partitions()
-                directory.look_for_checkpoints(has_logs=bool(partitions))
+                directory.load_checkpoints(has_logs=bool(partitions))
                 found += [_Found(directory, partition, is_clean) for partition in partitions]
         found = self._without_surplus(found)
         for loaded, (directory, partition, is_clean) in enumerate(found, start=1):
