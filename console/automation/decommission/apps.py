@@ -1,8 +1,7 @@
-"""The app under the label that its tables and migrations were made with."""
+"""The app."""
 
 from django.apps import AppConfig
 
 
 class DecommissionConfig(AppConfig):
     name = "console.automation.decommission"
-    label = "departures"

@@ -1,8 +1,7 @@
-"""The app under the label of its tables."""
+"""The app."""
 
 from django.apps import AppConfig
 
 
 class StagedMovesConfig(AppConfig):
     name = "console.automation.staged_moves"
-    label = "staged"

@@ -23,9 +23,9 @@ OF_CONSOLE = frozenset({"auth", "contenttypes", "sessions", "access", "audit", "
 OF_CLUSTER = frozenset(
     {
         *("alerts", "brokers", "changes", "charts", "clusters", "completeness", "connectors", "consumers", "contents"),
-        *("credentials", "departures", "drill", "healing", "history", "mirrors", "notes", "past", "placement"),
+        *("credentials", "decommission", "drill", "healing", "history", "mirrors", "notes", "past", "placement"),
         *("plans", "probe", "processes", "protections", "quotas", "retention"),
-        *("rolling", "staged", "streams", "topics", "zookeeper"),
+        *("rolling_restart", "staged_moves", "streams", "topics", "zookeeper"),
     }
 )
 _ALIAS = "cluster-"

@@ -2,16 +2,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("processes", "0001_initial"),
-        ("processes", "0002_one_model"),
-        ("processes", "0003_memory_of_a_family"),
-        ("processes", "0004_no_stored_command"),
-        ("processes", "0005_connect_and_registry"),
-        ("processes", "0006_probe"),
-        ("processes", "0007_more_kinds"),
-    ]
-
     initial = True
 
     dependencies = []

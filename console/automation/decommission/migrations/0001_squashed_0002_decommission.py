@@ -4,8 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("departures", "0001_departures"), ("departures", "0002_decommission")]
-
     initial = True
 
     dependencies = [

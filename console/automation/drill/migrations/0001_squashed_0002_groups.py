@@ -4,8 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("drill", "0001_initial"), ("drill", "0002_groups")]
-
     initial = True
 
     dependencies = [

@@ -4,8 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("rolling", "0001_initial"), ("rolling", "0002_called_off")]
-
     initial = True
 
     dependencies = [
@@ -66,7 +64,9 @@ class Migration(migrations.Migration):
                 (
                     "restart",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="brokers", to="rolling.rollingrestart"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="brokers",
+                        to="rolling_restart.rollingrestart",
                     ),
                 ),
             ],

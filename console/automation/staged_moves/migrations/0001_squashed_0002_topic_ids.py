@@ -4,8 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("staged", "0001_staged_moves"), ("staged", "0002_topic_ids")]
-
     initial = True
 
     dependencies = [

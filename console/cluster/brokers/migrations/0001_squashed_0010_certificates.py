@@ -2,19 +2,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("brokers", "0001_initial"),
-        ("brokers", "0002_replica_health"),
-        ("brokers", "0003_preferred_leaders"),
-        ("brokers", "0004_broker_reports"),
-        ("brokers", "0005_broker_software"),
-        ("brokers", "0006_open_files"),
-        ("brokers", "0007_copying"),
-        ("brokers", "0008_not_loaded"),
-        ("brokers", "0009_left_at"),
-        ("brokers", "0010_certificates"),
-    ]
-
     initial = True
 
     dependencies = []

@@ -2,8 +2,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("contents", "0001_initial"), ("contents", "0002_counted_topic_id")]
-
     initial = True
 
     dependencies = []

@@ -2,8 +2,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("placement", "0001_moves"), ("placement", "0002_one_throttled_move")]
-
     initial = True
 
     dependencies = []

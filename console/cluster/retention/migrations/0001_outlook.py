@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("topics", "0003_list_columns"),
+        ("topics", "0001_squashed_0006_planned_deletions"),
     ]
 
     operations = [

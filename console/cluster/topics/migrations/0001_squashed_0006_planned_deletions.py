@@ -4,15 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("topics", "0001_initial"),
-        ("topics", "0002_replica_health"),
-        ("topics", "0003_list_columns"),
-        ("topics", "0004_read_rate"),
-        ("topics", "0005_adding"),
-        ("topics", "0006_planned_deletions"),
-    ]
-
     initial = True
 
     dependencies = [

@@ -4,8 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("zookeeper", "0001_ensemble_changes"), ("zookeeper", "0002_called_off")]
-
     initial = True
 
     dependencies = [

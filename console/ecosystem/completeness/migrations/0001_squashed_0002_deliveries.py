@@ -3,8 +3,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("completeness", "0001_initial"), ("completeness", "0002_deliveries")]
-
     initial = True
 
     dependencies = []

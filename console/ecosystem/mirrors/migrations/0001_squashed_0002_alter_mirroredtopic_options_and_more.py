@@ -2,8 +2,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("mirrors", "0001_initial"), ("mirrors", "0002_alter_mirroredtopic_options_and_more")]
-
     initial = True
 
     dependencies = []

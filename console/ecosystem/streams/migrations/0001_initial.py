@@ -6,7 +6,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("processes", "0002_one_model"),
+        ("processes", "0001_squashed_0007_more_kinds"),
     ]
 
     operations = [

@@ -16,17 +16,6 @@ def delete_roles(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("access", "0001_initial"),
-        ("access", "0002_roles"),
-        ("access", "0003_rules_and_read_only"),
-        ("access", "0004_readers"),
-        ("access", "0005_identities"),
-        ("access", "0006_api_tokens"),
-        ("access", "0007_roles_in_clusters"),
-        ("access", "0008_tokens_of_clusters"),
-    ]
-
     initial = True
 
     dependencies = [

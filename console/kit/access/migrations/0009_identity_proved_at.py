@@ -11,7 +11,7 @@ def take_last_logins(apps, _schema_editor) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("access", "0008_tokens_of_clusters"),
+        ("access", "0001_squashed_0008_tokens_of_clusters"),
     ]
 
     operations = [

@@ -11,14 +11,6 @@ def begin_the_chain(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("audit", "0001_initial"),
-        ("audit", "0002_chain"),
-        ("audit", "0003_actor_in_the_seal"),
-        ("audit", "0004_identity_in_the_seal"),
-        ("audit", "0005_cluster_in_the_seal"),
-    ]
-
     initial = True
 
     dependencies = [

@@ -4,8 +4,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("changes", "0001_initial"), ("changes", "0002_forget_forms")]
-
     initial = True
 
     dependencies = [

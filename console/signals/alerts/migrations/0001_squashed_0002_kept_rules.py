@@ -2,8 +2,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("alerts", "0001_initial"), ("alerts", "0002_kept_rules")]
-
     initial = True
 
     dependencies = []

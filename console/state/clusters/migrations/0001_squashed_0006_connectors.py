@@ -2,15 +2,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("clusters", "0001_initial"),
-        ("clusters", "0002_groups"),
-        ("clusters", "0003_cluster_samples"),
-        ("clusters", "0004_processes_at_ms"),
-        ("clusters", "0005_quiet_reasons"),
-        ("clusters", "0006_connectors"),
-    ]
-
     initial = True
 
     dependencies = []

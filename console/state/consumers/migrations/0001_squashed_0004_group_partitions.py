@@ -3,13 +3,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [
-        ("consumers", "0001_initial"),
-        ("consumers", "0002_severities"),
-        ("consumers", "0003_arrivals"),
-        ("consumers", "0004_group_partitions"),
-    ]
-
     initial = True
 
     dependencies = []

@@ -2,8 +2,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    replaces = [("history", "0001_initial"), ("history", "0002_unclean_elections")]
-
     initial = True
 
     dependencies = []

@@ -132,13 +132,13 @@ def test_one_for_later_begins_when_its_time_comes(cluster, operator, client_of, 
 def test_the_beat_has_nothing_to_do_until_then(cluster, operator, client_of, settings, tmp_path):
     settings.RUN_DIR = tmp_path
     app.finalize()
-    is_needed = FrugalScheduler.only_if["advance-staged.stagedmove"]
+    is_needed = FrugalScheduler.only_if["advance-staged_moves.stagedmove"]
     stage(client_of(operator), cluster, begins=(timezone.now() + SOON).isoformat())
     assert not is_needed()
     StagedMove.objects.update(begins_at=timezone.now() - timedelta(minutes=1))
     assert is_needed()
     (tmp_path / "locks").mkdir()
-    advance_operations("staged.stagedmove")
+    advance_operations("staged_moves.stagedmove")
     assert under_way(cluster) == [0, 1]
 
 

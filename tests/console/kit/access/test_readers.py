@@ -1,15 +1,9 @@
 """Reading records is a right of its own: who may see a topic sees nothing of what is in it."""
 
-from importlib import import_module
-
 import pytest
-from django.apps import apps
-from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
 from console.kit.access.last_line import LAST_LINE, LAST_LINE_WITH_RECORDS
-from console.kit.access.models import NameRule
-from console.people.users.queries import role_of
 from console.processes.models import ManagedProcess
 from console.processes.presenters import Shown
 from console.state.history.models import Change
@@ -147,25 +141,3 @@ def test_a_viewer_gets_no_tail_and_produces_nothing(viewer, client_of):
     response = client_of(viewer).post("/topics/orders/+produce/", {"value": "x"})
     assert response.status_code == 403
     assert b"inside" not in client_of(viewer).get("/audit/").content
-
-
-def test_who_could_read_before_there_was_the_right_still_can(viewer, operator, outsider, give_rule):
-    give_rule(outsider, "viewer", "topic", "orders*")
-    give_rule(outsider, "viewer", "group", "readers*")
-    give_rule(operator, "nothing", "topic", "x")
-    migration = import_module("console.kit.access.migrations.0004_readers")
-
-    migration.keep_what_people_have(apps, None)
-    people = User.objects.order_by("username")
-    assert {each.username: role_of(each) for each in people} == {
-        "viewer": "reader",
-        "operator": "operator",
-        "outsider": "none",
-    }
-    rules = NameRule.objects.order_by("resource", "level").values_list("resource", "level")
-    assert list(rules) == [("group", "viewer"), ("topic", "nothing"), ("topic", "reader")]
-
-    migration.give_back(apps, None)
-    assert role_of(User.objects.get(username="viewer")) == "viewer"
-    assert not NameRule.objects.filter(level="reader").exists()
-    assert not Group.objects.filter(name="reader").exists()

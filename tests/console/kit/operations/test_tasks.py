@@ -12,8 +12,8 @@ from console.kit.operations.tasks import advance_operations
 from console.shell.launch.beat import FrugalScheduler
 
 LABELS = [
-    *("rolling.rollingrestart", "departures.decommission", "zookeeper.ensemblechange"),
-    *("drill.drill", "staged.stagedmove"),
+    *("rolling_restart.rollingrestart", "decommission.decommission", "zookeeper.ensemblechange"),
+    *("drill.drill", "staged_moves.stagedmove"),
 ]
 
 
@@ -50,15 +50,15 @@ def test_all_open_ones_of_a_kind_take_a_step_the_oldest_first(db, advanced):
     for name, state in (("broker-3", "running"), ("broker-2", "done"), ("broker-1", "paused")):
         Decommission.objects.create(name=name, broker_id=1, state=state)
     RollingRestart.objects.create()
-    assert is_needed("departures.decommission")
-    advance_operations("departures.decommission")
+    assert is_needed("decommission.decommission")
+    advance_operations("decommission.decommission")
     assert advanced == ["broker-3", "broker-1"]
 
 
 def test_while_another_worker_is_at_it_nothing_is_done(db, advanced):
     Decommission.objects.create(name="broker-3", broker_id=3)
-    with exclusive(settings.RUN_DIR / "locks" / "departures.decommission.lock", wait=False):
-        advance_operations("departures.decommission")
+    with exclusive(settings.RUN_DIR / "locks" / "decommission.decommission.lock", wait=False):
+        advance_operations("decommission.decommission")
     assert advanced == []
 
 
@@ -71,6 +71,6 @@ def test_one_that_fails_holds_up_no_other_and_is_tried_again(db, advanced, monke
     monkeypatch.setattr("console.automation.decommission.advance.advance", advance)
     for name in ("broker-3", "broker-1"):
         Decommission.objects.create(name=name, broker_id=1, state="running" if name == "broker-3" else "paused")
-    advance_operations("departures.decommission")
+    advance_operations("decommission.decommission")
     assert advanced == ["broker-1"]
-    assert is_needed("departures.decommission")
+    assert is_needed("decommission.decommission")

@@ -52,7 +52,7 @@ def test_long_changes_are_advanced_only_while_there_is_one(db, scheduler, begun)
     begun.clear()
     Decommission.objects.create(broker_id=3)
     _apply_all(scheduler)
-    assert "advance-departures.decommission" in begun
+    assert "advance-decommission.decommission" in begun
 
 
 def test_what_is_due_is_begun_again_and_again_and_what_was_missed_once(db, begun):

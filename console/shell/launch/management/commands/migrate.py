@@ -8,6 +8,7 @@ from django.db import connection
 from console.kit.common.current_cluster import in_cluster
 from console.kit.common.data_directories import make_data_directories
 from console.kit.common.databases import alias_of, cluster_of, file_of, schema_of
+from console.shell.launch.renamed_labels import rename_labels
 
 
 class Command(migrate.Command):
@@ -25,6 +26,7 @@ class Command(migrate.Command):
         named = options.get("database")
         for alias in [named] if named else settings.DATABASES:
             with in_cluster(cluster_of(alias)):
+                rename_labels(alias)
                 super().execute(*arguments, **options | {"database": alias})
 
 
