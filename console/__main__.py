@@ -3,7 +3,7 @@
 import os
 import sys
 
-from console.kit.gateway.installation import import_failure
+from broker.common.installation import import_failure
 
 #: EX_CONFIG of sysexits.h, as of a broker that cannot start.
 EXIT_STATUS = 78

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import environ
 from django.utils.functional import lazy
 
+from broker.common.installation import CODE_DIR, IS_CHECKOUT, default_data_dir, jobs_dir
 from console.cluster.schemas.configuration import read_registry_address
 from console.ecosystem.connectors.configuration import read_connect
 from console.ecosystem.mirrors.configuration import read_mirror_clusters
@@ -19,7 +20,6 @@ from console.kit.common.databases import alias_of, database_of
 from console.kit.common.given import read_days, read_megabytes, read_port, read_switch
 from console.kit.common.redis_urls import celery_url, default_socket_path
 from console.kit.common.secret_files import load_or_create_secret
-from console.kit.gateway.installation import CODE_DIR, IS_CHECKOUT, default_data_dir, jobs_dir
 from console.people.directory.configuration import read_directory
 from console.people.sso.configuration import read_single_sign_on
 from console.shell.web.proxy import read_networks, read_prefix

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.access.rights import Right
-from console.kit.gateway.stream_jobs import topic_keys
+from console.kit.gateway.processes.stream_jobs import topic_keys
 from console.processes.models import ManagedProcess
 from console.state.consumers.access import partitions_within
 

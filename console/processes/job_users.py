@@ -10,10 +10,10 @@ from pathlib import Path
 
 from django.conf import settings
 
-from console.kit.gateway.acl_views import AclRule
+from broker.audit.increment import AUDIT_TOPIC
+from console.kit.gateway.acls.interface import AclRule
 from console.kit.gateway.connect import client_config_in_use
-from console.kit.gateway.message_audit import AUDIT_TOPIC
-from console.kit.gateway.stream_jobs import SINK_PREFIX, SINK_TOPIC
+from console.kit.gateway.processes.stream_jobs import SINK_PREFIX, SINK_TOPIC
 from console.processes.setup import Setup
 
 SOURCES, STREAMS, REGISTRY, PROBE = "sources", "streams", "registry", "probe"

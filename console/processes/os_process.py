@@ -18,7 +18,7 @@ from typing import Protocol
 
 import psutil
 
-from console.kit.gateway.installation import RUN_TOKEN_VARIABLE, with_code_path
+from broker.common.installation import RUN_TOKEN_VARIABLE, with_code_path
 from console.processes.log_files import bound_log
 
 #: psutil adds the boot time, which the system corrects now and then, to the start tick.

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 
 from console.kit.common.file_lock import exclusive
-from console.kit.gateway.certificates import make_broker_certificate
+from console.kit.gateway.brokers.certificates import make_broker_certificate
 
 #: As whom the console and the stream jobs that persons add log in, and the first person does.
 FIRST_USER = "console"

@@ -15,9 +15,9 @@ from datetime import datetime
 from django.conf import settings
 from django.utils import timezone
 
+from broker.common.installation import module_command
 from console.kit.common.databases import cluster_atomic, on_cluster_commit
 from console.kit.common.file_lock import exclusive
-from console.kit.gateway.installation import module_command
 from console.kit.live import attention
 from console.processes import os_process
 from console.processes.announce import push_process

@@ -2,10 +2,10 @@
 
 import os
 
-from console.kit.gateway.acl_views import AclRule, Denials
-from console.kit.gateway.fake import FakeGateway, wall_ms
-from console.kit.gateway.fake_zookeeper import FakeZooKeeper
-from console.kit.gateway.producer_views import ProducerView, TransactionView
+from console.kit.gateway.acls.interface import AclRule, Denials
+from console.kit.gateway.producers.interface import ProducerView, TransactionView
+from tests.fakes.gateway import FakeGateway, wall_ms
+from tests.fakes.zookeeper import FakeZooKeeper
 
 TOPICS = ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5)
 GROUPS = ("readers", "a.group.with.a.name.that.is.quite.long." * 5)

@@ -31,9 +31,9 @@ from console.kit.common.clock import now_ms
 from console.cluster.contents.batches import told_of
 from console.cluster.contents.counting import Contents
 from console.cluster.contents.store import keep
-from console.kit.gateway.record_views import BatchView, RecordView
+from console.kit.gateway.records.interface import BatchView, RecordView
 from console.ecosystem.completeness.points import TIERS, Point, by_row, pack
-from console.kit.gateway.message_audit import Latency
+from broker.audit.latency import Latency
 from console.kit.tables.models import SavedView
 from django.conf import settings
 from console.cluster.topics.models import PlannedDeletion

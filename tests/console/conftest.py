@@ -15,12 +15,12 @@ from console.ecosystem.connectors import declarations
 from console.ecosystem.connectors.configuration import ConnectSettings
 from console.kit.access import internal_topics
 from console.kit.access.models import NameRule
-from console.kit.gateway.fake import FakeGateway
-from console.kit.gateway.fake_zookeeper import FakeZooKeeper
-from console.kit.gateway.zookeeper import ZooKeeperView
+from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
 from console.kit.live import audience
 from console.shell.collector.collector import Collector
 from tests.console.ecosystem.connectors.lying_server import LyingServer
+from tests.fakes.gateway import FakeGateway
+from tests.fakes.zookeeper import FakeZooKeeper
 
 PASSWORD = "correct-horse-battery"
 # As a worker does first: a test that imports one `schedule` alone would leave beat without those behind it.

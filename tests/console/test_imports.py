@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from console.kit.gateway.installation import CODE_DIR
+from broker.common.installation import CODE_DIR
 
 WORKER = """
 from console.shell.launch.worker import make_worker

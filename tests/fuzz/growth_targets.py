@@ -83,8 +83,8 @@ from console.kit.access.last_line import sentence_within
 from console.kit.access.reach import EVERYTHING
 from console.kit.common.csv_table import csv_chunks
 from console.kit.common.partition_numbers import parse_partitions
-from console.kit.gateway.record_views import RecordView
-from console.kit.gateway.unread import unread_in
+from console.kit.gateway.groups.unread import unread_in
+from console.kit.gateway.records.interface import RecordView
 from console.people.sso.group_rules import RulesError, TooManyRulesError
 from console.people.sso.group_rules import parse_rules as parse_group_rules
 from console.signals.alerts.rules import RulesError as AlertRulesError

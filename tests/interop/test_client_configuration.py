@@ -8,11 +8,11 @@ import pytest
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.retention import PreviewQuestion, preview_retention
 from broker.client.security.file import read_own_security
-from console.kit.gateway.client import ClusterClient
 from console.kit.gateway.cluster import KafkaGateway
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.membership import ConsoleMembership
 from console.kit.gateway.errors import ClientRefusedError
-from console.kit.gateway.membership import ConsoleMembership
-from console.kit.gateway.znodes import KazooGateway
+from console.kit.gateway.zookeeper.znodes import KazooGateway
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.secure_broker import written
 

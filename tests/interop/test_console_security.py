@@ -14,12 +14,12 @@ from broker.client.security.file import read_own_security
 from console.cluster.credentials.models import ScramUser
 from console.cluster.quotas.models import QuotaRow
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.client import ClusterClient
-from console.kit.gateway.client_file import Login, properties_of, security_of
 from console.kit.gateway.cluster import KafkaGateway
-from console.kit.gateway.membership import ConsoleMembership
-from console.kit.gateway.trial import Trial, try_cluster
-from console.kit.gateway.znodes import KazooGateway
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.client_file import Login, properties_of, security_of
+from console.kit.gateway.connection.membership import ConsoleMembership
+from console.kit.gateway.connection.trial import Trial, try_cluster
+from console.kit.gateway.zookeeper.znodes import KazooGateway
 from console.shell.collector.collector import Collector
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.console.confirming import digest_in

@@ -20,7 +20,7 @@ from broker.spark.ledger import Ledger
 from broker.spark.ledger_names import LEDGER_PREFIX
 from broker.spark.record_encoding import Rows
 from broker.spark.task_producer import TaskProducer
-from console.kit.gateway.first_user import NewUser, admit_users
+from console.kit.gateway.credentials.first_user import NewUser, admit_users
 from console.processes.job_users import (
     COUNTS_TOPIC,
     DOCUMENTS_TOPIC,

@@ -9,7 +9,7 @@ from django.test import Client
 
 from console.automation.staged_moves.advance import advance
 from console.automation.staged_moves.models import StagedMove
-from console.kit.gateway.move_views import RATE_KEYS
+from console.kit.gateway.moves.interface import RATE_KEYS
 from console.shell.collector.collector import Collector
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.conformance.gateway.real import kafka_gateway

@@ -13,8 +13,8 @@ from broker.cli import retention_preview
 from broker.common.errors import StartupError
 from broker.zookeeper.acls import SENSITIVE_PATHS, is_sensitive
 from broker.zookeeper.quota import Amount, encode_limits, limits_path, used_path
-from console.kit.gateway.acl_views import AclRule
-from console.kit.gateway.first_user import NewUser, admit_users
+from console.kit.gateway.acls.interface import AclRule
+from console.kit.gateway.credentials.first_user import NewUser, admit_users
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.interop.outsider import all_paths, allowed
 from tests.typed import typed

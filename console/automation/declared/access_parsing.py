@@ -7,8 +7,16 @@ from console.automation.declared.document import Entry, Node, Scalar
 from console.automation.declared.reader import Reader, line_of
 from console.cluster.quotas.queries import NAME_LENGTH_MAX
 from console.cluster.quotas.words import value_of
-from console.kit.gateway.acl_views import ANY_HOST, CLUSTER_NAME, OPERATIONS, AclRule, in_words, java_host, rule_refusal
-from console.kit.gateway.quota_views import (
+from console.kit.gateway.acls.interface import (
+    ANY_HOST,
+    CLUSTER_NAME,
+    OPERATIONS,
+    AclRule,
+    in_words,
+    java_host,
+    rule_refusal,
+)
+from console.kit.gateway.quotas.interface import (
     LABEL_ORDER,
     EntityType,
     entity_of,

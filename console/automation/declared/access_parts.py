@@ -17,7 +17,7 @@ from console.cluster.quotas.queries import stored_uses
 from console.kit.access.rights import NOT_ALL_NAMES, REFUSALS, Right, has_right, sees_all_names
 from console.kit.common.current_cluster import here
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.quota_views import QuotaEntity
+from console.kit.gateway.quotas.interface import QuotaEntity
 
 #: Who does not log in.
 _ANONYMOUS = "ANONYMOUS"

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from console.kit.access.reach import matches
-from console.kit.gateway.acl_views import AclRule
-from console.kit.gateway.quota_views import QuotaEntity
+from console.kit.gateway.acls.interface import AclRule
+from console.kit.gateway.quotas.interface import QuotaEntity
 
 #: Of all files together: a plan of them is made while somebody waits.
 OBJECTS_MAX = 2_000

@@ -16,10 +16,10 @@ from console.ecosystem.connectors.declarations import declared_secrets
 from console.ecosystem.connectors.masking import masked
 from console.kit.access.reach import Resource, matches
 from console.kit.access.rights import NOT_ALL_NAMES, Right, has_right, reach_of, sees_all_names
-from console.kit.gateway.acl_views import ANY_HOST, AclRule, in_words
+from console.kit.gateway.acls.interface import ANY_HOST, AclRule, in_words
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.move_views import REPLICA_KEYS
-from console.kit.gateway.quota_views import value_text
+from console.kit.gateway.moves.interface import REPLICA_KEYS
+from console.kit.gateway.quotas.interface import value_text
 
 #: With what belongs to no file that is written by hand.
 _HEAD = """\

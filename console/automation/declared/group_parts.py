@@ -12,7 +12,7 @@ from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of
 from console.kit.common.current_cluster import here
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.group_views import Bounds, GroupView, TopicPartition
+from console.kit.gateway.groups.interface import Bounds, GroupView, TopicPartition
 from console.state.consumers.access import READS_BEYOND
 from console.state.consumers.actions import do_delete_group, do_reset_offsets
 from console.state.consumers.removal import delete_plan, forgotten

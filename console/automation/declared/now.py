@@ -6,12 +6,12 @@ from functools import cached_property
 
 from console.ecosystem.connectors.answers import ConnectorView
 from console.ecosystem.connectors.client import connect_client
-from console.kit.gateway.acl_views import AclView
+from console.kit.gateway.acls.interface import AclView
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.group_views import GroupsView, GroupView, is_ledger
+from console.kit.gateway.groups.interface import GroupsView, GroupView, is_ledger
 from console.kit.gateway.interface import INTERNAL_TOPICS, TopicView
-from console.kit.gateway.quota_views import Quotas
-from console.kit.gateway.retention_views import SettingView
+from console.kit.gateway.quotas.interface import Quotas
+from console.kit.gateway.retention.interface import SettingView
 
 #: Settings are asked for topic by topic.
 _ASKED_AT_ONCE = 4

@@ -8,9 +8,9 @@ from console.automation.declared.reader import Reader, refused_if
 from console.cluster.topics.names import is_legal
 from console.ecosystem.connectors.answers import KEYS_MAX
 from console.ecosystem.connectors.typed import name_problem
-from console.kit.gateway.group_views import is_ledger
+from console.kit.gateway.groups.interface import is_ledger
 from console.kit.gateway.interface import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
-from console.kit.gateway.setting_rules import topic_value_refusal
+from console.kit.gateway.topics.setting_rules import topic_value_refusal
 from console.kit.plans.setting import DEFAULT, plain_value
 
 REPLICAS_MAX = 100

@@ -28,7 +28,7 @@ from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, has_right, reach_of
 from console.kit.common.current_cluster import here
 from console.kit.gateway.interface import TopicView
-from console.kit.gateway.move_views import REPLICA_KEYS
+from console.kit.gateway.moves.interface import REPLICA_KEYS
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.setting import DEFAULT
 from console.state.clusters.models import Broker, Topic

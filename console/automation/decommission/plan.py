@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from console.cluster.placement.move import MovePlan
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.plans.plan import Line, Plan
 
 if TYPE_CHECKING:

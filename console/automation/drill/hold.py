@@ -12,9 +12,9 @@ from contextlib import suppress
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from broker.common.installation import module_command
 from console.automation.drill.faults import RUNS_MS, Fault
 from console.automation.drill.models import Drill
-from console.kit.gateway.installation import module_command
 from console.processes import os_process
 from console.processes.actions import do_kill, do_start
 from console.processes.models import ManagedProcess

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from console.automation.healing.kinds import Kind, Mode, Rule
 from console.automation.healing.symptoms import Facts
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 
 COOL_DOWN_MS = 30 * 60_000
 AGAIN_MS = 24 * 3_600_000

@@ -17,7 +17,7 @@ from console.cluster.placement.sentences import count_of
 from console.kit.common.current_cluster import here
 from console.kit.common.figures import size
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.plans.apply import Refusals
 from console.kit.plans.plan import Confirmation, Plan
 from console.state.clusters.models import Broker, Partition

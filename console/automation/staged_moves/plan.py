@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from console.cluster.placement.move import MovePlan
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.plans.plan import Line, Plan
 
 #: As long as a plan may wait for its time.

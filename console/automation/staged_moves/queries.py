@@ -8,7 +8,7 @@ from console.cluster.placement.models import OPEN, Reassignment
 from console.cluster.placement.move import flat
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 
 
 def moves_for(person: User) -> list[StagedMove]:

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from console.cluster.acls.effects import Change
 from console.cluster.acls.kept import as_values
 from console.kit.common.clock import now_ms
-from console.kit.gateway.acl_views import AclGateway, AclRule
+from console.kit.gateway.acls.interface import AclGateway, AclRule
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
 from console.kit.live import groups

@@ -25,7 +25,7 @@ from console.cluster.acls.queries import (
 )
 from console.cluster.acls.uses import USES
 from console.kit.access.rights import Right
-from console.kit.gateway.acl_views import AclView
+from console.kit.gateway.acls.interface import AclView
 from console.kit.gateway.errors import GatewayError
 from console.kit.plans.apply import Refusals
 from console.kit.plans.inverse import find_inverse

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from console.kit.gateway.acl_decisions import Decisions, with_changes
-from console.kit.gateway.acl_views import (
+from console.kit.gateway.acls.decisions import Decisions, with_changes
+from console.kit.gateway.acls.interface import (
     ANY_HOST,
     ANYBODY,
     CLUSTER_NAME,

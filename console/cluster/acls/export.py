@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from console.cluster.acls.rows import Choice, Matrix
 from console.cluster.acls.words import told_by
-from console.kit.gateway.acl_views import AclRule, Denials, in_words
+from console.kit.gateway.acls.interface import AclRule, Denials, in_words
 
 MATRIX_TITLES = ("Principal", "Resource", "Name", "Stands for", "Host", "Operation", "Allowed", "Certain", "Decided by")
 RULE_TITLES = ("Resource", "Name", "Pattern", "Principal", "Permission", "Operation", "Host")

@@ -7,7 +7,7 @@ from django import forms
 from console.cluster.acls.queries import ALL_OPERATIONS
 from console.cluster.acls.rule_file import BYTES_MAX, RuleFileError, rules_in
 from console.cluster.acls.uses import Client, Use, names_in
-from console.kit.gateway.acl_views import (
+from console.kit.gateway.acls.interface import (
     ANY_HOST,
     CLUSTER_NAME,
     OPERATIONS,

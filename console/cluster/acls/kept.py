@@ -5,7 +5,7 @@ import json
 from dataclasses import astuple, fields
 
 from console.cluster.acls.effects import Change
-from console.kit.gateway.acl_views import AclRule, binding_of
+from console.kit.gateway.acls.interface import AclRule, binding_of
 
 _FIELDS = len(fields(AclRule))
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator
 from itertools import groupby, islice
 
 from console.cluster.acls.effects import Change, Effect, Effects, effects, who, who_may_alter
-from console.kit.gateway.acl_decisions import with_changes
-from console.kit.gateway.acl_views import ANY_HOST, AclRule, AclView, in_words
+from console.kit.gateway.acls.decisions import with_changes
+from console.kit.gateway.acls.interface import ANY_HOST, AclRule, AclView, in_words
 from console.kit.gateway.commands import shell_command
 from console.kit.plans.plan import Line, Plan
 

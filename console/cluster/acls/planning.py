@@ -7,7 +7,7 @@ from console.cluster.acls.kept import as_text
 from console.cluster.acls.plan import RULES_MAX, change_plan
 from console.cluster.acls.queries import known_names, seen_principals
 from console.kit.common.current_cluster import here
-from console.kit.gateway.acl_views import AclView
+from console.kit.gateway.acls.interface import AclView
 from console.kit.plans.plan import Plan
 
 #: Rules, and effects, shown one by one on a plan.

@@ -7,7 +7,7 @@ from django.http import QueryDict
 
 from console.cluster.acls.kept import rule_id
 from console.cluster.acls.rows import Choice
-from console.kit.gateway.acl_views import ANY_HOST, CLUSTER_NAME, OPERATIONS, AclRule, AclView, java_host
+from console.kit.gateway.acls.interface import ANY_HOST, CLUSTER_NAME, OPERATIONS, AclRule, AclView, java_host
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
 from console.state.clusters.models import Topic

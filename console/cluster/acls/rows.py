@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.cluster.acls.words import told_by
-from console.kit.gateway.acl_decisions import Decision, Decisions
-from console.kit.gateway.acl_views import ANYBODY, OPERATIONS, WILDCARD, AclRule, AclView
+from console.kit.gateway.acls.decisions import Decision, Decisions
+from console.kit.gateway.acls.interface import ANYBODY, OPERATIONS, WILDCARD, AclRule, AclView
 
 #: Every name that begins with p comes before p + this.
 _BEYOND = "\U0010ffff"

@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 
-from console.kit.gateway.acl_views import ANY_HOST, CLUSTER_NAME, OPERATIONS, AclRule, java_host, rule_refusal
+from console.kit.gateway.acls.interface import ANY_HOST, CLUSTER_NAME, OPERATIONS, AclRule, java_host, rule_refusal
 
 BYTES_MAX = 4 * 1024 * 1024
 ROWS_MAX = 20_000

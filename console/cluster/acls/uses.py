@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from console.kit.gateway.acl_views import ANY_HOST, WILDCARD, AclRule
-from console.kit.gateway.stream_jobs import SINK_PREFIX, SINK_TOPIC
+from console.kit.gateway.acls.interface import ANY_HOST, WILDCARD, AclRule
+from console.kit.gateway.processes.stream_jobs import SINK_PREFIX, SINK_TOPIC
 
 _KEPT = ("CREATE", "DESCRIBE_CONFIGS", "READ", "WRITE")
 

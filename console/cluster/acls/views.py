@@ -28,8 +28,8 @@ from console.cluster.acls.rows import Matrix
 from console.cluster.acls.words import sentence
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
-from console.kit.gateway.acl_decisions import Decisions
-from console.kit.gateway.acl_views import (
+from console.kit.gateway.acls.decisions import Decisions
+from console.kit.gateway.acls.interface import (
     ANY_HOST,
     CLUSTER_NAME,
     NO_AUTHORIZER,

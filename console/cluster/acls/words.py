@@ -1,7 +1,7 @@
 """Decisions in sentences. Pure."""
 
-from console.kit.gateway.acl_decisions import Cause, Decision
-from console.kit.gateway.acl_views import in_words
+from console.kit.gateway.acls.decisions import Cause, Decision
+from console.kit.gateway.acls.interface import in_words
 
 _CAUSES = {
     Cause.SUPER_USER: "super user",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from console.kit.gateway.broker_views import BudgetUse
+from console.kit.gateway.brokers.interface import BudgetUse
 
 #: A refusal is told of for so long: a client that goes on is refused again.
 REFUSAL_TOLD_FOR_MS = 600_000

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from django.conf import settings
 
 from console.kit.common.clock import now_ms
-from console.kit.gateway.certificates import ENDS_SOON_MS, certificates_end_in_s
+from console.kit.gateway.brokers.certificates import ENDS_SOON_MS, certificates_end_in_s
 from console.processes.queries import running_brokers
 
 

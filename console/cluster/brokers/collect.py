@@ -9,7 +9,7 @@ from console.cluster.brokers.growth import appended_bytes
 from console.cluster.brokers.latency import LatencyWindow
 from console.cluster.brokers.open_files import open_files_here
 from console.kit.common.databases import cluster_atomic
-from console.kit.gateway.broker_views import BrokerGateway, ReplicaSizes, replica_sizes
+from console.kit.gateway.brokers.interface import BrokerGateway, ReplicaSizes, replica_sizes
 from console.state.clusters.topic_rows import TopicRow
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.kit.common.figures import size
-from console.kit.gateway.broker_views import LogDirView
+from console.kit.gateway.brokers.interface import LogDirView
 from console.kit.gateway.commands import shell_command
 from console.kit.plans.plan import Line, Plan
 

@@ -24,7 +24,7 @@ from console.cluster.brokers.directory_moves import (
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of
 from console.kit.common.current_cluster import here
-from console.kit.gateway.broker_views import LogDirView
+from console.kit.gateway.brokers.interface import LogDirView
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import ClusterUnreachableError
 from console.kit.plans.inverse import find_inverse

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from console.kit.gateway.broker_views import BrokerSetting
+from console.kit.gateway.brokers.interface import BrokerSetting
 
 #: What every broker has of its own: two of them with the same value would be the mistake.
 OF_ONE_BROKER = frozenset(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from django.conf import settings
 
-from console.kit.gateway.server_properties import read_server_properties
+from console.kit.gateway.brokers.server_properties import read_server_properties
 from console.processes.models import ManagedProcess
 
 #: A file of settings is no larger.

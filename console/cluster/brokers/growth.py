@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from console.kit.gateway.broker_views import ReplicaSizes
+from console.kit.gateway.brokers.interface import ReplicaSizes
 
 
 def appended_bytes(

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from console.kit.gateway.broker_views import RequestTimes
+from console.kit.gateway.brokers.interface import RequestTimes
 
 #: Percentiles are of the requests of about this long.
 WINDOW_MS = 60_000

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from console.cluster.brokers.doors import losses_of, parse_protocols
-from console.kit.gateway.broker_views import BrokerSetting
+from console.kit.gateway.brokers.interface import BrokerSetting
 from console.kit.plans.setting import Target
 
 #: What all brokers together are called in the audit, and typed to confirm.

@@ -20,10 +20,10 @@ from console.kit.access.reach import Resource
 from console.kit.access.rights import NOT_ALL_TOPICS, REFUSALS, Right, has_right, reach_of, require_all_topics
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
-from console.kit.gateway.broker_views import BrokerSetting
+from console.kit.gateway.brokers.interface import BrokerSetting
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.setting_rules import broker_value_refusal
+from console.kit.gateway.topics.setting_rules import broker_value_refusal
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.setting import DEFAULT, Change, change_plan, plain_value
 from console.kit.plans.views import refusable

@@ -8,7 +8,7 @@ from console.cluster.brokers.latency import ApiLatency
 from console.cluster.brokers.models import BrokerReport, Directory
 from console.cluster.brokers.open_files import OpenFiles
 from console.kit.common.kept_statements import kept_values, update_row
-from console.kit.gateway.broker_views import BudgetUse, LogDirView, NotLoaded, Software
+from console.kit.gateway.brokers.interface import BudgetUse, LogDirView, NotLoaded, Software
 from console.state.clusters.models import Broker
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from console.cluster.contents.estimates import Sizes
-from console.kit.gateway.record_views import BatchView
+from console.kit.gateway.records.interface import BatchView
 
 
 def told_of(batches: Sequence[BatchView]) -> dict[str, Any]:

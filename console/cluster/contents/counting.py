@@ -11,7 +11,7 @@ from console.cluster.contents.order import Order
 from console.cluster.records.columns import parse_document
 from console.cluster.records.decoders import RecordDecoder
 from console.cluster.records.text import document_text, text_of
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 
 #: Records whose bytes are looked into, spread over what is read, and the time for that: the web process does it.
 DOCUMENTS_MAX = 5_000

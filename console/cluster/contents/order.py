@@ -1,6 +1,6 @@
 """How records follow each other in their partitions: times that go back, silence, offsets without a record. Pure."""
 
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 
 
 class Order:

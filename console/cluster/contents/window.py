@@ -7,7 +7,7 @@ from datetime import datetime
 from django.http import QueryDict
 
 from console.kit.common.clock import moment_of
-from console.kit.gateway.record_views import OffsetSpan
+from console.kit.gateway.records.interface import OffsetSpan
 
 COUNTS = (1_000, 10_000, 100_000)
 

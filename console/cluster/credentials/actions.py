@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from console.cluster.credentials.store import keep_one
 from console.kit.common.clock import now_ms
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.credential_views import Mechanisms
+from console.kit.gateway.credentials.interface import Mechanisms
 from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import carry_out

@@ -2,7 +2,7 @@
 
 from django import forms
 
-from console.kit.gateway.credential_views import (
+from console.kit.gateway.credentials.interface import (
     ITERATIONS_MAX,
     ITERATIONS_MIN,
     MECHANISMS,

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from console.kit.gateway.credential_views import MECHANISMS, USER_LENGTH_MAX
+from console.kit.gateway.credentials.interface import MECHANISMS, USER_LENGTH_MAX
 
 
 class ScramUser(models.Model):

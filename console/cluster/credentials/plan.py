@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.credential_views import Mechanisms
+from console.kit.gateway.credentials.interface import Mechanisms
 from console.kit.plans.plan import Line, Plan
 
 CREATE, CHANGE, DELETE = "create Kafka user", "change password of Kafka user", "delete Kafka user"

@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from console.cluster.credentials.models import CredentialsLook, ScramUser
 from console.cluster.quotas.queries import quota_counts
-from console.kit.gateway.credential_views import MECHANISMS
+from console.kit.gateway.credentials.interface import MECHANISMS
 
 ROWS_PER_PAGE = 50
 TITLES = ("user", *MECHANISMS, "quotas", "rules")

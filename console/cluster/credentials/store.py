@@ -7,7 +7,7 @@ from django.db.models import F
 
 from console.cluster.credentials.models import CredentialsLook, ScramUser
 from console.kit.common.databases import cluster_atomic
-from console.kit.gateway.credential_views import USER_LENGTH_MAX, CredentialsView
+from console.kit.gateway.credentials.interface import USER_LENGTH_MAX, CredentialsView
 
 _ROWS_PER_STATEMENT = 500
 

@@ -24,7 +24,7 @@ from console.kit.access.rights import Right
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.credential_views import MECHANISMS
+from console.kit.gateway.credentials.interface import MECHANISMS
 from console.kit.gateway.errors import RefusedError
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from console.cluster.brokers.latency import percentile_ms
-from console.kit.gateway.own_requests import ALL_APIS, BOUNDS_US, LIBRARY, Figures, Slots
+from console.kit.gateway.connection.own_requests import ALL_APIS, BOUNDS_US, LIBRARY, Figures, Slots
 
 #: A broker that was not told, and one that is none of this cluster's.
 NOT_TOLD, ELSEWHERE = "not told", "elsewhere"

@@ -13,7 +13,7 @@ import redis
 from django.conf import settings
 
 from console.kit.common.clock import now_ms
-from console.kit.gateway.own_requests import PROCESS, own_requests
+from console.kit.gateway.connection.own_requests import PROCESS, own_requests
 from console.kit.live import groups
 from console.kit.live.audience import redis_of_layer
 

@@ -15,9 +15,9 @@ from console.cluster.placement.throttle import as_stored, as_throttles, throttle
 from console.kit.common.databases import cluster_atomic
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.move_views import RATE_KEYS, Throttles
+from console.kit.gateway.moves.interface import RATE_KEYS, Throttles
 from console.kit.plans.apply import OBJECT_NAME_LENGTH_MAX, Refusals, carry_out
 from console.kit.plans.plan import Confirmation, ObstacleError, Plan
 

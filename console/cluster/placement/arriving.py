@@ -13,7 +13,7 @@ from django.utils import timezone
 from console.cluster.placement.models import OPEN, OngoingMove, Reassignment
 from console.cluster.placement.move import flat
 from console.kit.common.kept_statements import kept_rows
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 
 #: A move is seen in the cluster within a look or two; until then what was asked for stands for it, no longer.
 SEEN_WITHIN = timedelta(seconds=15)

@@ -7,8 +7,8 @@ from console.cluster.placement.move import reassignment_json
 from console.cluster.placement.sentences import ids
 from console.kit.common.figures import size
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.group_views import TopicPartition
-from console.kit.gateway.move_views import MoveView
+from console.kit.gateway.groups.interface import TopicPartition
+from console.kit.gateway.moves.interface import MoveView
 from console.kit.plans.plan import Line, Plan
 
 ACTION = "call off move"

@@ -45,8 +45,8 @@ from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.current_cluster import here
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.group_views import TopicPartition
-from console.kit.gateway.move_views import MoveView
+from console.kit.gateway.groups.interface import TopicPartition
+from console.kit.gateway.moves.interface import MoveView
 from console.kit.plans.apply import Refusals
 from console.kit.plans.plan import Confirmation, NotConfirmedError
 from console.kit.plans.views import is_confirmed, refusable

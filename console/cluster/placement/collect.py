@@ -17,9 +17,9 @@ from console.kit.common.clock import now_ms
 from console.kit.common.databases import cluster_atomic
 from console.kit.common.kept_statements import kept_rows
 from console.kit.common.rates import RateWindow
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.move_views import MoveView
+from console.kit.gateway.moves.interface import MoveView
 
 State = Reassignment.State
 #: A move whose beginning nobody has confirmed by then is looked at like any other.

@@ -9,8 +9,8 @@ from console.cluster.placement.election import Load
 from console.cluster.placement.sentences import count_of, ids
 from console.kit.common.figures import size
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.group_views import TopicPartition
-from console.kit.gateway.move_views import MoveView
+from console.kit.gateway.groups.interface import TopicPartition
+from console.kit.gateway.moves.interface import MoveView
 from console.kit.plans.plan import Line, Plan
 
 #: Where each partition shall live, preferred leader first.

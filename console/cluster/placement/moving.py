@@ -18,7 +18,7 @@ from console.cluster.placement.propose import (
 )
 from console.cluster.placement.what_if import Seen
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 from console.state.clusters.models import Broker, Partition
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from console.cluster.placement.propose import Proposal
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 
 
 class Goal(StrEnum):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 
 #: A proposal changes no more partitions than one plan holds; what is left is proposed the next time.
 CHANGES_MAX = 2_000

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias, TypeVar
 
 from console.cluster.placement.move import PartitionMove
-from console.kit.gateway.move_views import RATE_KEYS, REPLICA_KEYS, Throttles
+from console.kit.gateway.moves.interface import RATE_KEYS, REPLICA_KEYS, Throttles
 
 _LEADER_REPLICAS, _FOLLOWER_REPLICAS = REPLICA_KEYS
 _ALL = "*"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from console.cluster.placement.optimise import GOALS, Weighed, loads_of, propose_balance
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.groups.interface import TopicPartition
 
 #: Partitions that are named one by one.
 NAMED_MAX = 50

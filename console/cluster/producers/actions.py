@@ -3,7 +3,7 @@
 from django.contrib.auth.models import User
 
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.producer_views import ProducerView
+from console.kit.gateway.producers.interface import ProducerView
 from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, Plan
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from console.cluster.producers.standing import OpenTransaction, open_transactions
 from console.kit.common.clock import now_ms, utc
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.producer_views import ProducerView
+from console.kit.gateway.producers.interface import ProducerView
 from console.state.clusters.models import Partition, Topic
 
 #: Partitions that are asked about for one page.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from console.kit.common.figures import duration, grouped, utc_time
-from console.kit.gateway.producer_views import ProducerView, TransactionsView, TransactionView
+from console.kit.gateway.producers.interface import ProducerView, TransactionsView, TransactionView
 
 #: As long as Kafka lets a transaction take (transaction.max.timeout.ms): whoever wrote since then may be about to end
 #: it, and what two brokers said one after the other may not fit together. Kafka's own command waits as long.

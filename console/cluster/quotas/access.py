@@ -4,7 +4,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
 from console.kit.access.rights import NOT_ALL_NAMES, REFUSALS, Right, has_right, require, sees_all_names
-from console.kit.gateway.quota_views import QuotaEntity
+from console.kit.gateway.quotas.interface import QuotaEntity
 
 
 def access_quotas(user: User, right: Right) -> None:

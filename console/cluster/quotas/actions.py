@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from console.cluster.quotas.store import keep_one
 from console.kit.common.clock import now_ms
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.quota_views import QuotaEntity, Values
+from console.kit.gateway.quotas.interface import QuotaEntity, Values
 from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import carry_out

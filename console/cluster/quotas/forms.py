@@ -7,7 +7,7 @@ from django import forms
 
 from console.cluster.quotas.queries import NAME_LENGTH_MAX
 from console.cluster.quotas.words import hint, label, value_of
-from console.kit.gateway.quota_views import (
+from console.kit.gateway.quotas.interface import (
     LABEL_ORDER,
     EntityType,
     QuotaEntity,

@@ -6,7 +6,7 @@ from hashlib import sha256
 from django.db import models
 
 from console.cluster.quotas.words import amount, label
-from console.kit.gateway.quota_views import LABEL_ORDER, QuotaEntity, entity_at
+from console.kit.gateway.quotas.interface import LABEL_ORDER, QuotaEntity, entity_at
 
 
 @dataclass(frozen=True, slots=True)

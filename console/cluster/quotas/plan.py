@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from console.cluster.quotas.models import SeenUse
 from console.cluster.quotas.words import amount, exact, label
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.quota_views import (
+from console.kit.gateway.quotas.interface import (
     DEFAULT,
     LABEL_ORDER,
     QuotaEntity,

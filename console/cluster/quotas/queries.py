@@ -12,7 +12,7 @@ from django.http import QueryDict
 
 from console.cluster.quotas.models import QuotaLook, QuotaRow, SeenUse
 from console.cluster.quotas.words import amount, label
-from console.kit.gateway.quota_views import (
+from console.kit.gateway.quotas.interface import (
     LABEL_ORDER,
     EntityType,
     QuotaEntity,

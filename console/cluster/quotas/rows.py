@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from console.cluster.quotas.models import SeenUse
-from console.kit.gateway.quota_views import QuotaEntity, Quotas, QuotaUse, Values, rank_of, source_of
+from console.kit.gateway.quotas.interface import QuotaEntity, Quotas, QuotaUse, Values, rank_of, source_of
 
 #: Uses kept of one entity: a default stands for many users.
 USES_KEPT = 10

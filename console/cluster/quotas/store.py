@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from console.cluster.quotas.models import QuotaLook, QuotaRow, digest_of_path
 from console.cluster.quotas.rows import Row
 from console.kit.common.databases import cluster_atomic
-from console.kit.gateway.quota_views import QuotaEntity, in_words, rank_of
+from console.kit.gateway.quotas.interface import QuotaEntity, in_words, rank_of
 
 _FIELDS = ["path", "words", "rank", "values", "uses", "use_counts"]
 

@@ -32,7 +32,7 @@ from console.kit.access.rights import Right
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.quota_views import LABEL_ORDER, QuotaEntity, Values, entity_at, value_text
+from console.kit.gateway.quotas.interface import LABEL_ORDER, QuotaEntity, Values, entity_at, value_text
 from console.kit.plans.inverse import removed
 from console.kit.plans.models import KeptInverse
 from console.kit.plans.plan import Confirmation, Plan

@@ -2,7 +2,7 @@
 
 from console.kit.common.amounts import SIZES, whole_number
 from console.kit.common.figures import grouped, size
-from console.kit.gateway.quota_views import QuotaKey
+from console.kit.gateway.quotas.interface import QuotaKey
 
 _LABELS = {
     QuotaKey.PRODUCER_BYTE_RATE: "Producing",

@@ -10,7 +10,7 @@ from console.kit.audit.record import record_event
 from console.kit.audit.tally import count_event
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError, RefusedError
-from console.kit.gateway.record_views import Headers
+from console.kit.gateway.records.interface import Headers
 from console.kit.plans.apply import ask_rules, carry_out
 from console.kit.plans.plan import Confirmation, Line, Plan
 from console.state.clusters.access import refusal_to_write

@@ -13,7 +13,7 @@ from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import read_page
 from console.kit.access.rights import Right, reach_of
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
 from console.state.clusters.access import access_records, access_topic, access_writing, writable_topics

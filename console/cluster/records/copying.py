@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from hashlib import sha256
 
-from console.kit.gateway.record_views import Headers, RecordView
+from console.kit.gateway.records.interface import Headers, RecordView
 from console.kit.plans.plan import Line, Plan
 
 COPY, TOMBSTONE = "copy record", "produce tombstone"

@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
+from broker.common.readable import readable
 from console.cluster.records.expression_child import FAILED, YES
-from console.kit.gateway.readable import readable
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 
 _CHILD = Path(__file__).with_name("expression_child.py")
 _START_S = 10.0

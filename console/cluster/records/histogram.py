@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from console.kit.common.clock import LAST_MS
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.record_views import OffsetSpan
+from console.kit.gateway.records.interface import OffsetSpan
 
 BARS_MAX = 60
 #: Each bar asks every partition once.

@@ -12,7 +12,7 @@ from django.http import HttpResponse
 
 from console.cluster.records.decoders import RecordDecoder
 from console.cluster.records.json_layout import is_document, layout
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 
 
 def json_lines_response(name: str, topic: str, records: Iterable[RecordView]) -> HttpResponse:

@@ -15,7 +15,7 @@ from console.kit.access.rights import Right, reach_of
 from console.kit.common.owned_files import FileError, read_private_text
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.record_views import BatchView, OffsetSpan, RecordStream, RecordView
+from console.kit.gateway.records.interface import BatchView, OffsetSpan, RecordStream, RecordView
 from console.state.clusters.models import Topic
 
 

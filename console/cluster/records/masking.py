@@ -15,7 +15,7 @@ from console.cluster.records.columns import parse_document, parse_path, written
 from console.cluster.records.decoders import RecordDecoder
 from console.cluster.records.text import document_text
 from console.kit.access.roles import Right
-from console.kit.gateway.record_views import Headers, RecordView
+from console.kit.gateway.records.interface import Headers, RecordView
 
 RULES_MAX, PATHS_MAX = 200, 50
 #: Stands for any topic there may be, as an origin of records whose origins are not all known. No topic is called so.

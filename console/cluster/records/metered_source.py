@@ -11,7 +11,7 @@ from console.cluster.records.read_ledger import LEDGER, ReadLedger, limits_now
 from console.cluster.records.reading import RecordSource
 from console.cluster.records.scan import note_of
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.record_views import BatchView, OffsetSpan, RecordStream, RecordView
+from console.kit.gateway.records.interface import BatchView, OffsetSpan, RecordStream, RecordView
 
 #: What a broker reads at most to find the offset of a time: as much as lies between two entries of its index.
 LOOKUP_BYTES = 4_096

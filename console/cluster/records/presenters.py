@@ -12,7 +12,7 @@ from console.cluster.records.histogram import Bar, Histogram
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.text import Text, document_text, text_of
 from console.kit.common.clock import utc
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 
 #: Of a key or value opened in a row; the record's own page shows more.
 ROW_TEXT_LENGTH_MAX = 8 * 1024

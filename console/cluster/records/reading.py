@@ -10,7 +10,7 @@ from console.cluster.records.query import RecordQuery, write_cursor
 from console.cluster.records.scan import Budget, Scan, Stop
 from console.kit.common.clock import now_ms
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.record_views import BatchView, OffsetSpan, RecordStream, RecordView
+from console.kit.gateway.records.interface import BatchView, OffsetSpan, RecordStream, RecordView
 
 #: A page is drawn while somebody waits for it.
 PAGE_MILLISECONDS = 4_000

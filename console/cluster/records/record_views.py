@@ -15,7 +15,7 @@ from console.cluster.records.query import SHOWN_AS, RecordQuery
 from console.cluster.records.reading import RecordPage, read_page
 from console.cluster.records.text import TEXT_LENGTH_MAX, WHOLE_LENGTH_MAX
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 from console.state.clusters.access import access_records
 from console.state.clusters.models import Topic
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from console.kit.gateway.record_views import RecordStream, RecordView
+from console.kit.gateway.records.interface import RecordStream, RecordView
 
 READ_TIMEOUT_SECONDS = 0.25
 RECORDS_PER_READ = 1_000

@@ -12,7 +12,7 @@ from console.cluster.records.query import RecordQuery, write_cursor
 from console.cluster.records.reading import OffsetRange, RecordSource, find_range, matcher, open_scan
 from console.cluster.records.scan import Budget, Progress, Stop, note_of, waits_of
 from console.kit.common.clock import now_ms
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 
 #: What one search may read; it ends with the records a page shows.
 SEARCH_BYTES_MAX = 512 * 1024 * 1024

@@ -30,7 +30,7 @@ from console.kit.common.current_cluster import here
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 from console.kit.plans.plan import NotConfirmedError
 from console.state.clusters.access import access_records, access_writing, refusal_to_write
 from console.state.clusters.models import Topic

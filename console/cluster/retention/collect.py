@@ -17,7 +17,7 @@ from console.kit.common.databases import cluster_atomic
 from console.kit.common.kept_statements import kept_rows
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.retention_views import CommittedView, RetentionView
+from console.kit.gateway.retention.interface import CommittedView, RetentionView
 from console.state.clusters.models import Partition, Topic
 from console.state.consumers.models import GroupPartition
 

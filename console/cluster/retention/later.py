@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from console.cluster.retention.plan import Loss, losses_below
-from console.kit.gateway.retention_views import CommittedView, PartitionRetention, RetentionView
+from console.kit.gateway.retention.interface import CommittedView, PartitionRetention, RetentionView
 
 
 class Cause(StrEnum):

@@ -15,7 +15,7 @@ from console.kit.common.clock import now_ms
 from console.kit.common.current_cluster import here
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.retention_views import CommittedView, RetentionView
+from console.kit.gateway.retention.interface import CommittedView, RetentionView
 
 #: What ends an active segment.
 ROLL_KEYS = ("segment.ms", "segment.bytes")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from console.cluster.topics.settings_plan import RETENTION_KEYS
-from console.kit.gateway.retention_views import CommittedView, RetentionView, SettingView
+from console.kit.gateway.retention.interface import CommittedView, RetentionView, SettingView
 from console.kit.plans.plan import Line, Plan
 from console.kit.plans.setting import DEFAULT, configs_command
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from console.cluster.retention.plan import Loss
 from console.kit.common.figures import grouped
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.record_views import OffsetSpan
+from console.kit.gateway.records.interface import OffsetSpan
 from console.kit.plans.plan import Line, Plan
 from console.processes.topic_users import Use, sentences
 

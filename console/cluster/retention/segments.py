@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from console.kit.common.figures import duration, size, utc_minute
-from console.kit.gateway.retention_views import DoomedSegment, PartitionRetention, RetentionView
+from console.kit.gateway.retention.interface import DoomedSegment, PartitionRetention, RetentionView
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from console.kit.gateway.retention_views import DoomedSegment, PartitionRetention, RetentionView
+from console.kit.gateway.retention.interface import DoomedSegment, PartitionRetention, RetentionView
 
 #: Of 1000 units across.
 WIDTH = 1_000

@@ -14,8 +14,8 @@ from console.cluster.schemas.configuration import PREFIX, RegistryAddress
 from console.kit.common.bounded_http import client_options
 from console.kit.common.current_cluster import bound, current_cluster, here
 from console.kit.common.owned_files import FileError
+from console.kit.gateway.connection.identity import refuse_of_other, remembered
 from console.kit.gateway.errors import GatewayError, RefusedError
-from console.kit.gateway.identity import refuse_of_other, remembered
 
 #: The names of 10,000 subjects at their longest are 3 MB.
 ANSWER_BYTES_MAX = 8 * 1024 * 1024

@@ -9,8 +9,8 @@ import subprocess
 import sys
 from typing import Any
 
+from broker.common.installation import module_command, with_code_path
 from console.cluster.schemas.errors import NotEncodedError
-from console.kit.gateway.installation import module_command, with_code_path
 
 _SECONDS_MAX = 5.0
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from console.kit.common.figures import grouped, rate, size
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.record_views import OffsetSpan
+from console.kit.gateway.records.interface import OffsetSpan
 from console.kit.plans.plan import Line, Plan
 from console.processes.topic_users import Use, sentences
 

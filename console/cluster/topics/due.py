@@ -26,7 +26,7 @@ from console.kit.common.current_cluster import here
 from console.kit.common.figures import minute
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError, RefusedError
-from console.kit.gateway.group_views import GroupsView
+from console.kit.gateway.groups.interface import GroupsView
 from console.kit.plans.apply import carry_out
 from console.kit.plans.digest import digest_of
 from console.kit.plans.plan import Confirmation, NotConfirmedError, Plan

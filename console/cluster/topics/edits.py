@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from console.cluster.topics.settings_plan import changeable
-from console.kit.gateway.retention_views import SettingView
-from console.kit.gateway.setting_rules import topic_value_refusal
+from console.kit.gateway.retention.interface import SettingView
+from console.kit.gateway.topics.setting_rules import topic_value_refusal
 from console.kit.plans.setting import DEFAULT, plain_value
 
 VALUE_LENGTH_MAX = 2_000

@@ -16,8 +16,8 @@ from datetime import datetime, timedelta
 from console.cluster.topics.deletion import DoomedTopic, deletion_plan
 from console.cluster.topics.many import counted, deletion_of_many
 from console.kit.common.figures import grouped, minute
-from console.kit.gateway.group_views import GroupsView
-from console.kit.gateway.record_views import OffsetSpan
+from console.kit.gateway.groups.interface import GroupsView
+from console.kit.gateway.records.interface import OffsetSpan
 from console.kit.plans.plan import Line, Plan
 from console.processes.topic_users import Use
 

@@ -14,7 +14,7 @@ from console.kit.access.reach import Reach
 from console.kit.common.current_cluster import here
 from console.kit.common.figures import minute
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.group_views import GroupsView
+from console.kit.gateway.groups.interface import GroupsView
 from console.kit.plans.plan import Plan
 from console.state.clusters.models import Topic
 

@@ -10,7 +10,7 @@ from console.cluster.topics.models import GOING, OPEN, PlannedDeletion
 from console.kit.access.filters import within
 from console.kit.access.reach import Reach, Resource
 from console.kit.gateway.connect import cluster_gateway
-from console.kit.gateway.group_views import GroupsView
+from console.kit.gateway.groups.interface import GroupsView
 from console.state.clusters.models import Broker, Topic
 
 #: A topic's id, and how many partitions it has.

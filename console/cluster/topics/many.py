@@ -7,7 +7,7 @@ from console.cluster.topics.deletion import DoomedTopic, some_groups
 from console.cluster.topics.settings_plan import UNCLEAN, topic_target, with_cautions
 from console.kit.common.figures import grouped, size
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.retention_views import SettingView
+from console.kit.gateway.retention.interface import SettingView
 from console.kit.plans.plan import Line, Plan
 from console.kit.plans.setting import DEFAULT, Change, Target, configs_command
 from console.processes.topic_users import sentences

@@ -22,7 +22,7 @@ from console.kit.common.current_cluster import here
 from console.kit.common.figures import minute
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.setting_rules import topic_value_refusal
+from console.kit.gateway.topics.setting_rules import topic_value_refusal
 from console.kit.plans.inverse import find_inverse
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.setting import DEFAULT, plain_value

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from console.kit.gateway.move_views import REPLICA_KEYS
-from console.kit.gateway.retention_views import SettingView
-from console.kit.gateway.setting_rules import topic_value_refusal
+from console.kit.gateway.moves.interface import REPLICA_KEYS
+from console.kit.gateway.retention.interface import SettingView
+from console.kit.gateway.topics.setting_rules import topic_value_refusal
 from console.kit.plans.setting import plain_value
 
 #: More than a topic's table has.

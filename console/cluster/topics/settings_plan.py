@@ -6,7 +6,7 @@ What decides which records are deleted is changed on the retention tab, where th
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from console.kit.gateway.retention_views import SettingView
+from console.kit.gateway.retention.interface import SettingView
 from console.kit.plans.plan import Plan
 from console.kit.plans.setting import Change, Target, change_plan
 

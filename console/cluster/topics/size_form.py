@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from django import forms
 
-from console.kit.gateway.sizing import Demand, bytes_of_text, milliseconds_of_text
+from broker.cli.topics.sizing import Demand, bytes_of_text, milliseconds_of_text
 
 
 class _Amount(forms.CharField):

@@ -8,12 +8,12 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from broker.cli.topics.sizing import Demand, Place, Size, size, text_of_bytes
 from console.cluster.topics.size_form import SizeForm
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, require_somewhere
 from console.kit.common.current_cluster import here
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.sizing import Demand, Place, Size, size, text_of_bytes
 from console.state.clusters.access import access_topic
 from console.state.clusters.models import Broker, Topic
 

@@ -13,7 +13,7 @@ from console.cluster.zookeeper.servers import leaving_processes, server_processe
 from console.kit.common.databases import cluster_atomic
 from console.kit.gateway.connect import zookeeper_gateway
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.zookeeper_views import EnsembleConfig, NotAllowedError, ReconfigRefusedError
+from console.kit.gateway.zookeeper.interface import EnsembleConfig, NotAllowedError, ReconfigRefusedError
 from console.kit.operations.rows import settle
 from console.processes.actions import do_remove, do_start
 from console.processes.models import ManagedProcess

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
-from console.kit.gateway.zookeeper_views import EnsembleConfig
+from console.kit.gateway.zookeeper.interface import EnsembleConfig
 
 #: What ZooKeeper's users recommend: each more costs every write and adds little.
 MEMBERS_MAX = 7

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from console.cluster.zookeeper.queries import ShownMember
-from console.kit.gateway.zookeeper_views import ChildView
+from console.kit.gateway.zookeeper.interface import ChildView
 
 MEMBER_TITLES = (
     "server",

@@ -13,7 +13,7 @@ from console.cluster.zookeeper.ensemble import (
     size_advice,
     size_after,
 )
-from console.kit.gateway.zookeeper_views import EnsembleConfig
+from console.kit.gateway.zookeeper.interface import EnsembleConfig
 from console.kit.plans.plan import Line, Plan
 
 UNDER_WAY = "Another change of the ensemble is under way."

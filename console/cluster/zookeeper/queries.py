@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from console.cluster.zookeeper.ensemble import size_advice
-from console.kit.gateway.zookeeper import ZooKeeperView
+from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
 from console.state.clusters.models import ClusterState
 from console.state.clusters.queries import cluster_state
 

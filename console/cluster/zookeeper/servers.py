@@ -6,7 +6,7 @@ from pathlib import Path
 from django.conf import settings
 
 from console.cluster.zookeeper.ensemble import Server, next_numbers
-from console.kit.gateway.zookeeper_views import EnsembleConfig
+from console.kit.gateway.zookeeper.interface import EnsembleConfig
 from console.processes.models import ManagedProcess
 from console.processes.readiness import port_answers
 

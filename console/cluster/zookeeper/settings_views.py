@@ -12,7 +12,7 @@ from console.cluster.zookeeper.actions import do_set_zoo_cfg
 from console.cluster.zookeeper.servers import server_processes
 from console.cluster.zookeeper.settings_plan import said_by_all, settings_plan
 from console.kit.access.rights import Right, require
-from console.kit.gateway.zoo_settings import why_wrong, zoo_keys, zoo_settings
+from console.kit.gateway.zookeeper.settings import why_wrong, zoo_keys, zoo_settings
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import refusable
 from console.processes.access import require_operating_all, why_not_all

@@ -21,7 +21,7 @@ from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.gateway.connect import zookeeper_gateway
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.zookeeper_views import CHILDREN_LISTED_MAX, NoSuchZnodeError, ZnodeView
+from console.kit.gateway.zookeeper.interface import CHILDREN_LISTED_MAX, NoSuchZnodeError, ZnodeView
 from console.processes.access import why_not_all
 
 CHILDREN_PER_PAGE = 100

@@ -5,6 +5,9 @@ deliveries is added up, and topics of which something new was said, or whose win
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from broker.audit.increment import AUDIT_TOPIC, Increment, Tier
+from broker.audit.ledger import Ledger
+from broker.audit.verdict import judge
 from console.ecosystem.completeness.contributions import SeriesKey, contribution, series_of
 from console.ecosystem.completeness.delivery_store import Heard, forget, write
 from console.ecosystem.completeness.models import AuditedTopic
@@ -12,7 +15,6 @@ from console.ecosystem.completeness.points import add
 from console.ecosystem.completeness.reader import KEPT_MS, AuditReader, is_further
 from console.ecosystem.completeness.rows import columns
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.message_audit import AUDIT_TOPIC, Increment, Ledger, Tier, judge
 from console.kit.live import groups
 from console.kit.live.push import push_partial
 

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from broker.audit.increment import Increment, Tier
+from broker.audit.tally import Tally
 from console.ecosystem.completeness.points import FINEST, TIERS, Point, Points, add
-from console.kit.gateway.message_audit import Increment, Tally, Tier
 
 #: A record's time may be ahead of ours by so much; further on it is nobody's clock.
 AHEAD_MS = 3_600_000

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Concat
 
+from broker.audit.increment import Tier
+from broker.audit.states import State
 from console.cluster.charts.spans import ChartQuery
 from console.cluster.charts.tiers import Tier as Resolution
 from console.ecosystem.completeness.models import AuditedTopic, DeliveryRow, DeliverySeries
@@ -16,7 +18,6 @@ from console.ecosystem.completeness.summaries import READERS, begins_for, expect
 from console.ecosystem.completeness.summary import Bin, Summary, bins, summary
 from console.kit.access.filters import within
 from console.kit.access.reach import EVERYTHING, Reach, Resource
-from console.kit.gateway.message_audit import State, Tier
 
 #: Readers speak every ten seconds, their sums are written once a minute at the latest.
 SILENT_AFTER_MS = 240_000

@@ -10,8 +10,8 @@ from typing import Any
 
 import orjson
 
+from broker.audit.latency import BUCKET_MAX, Latency
 from console.cluster.charts.tiers import Tier
-from console.kit.gateway.message_audit import BUCKET_MAX, Latency
 
 _HOUR_MS = 3_600_000
 #: As windows are, for what happens now; yesterday beside today; two months.

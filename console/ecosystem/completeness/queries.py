@@ -7,12 +7,15 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.expressions import Combinable
 
+from broker.audit.increment import ASIDES, Tier
+from broker.audit.report import clock
+from broker.audit.states import TROUBLES, State
+from broker.audit.tally import NO_WINDOW
 from console.ecosystem.completeness.models import AuditedTopic
 from console.ecosystem.completeness.rows import MOVES
 from console.kit.access.filters import within
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.access.roles import Right
-from console.kit.gateway.message_audit import ASIDES, NO_WINDOW, TROUBLES, State, Tier, clock
 
 #: Counters speak every ten seconds; who has said nothing for longer counts no more.
 SILENT_AFTER_MS = 180_000

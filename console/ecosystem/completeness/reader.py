@@ -7,10 +7,10 @@ increment replaces.
 
 from collections.abc import Mapping
 
+from broker.audit.increment import AUDIT_TOPIC, BadIncrement, Increment
 from console.ecosystem.completeness.delivery_store import positions
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.message_audit import AUDIT_TOPIC, BadIncrement, Increment
-from console.kit.gateway.record_views import OffsetSpan, RecordStream
+from console.kit.gateway.records.interface import OffsetSpan, RecordStream
 from console.state.clusters.models import Topic
 
 #: What was counted of windows before is forgotten; the audit topic keeps it for a week, `barnabas audit` reads that.

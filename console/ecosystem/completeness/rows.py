@@ -2,7 +2,11 @@
 
 from typing import Any
 
-from console.kit.gateway.message_audit import TROUBLES, Finding, GroupMove, Tier, Verdict, sentence, told_move
+from broker.audit.groups import GroupMove
+from broker.audit.increment import Tier
+from broker.audit.report import sentence, told_move
+from broker.audit.states import TROUBLES
+from broker.audit.verdict import Finding, Verdict
 
 WINDOWS_KEPT, FINDINGS_KEPT, MOVES_KEPT = 180, 50, 20
 #: Said among the findings of groups, and no finding.

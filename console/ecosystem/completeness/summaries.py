@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
+from broker.audit.increment import Tier
 from console.ecosystem.completeness.models import DeliveryRow, DeliverySeries
 from console.ecosystem.completeness.points import FINEST, Points, unpack
 from console.ecosystem.completeness.summary import SETTLED_AFTER_MS, SUMMARY_MS, bins, expected_of, summary
-from console.kit.gateway.message_audit import Tier
 
 #: Tiers that deliver to somebody.
 READERS = (Tier.CONSUMED, Tier.MIRRORED, Tier.SUNK)

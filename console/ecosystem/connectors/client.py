@@ -26,8 +26,8 @@ from console.ecosystem.connectors.asking import Answer, NoAnswerError, NotAskedE
 from console.ecosystem.connectors.configuration import ConnectSettings
 from console.kit.common.current_cluster import bound, current_cluster, here
 from console.kit.common.owned_files import FileError
+from console.kit.gateway.connection.identity import refuse_of_other, remembered
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, OtherClusterError, RefusedError
-from console.kit.gateway.identity import refuse_of_other, remembered
 
 NOT_CONFIGURED = "No worker of Kafka Connect is configured (BARNABAS_CONNECT)."
 UNKNOWN_OUTCOME = "Whether it was done is not known: look again in a moment."

@@ -9,8 +9,8 @@ from console.ecosystem.mirrors.figures import SILENT_AFTER_MS, Partition, partit
 from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.mirror import STATUS_TOPIC, understood
-from console.kit.gateway.record_views import RecordStream
+from console.kit.gateway.processes.mirror import STATUS_TOPIC, understood
+from console.kit.gateway.records.interface import RecordStream
 from console.kit.live import groups
 from console.kit.live.push import push_partial
 

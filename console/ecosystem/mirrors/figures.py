@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from console.kit.gateway.mirror import WHOLE_TOPIC, Status
+from console.kit.gateway.processes.mirror import WHOLE_TOPIC, Status
 
 #: A mirror says all of what it does once a minute; who has said nothing for longer is not at work.
 SILENT_AFTER_MS = 150_000

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.group_views import GroupView, TopicPartition
+from console.kit.gateway.groups.interface import GroupView, TopicPartition
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.mirror import Moved, go_on, places_of, read_book
+from console.kit.gateway.processes.mirror import Moved, go_on, places_of, read_book
 from console.kit.plans.plan import Plan
 from console.state.consumers.reset import FREE_STATES, Move, Reset, reset_plan, reset_to
 

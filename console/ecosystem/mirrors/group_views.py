@@ -16,7 +16,7 @@ from console.ecosystem.mirrors.ends import reachable
 from console.ecosystem.mirrors.group_move import Ends, Look, back, look, move_plan
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_on, require_somewhere
-from console.kit.gateway.group_views import is_ledger
+from console.kit.gateway.groups.interface import is_ledger
 from console.kit.plans.apply import Refusals
 from console.kit.plans.inverse import find_inverse
 from console.kit.plans.models import KeptInverse

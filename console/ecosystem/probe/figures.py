@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from console.kit.gateway.probe import Sketch
+from broker.common.sketch import Sketch
 
 Tally = dict[str, Any]
 COUNTS = (

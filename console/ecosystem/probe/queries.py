@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from broker.probe.tally import MIRROR
 from console.cluster.charts.drawing import DrawnPanel
 from console.cluster.charts.panels import Panel
 from console.cluster.charts.time_chart import Series, time_chart
@@ -13,7 +14,6 @@ from console.ecosystem.probe.rows import PartRow, broker_rows, partition_rows
 from console.ecosystem.probe.store import DAY_MS, state
 from console.kit.common.clock import now_ms
 from console.kit.common.figures import grouped, milliseconds
-from console.kit.gateway.probe import MIRROR
 
 #: Twelve minutes each.
 COLUMNS = 120

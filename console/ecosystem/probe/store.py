@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 
 from django.db.models import QuerySet
 
+from broker.probe.tally import MINUTE_MS, WHOLE
 from console.ecosystem.probe.figures import Figures, Tally, added, silent_brokers
 from console.ecosystem.probe.models import HOUR, MINUTE, ProbeState, ProbeWindow
 from console.ecosystem.probe.status import Status
 from console.kit.common.databases import cluster_atomic
 from console.kit.common.kept_statements import AT_MS, kept_rows, kept_values, update_row
-from console.kit.gateway.probe import MINUTE_MS, WHOLE
 
 HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS

@@ -14,7 +14,7 @@ from console.ecosystem.streams.preconditions import preconditions_of, submission
 from console.ecosystem.streams.queries import access_stream, is_here, log_ends, log_starts, positions_of
 from console.ecosystem.streams.submission import submission_plan
 from console.kit.access.rights import Right, require
-from console.kit.gateway.stream_jobs import JobView, NoSuchJobError, describe, list_jobs
+from console.kit.gateway.processes.stream_jobs import JobView, NoSuchJobError, describe, list_jobs
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.views import Answer, at_once, is_confirmed, refusable
 from console.processes.actions import do_remove_as_planned, do_start_as_asked

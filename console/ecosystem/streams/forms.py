@@ -2,7 +2,7 @@
 
 from django import forms
 
-from console.kit.gateway.stream_jobs import JobView, Parameter, why_wrong
+from console.kit.gateway.processes.stream_jobs import JobView, Parameter, why_wrong
 
 VALUE_LENGTH_MAX = 1_000
 _NAME = r"^[a-z][a-z0-9-]{0,39}$"

@@ -5,7 +5,7 @@ from django.conf import settings
 from console.ecosystem.streams.forms import StreamForm
 from console.ecosystem.streams.submission import Preconditions, Submission
 from console.kit.access.internal_topics import internal_topics
-from console.kit.gateway.stream_jobs import JobView, checkpoint_of
+from console.kit.gateway.processes.stream_jobs import JobView, checkpoint_of
 from console.processes.models import ManagedProcess
 from console.state.clusters.models import Topic
 

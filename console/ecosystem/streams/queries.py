@@ -11,7 +11,7 @@ from console.ecosystem.streams.models import StreamProgress
 from console.ecosystem.streams.presenters import ShownStream
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, require_on
-from console.kit.gateway.stream_jobs import checkpoint_of
+from console.kit.gateway.processes.stream_jobs import checkpoint_of
 from console.processes.access import access_processes
 from console.processes.models import ManagedProcess
 from console.processes.presenters import Shown

@@ -31,29 +31,29 @@ from confluent_kafka.admin import (
     TopicMetadata,
 )
 
-from console.kit.gateway.acls import KafkaAcls
-from console.kit.gateway.at_once import Address
-from console.kit.gateway.batches import ask_batches
-from console.kit.gateway.brokers import KafkaBrokers
-from console.kit.gateway.client import NO_TOPIC, ClusterClient
-from console.kit.gateway.credentials import KafkaCredentials
+from console.kit.gateway.acls.kafka import KafkaAcls
+from console.kit.gateway.brokers.kafka import KafkaBrokers
+from console.kit.gateway.connection.at_once import Address
+from console.kit.gateway.connection.client import NO_TOPIC, ClusterClient
+from console.kit.gateway.connection.membership import ConsoleMembership
+from console.kit.gateway.credentials.kafka import KafkaCredentials
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
-from console.kit.gateway.group_views import TopicPartition as Place
-from console.kit.gateway.groups import KafkaGroups
+from console.kit.gateway.groups.interface import TopicPartition as Place
+from console.kit.gateway.groups.kafka import KafkaGroups
 from console.kit.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
-from console.kit.gateway.log_bounds import BoundsLook, LogBounds
-from console.kit.gateway.membership import ConsoleMembership
-from console.kit.gateway.moves import KafkaMoves
-from console.kit.gateway.producers import KafkaProducers
-from console.kit.gateway.quotas import KafkaQuotas
-from console.kit.gateway.record_deletion import ask_to_delete
-from console.kit.gateway.record_views import BatchView, Headers, OffsetSpan, RecordStream
-from console.kit.gateway.records import KafkaRecordStream, produce
-from console.kit.gateway.retention import ask_outlook, ask_retention, ask_segments
-from console.kit.gateway.retention_views import CommittedView, PartitionRetention, RetentionView, SettingView
-from console.kit.gateway.seen_topics import SeenTopics
-from console.kit.gateway.topic_settings import TopicAdministration, own_settings
-from console.kit.gateway.topic_watch import TopicWatch, WatchedSettings
+from console.kit.gateway.moves.kafka import KafkaMoves
+from console.kit.gateway.producers.kafka import KafkaProducers
+from console.kit.gateway.quotas.kafka import KafkaQuotas
+from console.kit.gateway.records.batches import ask_batches
+from console.kit.gateway.records.deletion import ask_to_delete
+from console.kit.gateway.records.interface import BatchView, Headers, OffsetSpan, RecordStream
+from console.kit.gateway.records.kafka import KafkaRecordStream, produce
+from console.kit.gateway.retention.interface import CommittedView, PartitionRetention, RetentionView, SettingView
+from console.kit.gateway.retention.kafka import ask_outlook, ask_retention, ask_segments
+from console.kit.gateway.topics.log_bounds import BoundsLook, LogBounds
+from console.kit.gateway.topics.seen import SeenTopics
+from console.kit.gateway.topics.settings import TopicAdministration, own_settings
+from console.kit.gateway.topics.watch import TopicWatch, WatchedSettings
 
 logger = logging.getLogger(__name__)
 

@@ -7,10 +7,10 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from console.kit.common.current_cluster import bound, current_cluster, here, is_main
+from console.kit.gateway.connection.identity import remembered
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.identity import remembered
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.zookeeper_views import NoSuchZnodeError, ZooKeeperGateway
+from console.kit.gateway.zookeeper.interface import NoSuchZnodeError, ZooKeeperGateway
 
 
 def cluster_gateway() -> ClusterGateway:
@@ -32,9 +32,9 @@ def _made(name: str, _cluster: str):
 
 def kafka_gateway() -> ClusterGateway:
     """To the configured cluster."""
-    from console.kit.gateway.client import ClusterClient
     from console.kit.gateway.cluster import KafkaGateway
-    from console.kit.gateway.membership import ConsoleMembership
+    from console.kit.gateway.connection.client import ClusterClient
+    from console.kit.gateway.connection.membership import ConsoleMembership
 
     client = ClusterClient(
         here.BOOTSTRAP_SERVERS, here.CLIENT_CONFIG, is_required=here.CLIENT_CONFIG_IS_NAMED, meant=bound(remembered)
@@ -57,9 +57,9 @@ def mirror_gateways() -> dict[str, ClusterGateway]:
 
 @cache
 def _mirror_gateway(alias: str, servers: str) -> ClusterGateway:
-    from console.kit.gateway.client import ClusterClient
     from console.kit.gateway.cluster import KafkaGateway
-    from console.kit.gateway.membership import ConsoleMembership
+    from console.kit.gateway.connection.client import ClusterClient
+    from console.kit.gateway.connection.membership import ConsoleMembership
 
     client = ClusterClient(servers, str(settings.SECRETS_DIR / f"mirror-{alias}.properties"), is_required=False)
     return KafkaGateway(client, ConsoleMembership(_zookeeper_of_others))
@@ -81,7 +81,7 @@ def client_config_in_use() -> str:
 
 def kazoo_gateway() -> ZooKeeperGateway:
     """To the configured ensemble."""
-    from console.kit.gateway.znodes import KazooGateway, secret_reader
+    from console.kit.gateway.zookeeper.znodes import KazooGateway, secret_reader
 
     digest = here.ZOOKEEPER_DIGEST_FILE
     return KazooGateway(

@@ -10,15 +10,15 @@ from typing import Protocol
 
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from broker.spark.ledger_names import DECISIONS_TOPIC
-from console.kit.gateway.acl_views import AclGateway
-from console.kit.gateway.broker_views import BrokerGateway
-from console.kit.gateway.credential_views import CredentialGateway
-from console.kit.gateway.group_views import GroupGateway
-from console.kit.gateway.move_views import MoveGateway
-from console.kit.gateway.producer_views import ProducerGateway
-from console.kit.gateway.quota_views import QuotaGateway
-from console.kit.gateway.record_views import BatchView, Headers, OffsetSpan, RecordStream
-from console.kit.gateway.retention_views import CommittedView, PartitionRetention, RetentionView, SettingView
+from console.kit.gateway.acls.interface import AclGateway
+from console.kit.gateway.brokers.interface import BrokerGateway
+from console.kit.gateway.credentials.interface import CredentialGateway
+from console.kit.gateway.groups.interface import GroupGateway
+from console.kit.gateway.moves.interface import MoveGateway
+from console.kit.gateway.producers.interface import ProducerGateway
+from console.kit.gateway.quotas.interface import QuotaGateway
+from console.kit.gateway.records.interface import BatchView, Headers, OffsetSpan, RecordStream
+from console.kit.gateway.retention.interface import CommittedView, PartitionRetention, RetentionView, SettingView
 
 __all__ = [
     "INTERNAL_TOPICS",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from console.kit.common.amounts import units_of, whole_number
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.retention_views import SettingView
+from console.kit.gateway.retention.interface import SettingView
 from console.kit.plans.plan import Line, Plan
 
 ACTION, ACTION_OF_MANY = "change setting", "change settings"

@@ -12,7 +12,7 @@ from pathlib import Path
 from django.conf import settings
 
 from console.kit.common.secret_files import load_or_create_secret
-from console.kit.gateway.server_properties import read_server_properties
+from console.kit.gateway.brokers.server_properties import read_server_properties
 from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import (
     Launch,

@@ -12,7 +12,7 @@ from pathlib import Path
 from django.conf import settings
 
 from console.kit.common.secret_files import load_or_create_secret
-from console.kit.gateway.zoo_settings import why_wrong
+from console.kit.gateway.zookeeper.settings import why_wrong
 from console.processes.kinds.process import StartedProcess
 from console.processes.kinds.spec import (
     Launch,

@@ -17,9 +17,9 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from broker import __version__
 from console.kit.access.models import ApiToken
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.installation import __version__
 from console.shell.api import plans, tables
 from console.shell.api.access import NoToken, admitted
 from console.shell.api.actions import ACTIONS, BadParameter, action_named, texts

@@ -37,11 +37,11 @@ from console.ecosystem.mirrors.collect import MirrorCollector, OtherClusters
 from console.ecosystem.probe.collect import INTERVAL_SECONDS as PROBE_INTERVAL_SECONDS
 from console.ecosystem.probe.collect import ProbeCollector
 from console.kit.common.clock import now_ms
-from console.kit.gateway.broker_views import ReplicaSizes
+from console.kit.gateway.brokers.interface import ReplicaSizes
 from console.kit.gateway.connect import mirror_gateways
-from console.kit.gateway.identity import refuse_other
+from console.kit.gateway.connection.identity import refuse_other
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.gateway.zookeeper import ZooKeeperView
+from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
 from console.kit.live.attention import SLOWER, Attention
 from console.processes.queries import removed_brokers
 from console.shell.collector import announce

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from console.kit.audit.record import record_event
 from console.kit.common.current_cluster import in_cluster
 from console.kit.common.reloading import ask_to_reload
-from console.kit.gateway.trial import Trial
+from console.kit.gateway.connection.trial import Trial
 from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, Plan
 from console.shell.fleet.kept import Kept, remove, write

@@ -8,8 +8,8 @@ from console.cluster.schemas.client import RegistryClient
 from console.cluster.schemas.configuration import RegistryAddress
 from console.ecosystem.connectors.client import ConnectClient
 from console.ecosystem.connectors.configuration import ConnectSettings
+from console.kit.gateway.connection.trial import Step, addresses_of
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.trial import Step, addresses_of
 from console.shell.fleet.kept import Kept
 
 CONNECT, REGISTRY = "Connect", "registry"

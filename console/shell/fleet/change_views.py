@@ -14,7 +14,7 @@ from console.kit.access.rights import Right, require
 from console.kit.common.cluster_urls import address_in
 from console.kit.common.current_cluster import MAIN, all_clusters, in_cluster, is_main
 from console.kit.common.declared_clusters import CLUSTERS_MAX, ClustersError
-from console.kit.gateway.trial import Step, Trial, try_cluster
+from console.kit.gateway.connection.trial import Step, Trial, try_cluster
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
 from console.shell.fleet.actions import do_keep, do_remove, do_start_afresh, note_trial

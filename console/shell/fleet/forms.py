@@ -8,7 +8,7 @@ from django import forms
 from console.cluster.schemas.configuration import read_registry_address
 from console.ecosystem.connectors.configuration import read_connect
 from console.kit.common.declared_clusters import COLOURS, NAME, TITLE_LENGTH_MAX, ClustersError, said_of
-from console.kit.gateway.client_file import MECHANISMS, PROTOCOLS, properties_of, security_of
+from console.kit.gateway.connection.client_file import MECHANISMS, PROTOCOLS, properties_of, security_of
 from console.kit.gateway.errors import ClientRefusedError
 from console.shell.fleet.kept import SECRETS, Kept
 

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from console.kit.common.added_clusters import file_in, names_in, read_file
 from console.kit.common.declared_clusters import Cluster, ClustersError
-from console.kit.gateway.client_file import Login, properties_of
+from console.kit.gateway.connection.client_file import Login, properties_of
 from console.processes.properties_file import write_properties
 
 #: Of a form's fields those that no page shows.

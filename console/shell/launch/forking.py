@@ -16,7 +16,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
-from console.kit.gateway.installation import RUN_TOKEN_VARIABLE
+from broker.common.installation import RUN_TOKEN_VARIABLE
 from console.shell.launch.forked import Wanted
 
 #: With all that they import.

@@ -8,7 +8,7 @@ import signal
 import time
 from contextlib import suppress
 
-from console.kit.gateway.readable import readable
+from broker.common.readable import readable
 
 WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from broker.common.installation import IS_CHECKOUT
 from console.kit.common.file_lock import exclusive, take
-from console.kit.gateway.installation import IS_CHECKOUT
 from console.processes.setup import SetupError
 
 WAIT_POLL_S = 0.1

@@ -9,7 +9,7 @@ from pathlib import Path
 from django.conf import settings
 
 from console.kit.common.secret_files import load_or_create_secret
-from console.kit.gateway.first_user import NewUser, admit_users
+from console.kit.gateway.credentials.first_user import NewUser, admit_users
 from console.processes.job_users import PROBE, REGISTRY, SOURCES, STREAMS, JobUser, job_client_file, job_users
 from console.processes.properties_file import write_properties
 from console.processes.secured import FIRST_USER, LISTENER, authority_file, make_certificates

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from console.kit.gateway.installation import module_command
+from broker.common.installation import module_command
 from console.processes import os_process
 from console.processes.embedded import BACKUP, CONNECT, REGISTRY, second_servers
 from console.processes.setup import Setup

@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn
 
+from broker.common.installation import module_command, with_code_path
 from console.kit.common.reloading import is_asked_to_reload, take_question
-from console.kit.gateway.installation import module_command, with_code_path
 from console.processes import os_process
 from console.shell.launch.interrupts import WATCHED, Interrupted, Interrupts
 from console.shell.launch.progress import Progress

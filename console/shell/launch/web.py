@@ -7,9 +7,11 @@ command line, lets a protocol do so: half requests would hold their sockets for 
 import resource
 import sys
 
+from broker.common.http_server import RestingServer
+from broker.common.plain_uvicorn import uvicorn
+from broker.common.punctual_http import PunctualProtocol
 from console.cluster.footprint.ticks import EVERY_S, tick_beside
-from console.kit.gateway.http_server import PunctualProtocol, RestingServer, uvicorn
-from console.kit.gateway.own_requests import begin
+from console.kit.gateway.connection.own_requests import begin
 
 #: Pages, sockets and requests at one time; beyond it the answer is 503.
 CONNECTIONS_MAX = 1_000

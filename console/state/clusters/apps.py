@@ -7,7 +7,7 @@ class ClustersConfig(AppConfig):
     name = "console.state.clusters"
 
     def ready(self) -> None:
-        from console.kit.gateway.identity import set_memory
+        from console.kit.gateway.connection.identity import set_memory
         from console.state.clusters.queries import cluster_state
 
         set_memory(lambda: cluster_state().cluster_id)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from console.kit.common.rates import RateWindow
-from console.kit.gateway.broker_views import ReplicaSizes
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.brokers.interface import ReplicaSizes
+from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.interface import TopicView
 from console.state.clusters.topic_rows import TopicRow, rate_key, topic_row
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from console.kit.common.rates import RateWindow
-from console.kit.gateway.broker_views import ReplicaSizes
-from console.kit.gateway.group_views import TopicPartition
+from console.kit.gateway.brokers.interface import ReplicaSizes
+from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.interface import PartitionView, TopicView
 
 

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.group_views import GroupGateway, TopicPartition
+from console.kit.gateway.groups.interface import GroupGateway, TopicPartition
 from console.kit.plans.apply import Refusals, carry_out
 from console.kit.plans.inverse import keep_inverse
 from console.kit.plans.models import KeptInverse

@@ -19,7 +19,7 @@ from console.kit.access.rights import Right, reach_of, require_on, require_somew
 from console.kit.common.current_cluster import here
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.group_views import GroupView, TopicPartition, is_ledger
+from console.kit.gateway.groups.interface import GroupView, TopicPartition, is_ledger
 from console.kit.plans.apply import Refusals
 from console.kit.plans.inverse import find_inverse, inverses_of
 from console.kit.plans.models import KeptInverse

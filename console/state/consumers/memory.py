@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
 
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.group_views import TopicPartition, UnreadView
+from console.kit.gateway.groups.interface import TopicPartition, UnreadView
 from console.kit.gateway.interface import ClusterGateway
 
 logger = logging.getLogger(__name__)

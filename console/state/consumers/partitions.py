@@ -7,7 +7,7 @@ lie beyond the end that is known, which is no error until an end read later than
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 
-from console.kit.gateway.group_views import CommitView, GroupView, TopicPartition, UnreadView
+from console.kit.gateway.groups.interface import CommitView, GroupView, TopicPartition, UnreadView
 from console.kit.gateway.interface import ClusterGateway
 from console.state.clusters.topic_rows import PartitionRow
 from console.state.consumers.commits import CommitRing

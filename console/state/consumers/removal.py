@@ -1,6 +1,6 @@
 """Forgetting what a group has committed: all of it with the group, or that of one topic. Pure."""
 
-from console.kit.gateway.group_views import GroupView
+from console.kit.gateway.groups.interface import GroupView
 from console.kit.plans.plan import Line, Plan
 from console.state.consumers.reset import Move, Reset, groups_command, obstacle_of
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from console.kit.gateway.commands import shell_command
-from console.kit.gateway.group_views import Bounds, GroupView, TopicPartition
+from console.kit.gateway.groups.interface import Bounds, GroupView, TopicPartition
 from console.kit.plans.plan import Line, Plan
 
 ACTION = "reset offsets"

@@ -7,7 +7,7 @@ rows. Its past, of the lag and of the logs' ends, is flat: for how long it has b
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from console.kit.gateway.group_views import GroupView, TopicPartition
+from console.kit.gateway.groups.interface import GroupView, TopicPartition
 from console.state.clusters.topic_rows import PartitionRow, TopicRow
 from console.state.consumers.rows import GroupPartitionRow, GroupRow
 from console.state.consumers.verdict import Verdict

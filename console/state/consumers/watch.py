@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.group_views import GroupView, TopicPartition
+from console.kit.gateway.groups.interface import GroupView, TopicPartition
 from console.kit.gateway.interface import ClusterGateway
 from console.state.clusters.topic_rows import PartitionRow, TopicRow
 from console.state.consumers.partitions import Look, PartitionWatch, partitions_of

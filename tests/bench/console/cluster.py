@@ -3,10 +3,10 @@
 import time
 from dataclasses import replace
 
-from console.kit.gateway.broker_views import ReplicaSizes
-from console.kit.gateway.fake import FakeGateway
+from console.kit.gateway.brokers.interface import ReplicaSizes
 from console.kit.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
 from tests.bench.console.groups import LargeGroups
+from tests.fakes.gateway import FakeGateway
 
 BROKERS = 12
 TOPICS = 10_000

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from console.kit.gateway.group_views import (
+from console.kit.gateway.groups.interface import (
     Bounds,
     CommitView,
     GroupsView,

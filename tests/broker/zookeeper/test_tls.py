@@ -14,8 +14,8 @@ from broker.config.definition import ConfigError
 from broker.config.zookeeper import read_zookeeper_tls
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.tls import tls_settings
-from console.kit.gateway.znodes import KazooGateway
-from console.kit.gateway.zookeeper_views import ZooKeeperUnreachableError
+from console.kit.gateway.zookeeper.interface import ZooKeeperUnreachableError
+from console.kit.gateway.zookeeper.znodes import KazooGateway
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.certificates import Authority, Credential
 from tests.eventually import eventually

@@ -4,8 +4,8 @@ import uuid
 
 import pytest
 
-from console.kit.gateway.fake import FakeGateway
 from tests.conformance.gateway.real import kafka_gateway
+from tests.fakes.gateway import FakeGateway
 
 
 @pytest.fixture(scope="package")

@@ -2,11 +2,11 @@
 
 import contextlib
 
-from console.kit.gateway.client import ClusterClient
 from console.kit.gateway.cluster import KafkaGateway
-from console.kit.gateway.membership import ConsoleMembership
-from console.kit.gateway.znodes import KazooGateway
-from console.kit.gateway.zookeeper_views import ZnodeView
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.membership import ConsoleMembership
+from console.kit.gateway.zookeeper.interface import ZnodeView
+from console.kit.gateway.zookeeper.znodes import KazooGateway
 from tests.barnabas_cluster import Cluster
 
 

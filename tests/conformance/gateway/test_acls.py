@@ -5,13 +5,13 @@ from itertools import product
 
 import pytest
 
-from console.kit.gateway.acl_decisions import Decisions
-from console.kit.gateway.acl_views import NO_AUTHORIZER, OPERATIONS, AclRule, in_words
+from console.kit.gateway.acls.decisions import Decisions
+from console.kit.gateway.acls.interface import NO_AUTHORIZER, OPERATIONS, AclRule, in_words
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.fake import FakeGateway
 from tests.barnabas_cluster import running_cluster
 from tests.conformance.gateway.real import kafka_gateway
 from tests.conformance.gateway.test_gateway import eventually
+from tests.fakes.gateway import FakeGateway
 
 ANONYMOUS = "User:ANONYMOUS"
 

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from console.kit.gateway.broker_views import replica_sizes
+from console.kit.gateway.brokers.interface import replica_sizes
 from console.kit.gateway.errors import GatewayError, RefusedError
 from tests.conformance.gateway.real import kafka_gateway
 from tests.conformance.gateway.test_gateway import eventually

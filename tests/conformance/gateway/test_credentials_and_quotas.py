@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.quota_views import QuotaEntity, entity_of
+from console.kit.gateway.quotas.interface import QuotaEntity, entity_of
 
 
 @pytest.fixture

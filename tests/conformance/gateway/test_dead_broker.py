@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.fake import FakeGateway
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.conformance.gateway.real import kafka_gateway
+from tests.fakes.gateway import FakeGateway
 
 
 @pytest.fixture(params=["fake", "real"])

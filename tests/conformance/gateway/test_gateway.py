@@ -6,7 +6,7 @@ import pytest
 
 from broker.spark.ledger_names import DECISIONS_TOPIC
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.record_views import OffsetSpan
+from console.kit.gateway.records.interface import OffsetSpan
 
 
 def eventually(ask, is_true, deadline_seconds: float = 15):

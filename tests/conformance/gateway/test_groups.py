@@ -8,9 +8,9 @@ from confluent_kafka import Consumer
 from broker.audit.increment import POSITIONS_GROUP
 from broker.spark.ledger_names import LEDGER_PREFIX
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.fake import FakeGateway
-from console.kit.gateway.group_views import Bounds
+from console.kit.gateway.groups.interface import Bounds
 from tests.conformance.gateway.test_gateway import eventually, find_topic
+from tests.fakes.gateway import FakeGateway
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from confluent_kafka import Producer
 
 from console.kit.gateway.cluster import KafkaGateway
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.fake import FakeGateway
-from console.kit.gateway.move_views import RATE_KEYS, REPLICA_KEYS, Throttles
+from console.kit.gateway.moves.interface import RATE_KEYS, REPLICA_KEYS, Throttles
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.conformance.gateway.real import kafka_gateway
+from tests.fakes.gateway import FakeGateway
 
 SLOW = "1000"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from console.kit.gateway import own_requests as counted
-from console.kit.gateway.own_requests import ALL_APIS, LIBRARY, OURS, OwnRequests, Process
+from console.kit.gateway.connection import own_requests as counted
+from console.kit.gateway.connection.own_requests import ALL_APIS, LIBRARY, OURS, OwnRequests, Process
 from tests.barnabas_cluster import await_true
 from tests.conformance.gateway.real import kafka_gateway
 

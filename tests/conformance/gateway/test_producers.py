@@ -11,9 +11,9 @@ from broker.protocol.messages.produce import PartitionProduceData, ProduceReques
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.fake import FakeGateway
-from console.kit.gateway.producer_views import ProducerView, TransactionView
+from console.kit.gateway.producers.interface import ProducerView, TransactionView
 from tests.barnabas_cluster import await_true
+from tests.fakes.gateway import FakeGateway
 
 HOUR_MS = 3_600_000
 VERIFIED = "transaction.partition.verification.enable"

@@ -3,8 +3,8 @@
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from console.kit.gateway.leader_recovery import LeaderRecovery
-from console.kit.gateway.znodes import KazooGateway
+from console.kit.gateway.zookeeper.leader_recovery import LeaderRecovery
+from console.kit.gateway.zookeeper.znodes import KazooGateway
 from console.state.clusters.topic_looks import TopicLooks
 from console.state.clusters.topic_rows import compare
 from console.state.history.unclean import Sign, UncleanWatch

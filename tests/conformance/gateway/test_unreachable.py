@@ -4,12 +4,12 @@ import socket
 
 import pytest
 
-from console.kit.gateway.client import ClusterClient
 from console.kit.gateway.cluster import KafkaGateway
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.membership import ConsoleMembership
 from console.kit.gateway.errors import ClusterUnreachableError
-from console.kit.gateway.fake import FakeGateway
-from console.kit.gateway.fake_zookeeper import FakeZooKeeper
-from console.kit.gateway.membership import ConsoleMembership
+from tests.fakes.gateway import FakeGateway
+from tests.fakes.zookeeper import FakeZooKeeper
 
 
 @pytest.fixture(params=["fake", "real"])

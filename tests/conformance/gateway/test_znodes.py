@@ -5,14 +5,14 @@ from kazoo.client import KazooClient
 from kazoo.security import CREATOR_ALL_ACL
 
 from broker.zookeeper.ensemble import Membership, prepare_server
-from console.kit.gateway.fake_zookeeper import FakeZooKeeper
-from console.kit.gateway.znodes import KazooGateway
-from console.kit.gateway.zookeeper_views import (
+from console.kit.gateway.zookeeper.interface import (
     NoSuchZnodeError,
     NotAllowedError,
     StaleConfigError,
     ZooKeeperUnreachableError,
 )
+from console.kit.gateway.zookeeper.znodes import KazooGateway
+from tests.fakes.zookeeper import FakeZooKeeper
 from tests.zookeeper_server import free_ports, running_zookeeper
 
 PASSWORD = "super of the tests"
@@ -166,7 +166,7 @@ def test_a_chroot_is_the_root_of_what_is_seen(server):
 
 
 def test_nobody_there_is_an_error_within_the_timeout(monkeypatch):
-    monkeypatch.setattr("console.kit.gateway.znodes.TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr("console.kit.gateway.zookeeper.znodes.TIMEOUT_SECONDS", 0.2)
     gateway = KazooGateway(f"127.0.0.1:{free_ports(1)[0]}")
     try:
         with pytest.raises(ZooKeeperUnreachableError, match="does not answer"):

@@ -14,7 +14,7 @@ from broker.connect.mirror_flows import read_flows
 from broker.registry.config import read_config_file
 from broker.spark.config import read_stream_config
 from broker.zookeeper.digest_file import read_digest
-from console.kit.gateway.server_properties import read_server_properties
+from console.kit.gateway.brokers.server_properties import read_server_properties
 from console.processes.kinds import KINDS, START_ORDER
 from console.processes.kinds.spec import SpecError
 from console.processes.secured import FIRST_PROPERTIES

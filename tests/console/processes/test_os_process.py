@@ -11,7 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from console.kit.gateway.installation import __version__, module_command
+from broker import __version__
+from broker.common.installation import module_command
 from console.processes import os_process
 from tests.console.processes.conftest import SLEEPER, STUBBORN
 

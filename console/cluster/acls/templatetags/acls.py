@@ -7,8 +7,8 @@ from django import template
 from console.cluster.acls.effects import Effect
 from console.cluster.acls.rows import Row
 from console.cluster.acls.words import sentence
-from console.kit.gateway.acl_decisions import Cause, Decision
-from console.kit.gateway.acl_views import Denials, in_words
+from console.kit.gateway.acls.decisions import Cause, Decision
+from console.kit.gateway.acls.interface import Denials, in_words
 
 register = template.Library()
 register.filter("words", in_words)

@@ -1,6 +1,6 @@
 """Today's cluster as a file: what it says is what is there, and nothing that may not be seen."""
 
-from console.kit.gateway.quota_views import QuotaEntity
+from console.kit.gateway.quotas.interface import QuotaEntity
 from tests.console.cluster.acls.rules import on_cluster
 from tests.console.ecosystem.connectors.lying_server import connector
 

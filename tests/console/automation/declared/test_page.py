@@ -10,7 +10,7 @@ from console.cluster.topics.due import carry_out_due
 from console.cluster.topics.models import PlannedDeletion
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.quota_views import QuotaEntity
+from console.kit.gateway.quotas.interface import QuotaEntity
 from tests.console.automation.declared.conftest import ADDRESS, actions, topics
 
 SHOP = """\

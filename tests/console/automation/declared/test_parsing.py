@@ -4,8 +4,8 @@ import pytest
 
 from console.automation.declared.declaration import OBJECTS_MAX, DeclarationError
 from console.automation.declared.parsing import FILES_MAX, parse
-from console.kit.gateway.acl_views import AclRule
-from console.kit.gateway.quota_views import QuotaEntity
+from console.kit.gateway.acls.interface import AclRule
+from console.kit.gateway.quotas.interface import QuotaEntity
 
 WHOLE = """\
 scope:

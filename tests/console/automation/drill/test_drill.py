@@ -13,7 +13,7 @@ from console.automation.drill.queries import sample_now
 from console.automation.rolling_restart.models import RollingRestart
 from console.kit.access.models import NameRule, ReadOnlyMode
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.zookeeper import ZooKeeperView
+from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
 from console.processes import os_process
 from console.processes.actions import do_start
 from console.processes.models import ManagedProcess

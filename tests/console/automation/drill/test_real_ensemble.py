@@ -16,7 +16,7 @@ from console.automation.drill.models import Drill
 from console.automation.drill.plan import drill_plan
 from console.automation.drill.queries import find_target, outlook
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.zookeeper import describe_zookeeper
+from console.kit.gateway.zookeeper.four_letter_words import describe_zookeeper
 from console.processes import os_process
 from console.processes.actions import do_start
 from console.processes.models import ManagedProcess

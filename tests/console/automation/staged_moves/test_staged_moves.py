@@ -16,7 +16,7 @@ from console.cluster.placement.models import Reassignment
 from console.kit.access.models import ReadOnlyMode
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.errors import ClusterUnreachableError
-from console.kit.gateway.move_views import RATE_KEYS
+from console.kit.gateway.moves.interface import RATE_KEYS
 from console.kit.operations.tasks import advance_operations
 from console.shell.changes.models import ChangeRule, ProposedChange
 from console.shell.launch.beat import FrugalScheduler

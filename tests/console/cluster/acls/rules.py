@@ -1,6 +1,6 @@
 """Rules in a few words."""
 
-from console.kit.gateway.acl_views import AclRule
+from console.kit.gateway.acls.interface import AclRule
 
 CONSOLE = "User:console"
 

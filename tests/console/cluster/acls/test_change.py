@@ -6,7 +6,7 @@ from django.test import Client
 from console.cluster.acls.kept import rule_id
 from console.cluster.acls.plan import LOCK_OUT, RULES_MAX
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.acl_views import AclRule
+from console.kit.gateway.acls.interface import AclRule
 from console.kit.plans.models import KeptInverse
 from console.state.clusters.models import Topic
 from tests.console.cluster.acls.rules import CONSOLE, allow, deny, on_cluster

@@ -7,8 +7,8 @@ from broker.security.acls.decision import AccessRules
 from broker.security.operations import Operation, ResourceType
 from console.cluster.acls.effects import ANY_OTHER, Change, concerned, effects
 from console.cluster.acls.rows import Choice, Matrix
-from console.kit.gateway.acl_decisions import Decisions, with_changes
-from console.kit.gateway.acl_views import ANYBODY, OPERATIONS, AclRule, AclView, binding_of
+from console.kit.gateway.acls.decisions import Decisions, with_changes
+from console.kit.gateway.acls.interface import ANYBODY, OPERATIONS, AclRule, AclView, binding_of
 
 PRINCIPALS = ["User:*", "User:a", "User:b", "User:root"]
 HOSTS = ["*", "10.0.0.1"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.kit.gateway.acl_views import Denials
+from console.kit.gateway.acls.interface import Denials
 from console.state.clusters.models import Topic
 from tests.console.cluster.acls.rules import allow, deny, on_cluster
 

@@ -13,7 +13,7 @@ from console.cluster.acls.export import RULE_TITLES, rule_rows
 from console.cluster.acls.plan import LOCK_OUT
 from console.cluster.acls.rule_file import ROWS_MAX, RuleFileError, rules_in
 from console.kit.common.csv_table import csv_chunks
-from console.kit.gateway.acl_views import rule_refusal
+from console.kit.gateway.acls.interface import rule_refusal
 from tests.console.cluster.acls.rules import CONSOLE, allow, deny, on_cluster
 from tests.console.cluster.acls.test_change import CHANGE, posted
 

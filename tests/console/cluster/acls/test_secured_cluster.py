@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.kit.gateway.acl_views import AclRule
+from console.kit.gateway.acls.interface import AclRule
 from console.kit.gateway.cluster import KafkaGateway
 from console.kit.gateway.errors import RefusedError
 from tests.barnabas_cluster import running_cluster

@@ -3,7 +3,7 @@
 import pytest
 
 from console.cluster.acls.uses import USES, Client, names_in
-from console.kit.gateway.acl_views import OPERATIONS, rule_refusal
+from console.kit.gateway.acls.interface import OPERATIONS, rule_refusal
 from tests.console.cluster.acls.rules import allow
 from tests.console.cluster.acls.test_change import CHANGE, posted, told
 

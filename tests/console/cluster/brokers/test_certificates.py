@@ -7,7 +7,7 @@ import pytest
 
 from console.cluster.brokers.certificates import ends_soon
 from console.cluster.brokers.models import BrokerReport
-from console.kit.gateway.certificates import certificates_end_in_s
+from console.kit.gateway.brokers.certificates import certificates_end_in_s
 from console.processes.models import ManagedProcess
 from console.signals.overview.health import EndingCertificate, Facts, Level
 from console.signals.overview.reasons import assess

@@ -6,7 +6,7 @@ import pytest
 
 from console.cluster.brokers.directory_moves import directory_plan, held_in, parse_places
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.broker_views import LogDirView
+from console.kit.gateway.brokers.interface import LogDirView
 from tests.console.confirming import digest_in
 
 PAGE = "/brokers/1/directories/"

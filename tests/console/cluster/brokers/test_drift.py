@@ -1,7 +1,7 @@
 """Where a broker's settings are not what one would expect: others', or its file's."""
 
 from console.cluster.brokers.drift import setting_rows
-from console.kit.gateway.broker_views import BrokerSetting
+from console.kit.gateway.brokers.interface import BrokerSetting
 
 
 def setting(name="min.insync.replicas", value="1", source="default", **others) -> BrokerSetting:

@@ -1,7 +1,7 @@
 """Percentiles of the last minute, from what a broker counts since its start."""
 
 from console.cluster.brokers.latency import LatencyWindow, percentile_ms
-from console.kit.gateway.broker_views import ErrorCount, RequestTimes
+from console.kit.gateway.brokers.interface import ErrorCount, RequestTimes
 
 
 def times(*buckets: tuple[int, int], api="Produce", errors=0) -> list[RequestTimes]:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from console.cluster.brokers.models import BrokerReport, Directory
-from console.kit.gateway.broker_views import ErrorCount, RequestTimes
+from console.kit.gateway.brokers.interface import ErrorCount, RequestTimes
 from console.processes.models import ManagedProcess
 from console.state.clusters.models import Broker, Partition, Topic
 

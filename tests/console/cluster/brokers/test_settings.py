@@ -8,7 +8,7 @@ import pytest
 
 from console.kit.access.models import NameRule
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.broker_views import BrokerSetting
+from console.kit.gateway.brokers.interface import BrokerSetting
 from console.processes.embedded import broker_spec
 from console.processes.models import ManagedProcess
 from console.processes.setup import read_setup

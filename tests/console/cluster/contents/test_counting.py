@@ -9,7 +9,7 @@ from console.cluster.contents.counting import Contents
 from console.cluster.contents.export import rows_of
 from console.cluster.contents.order import Order
 from console.cluster.contents.window import newest_starts
-from console.kit.gateway.record_views import BatchView, OffsetSpan, RecordView
+from console.kit.gateway.records.interface import BatchView, OffsetSpan, RecordView
 
 
 def record(offset: int, value: bytes | None = b"v", key: bytes | None = b"k", **more) -> RecordView:

@@ -12,7 +12,7 @@ from console.cluster.contents.counting import Contents
 from console.cluster.contents.models import Counted
 from console.cluster.contents.socket import ContentsConsumer
 from console.cluster.records import reader_slots, socket
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 from console.kit.live.person_socket import CLOSE_FORBIDDEN
 from console.state.clusters.models import Topic
 from tests.console.websocket import Websocket

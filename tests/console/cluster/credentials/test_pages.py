@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from console.cluster.credentials.models import ScramUser
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.quota_views import QuotaEntity, QuotaUse
+from console.kit.gateway.quotas.interface import QuotaEntity, QuotaUse
 from console.kit.live.person_socket import CLOSE_FORBIDDEN
 from tests.console.confirming import digest_in
 from tests.console.live_pages import look, open_page

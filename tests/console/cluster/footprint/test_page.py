@@ -12,8 +12,8 @@ from console.cluster.footprint import store
 from console.cluster.footprint.rows import broker_rows, process_rows
 from console.cluster.footprint.ticks import tick, tick_and_tell
 from console.cluster.records.read_ledger import LEDGER
-from console.kit.gateway import own_requests as counted
-from console.kit.gateway.own_requests import Figures, OwnRequests, Process
+from console.kit.gateway.connection import own_requests as counted
+from console.kit.gateway.connection.own_requests import Figures, OwnRequests, Process
 from console.kit.live import audience
 from console.state.clusters.models import Broker
 from tests.console.kit.live.conftest import layer, redis_url  # noqa: F401

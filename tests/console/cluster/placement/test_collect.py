@@ -3,7 +3,7 @@ import pytest
 from console.cluster.placement.collect import MoveWatch
 from console.cluster.placement.models import KEPT, OngoingMove, Reassignment
 from console.cluster.placement.throttle import as_stored
-from console.kit.gateway.move_views import RATE_KEYS, Throttles
+from console.kit.gateway.moves.interface import RATE_KEYS, Throttles
 from console.kit.live import groups
 
 BOTH = dict.fromkeys(RATE_KEYS, "5000")

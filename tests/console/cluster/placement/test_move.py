@@ -6,7 +6,7 @@ import pytest
 from console.cluster.placement.models import OngoingMove, Reassignment
 from console.cluster.placement.move import MovePlan
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.move_views import RATE_KEYS
+from console.kit.gateway.moves.interface import RATE_KEYS
 
 ADDRESS = "/placement/+move/"
 

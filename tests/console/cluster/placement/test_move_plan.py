@@ -3,7 +3,7 @@ import json
 import pytest
 
 from console.cluster.placement.move import PARTITIONS_MAX, World, flat, nested, parse_targets, plan_moves
-from console.kit.gateway.move_views import MoveView
+from console.kit.gateway.moves.interface import MoveView
 
 
 def world(**changes) -> World:

@@ -8,7 +8,7 @@ from console.cluster.placement.collect import MoveWatch
 from console.cluster.placement.models import Reassignment
 from console.cluster.placement.moving import planned
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.move_views import RATE_KEYS
+from console.kit.gateway.moves.interface import RATE_KEYS
 from console.kit.plans.plan import ObstacleError
 from tests.console.confirming import confirmation_of
 

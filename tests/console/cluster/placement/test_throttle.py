@@ -1,6 +1,6 @@
 from console.cluster.placement.move import PartitionMove
 from console.cluster.placement.throttle import as_stored, as_throttles, throttles_after, throttles_for
-from console.kit.gateway.move_views import RATE_KEYS, REPLICA_KEYS, Throttles
+from console.kit.gateway.moves.interface import RATE_KEYS, REPLICA_KEYS, Throttles
 
 LEADERS, FOLLOWERS = REPLICA_KEYS
 MOVES = [PartitionMove("orders", 0, (1, 2), (4, 2)), PartitionMove("orders", 3, (2,), (3,))]

@@ -5,7 +5,7 @@ import pytest
 
 from console.kit.audit.models import AuditEvent
 from console.kit.common.clock import now_ms
-from console.kit.gateway.producer_views import ProducerView, TransactionView
+from console.kit.gateway.producers.interface import ProducerView, TransactionView
 from tests.console.confirming import digest_in
 
 PAGE = "/topics/orders/+producers/"

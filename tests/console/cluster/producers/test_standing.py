@@ -6,7 +6,7 @@ import pytest
 
 from console.cluster.producers.plan import abort_plan
 from console.cluster.producers.standing import HANGS_AFTER_MS, Standing, open_transactions
-from console.kit.gateway.producer_views import ProducerView, TransactionsView, TransactionView
+from console.kit.gateway.producers.interface import ProducerView, TransactionsView, TransactionView
 
 NOW = 1_780_000_000_000
 WRITER = ProducerView(0, 7, 3, 10, NOW - HANGS_AFTER_MS, 1, 100)

@@ -8,7 +8,7 @@ from asgiref.sync import sync_to_async
 from console.cluster.quotas.models import QuotaRow
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.errors import RefusedError
-from console.kit.gateway.quota_views import QuotaEntity, QuotaUse
+from console.kit.gateway.quotas.interface import QuotaEntity, QuotaUse
 from console.kit.live.person_socket import CLOSE_FORBIDDEN
 from tests.console.confirming import digest_in
 from tests.console.live_pages import look, open_page

@@ -8,7 +8,7 @@ from broker.security.quotas.addresses import AddressQuotas
 from broker.security.quotas.client_quotas import ClientQuotas
 from broker.security.quotas.entities import candidates
 from console.cluster.quotas.queries import verdicts
-from console.kit.gateway.quota_views import (
+from console.kit.gateway.quotas.interface import (
     DEFAULT,
     QuotaEntity,
     QuotaKey,
@@ -105,7 +105,7 @@ def test_ranks_are_the_order_in_which_brokers_ask():
 )
 def test_the_try_out_names_who_decides_in_order(user, client_id, text, decider):
     limits = {"users/alice/clients/app": 5, "users/alice": 7, "users/<default>": 9, "clients/app": 1}
-    from console.kit.gateway.quota_views import entity_at
+    from console.kit.gateway.quotas.interface import entity_at
 
     quotas = {entity_at(path): {"producer_byte_rate": float(limit)} for path, limit in limits.items()}
     (producing, *others) = verdicts(quotas, user, client_id, "")

@@ -3,8 +3,8 @@
 import pytest
 
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.fake import FakeGateway
 from console.state.clusters.models import Topic
+from tests.fakes.gateway import FakeGateway
 
 COPY, TOMBSTONE = "/topics/orders/+records/0/0/+copy/", "/topics/orders/+records/0/0/+tombstone/"
 

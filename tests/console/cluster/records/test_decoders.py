@@ -6,7 +6,7 @@ from console.cluster.records import decoders
 from console.cluster.records.decoders import GROUP, RecordDecoder, installed
 from console.cluster.records.presenters import ShownRecord
 from console.cluster.records.text import TEXT_LENGTH_MAX
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 
 
 def shout(topic: str, part: str, data: bytes) -> str | None:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from console.cluster.records.expression import BadExpression, Expression
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 from tests.barnabas_cluster import await_true
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from console.cluster.records.histogram import BARS_MAX, counted, edges, read_histogram
 from console.kit.common.clock import LAST_MS
-from console.kit.gateway.record_views import OffsetSpan
+from console.kit.gateway.records.interface import OffsetSpan
 
 MOMENTS = st.integers(0, 4_000_000_000_000)
 

@@ -16,7 +16,7 @@ from console.cluster.records.origins import NAMES_MAX, ORIGINS
 from console.ecosystem.connectors.models import TOPICS_KEPT, Connector
 from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.access.roles import Right
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 from console.processes.models import ManagedProcess
 from console.state.clusters.models import Topic
 from console.state.consumers.models import ConsumerGroup

@@ -3,8 +3,8 @@
 import pytest
 
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.fake import FakeGateway
 from console.state.clusters.models import Topic
+from tests.fakes.gateway import FakeGateway
 
 ADDRESS = "/topics/orders/+produce/"
 

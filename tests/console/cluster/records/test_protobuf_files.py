@@ -11,7 +11,7 @@ from console.cluster.records.masking import MASK, Masker, parse_masking
 from console.cluster.records.presenters import ShownRecord
 from console.cluster.records.protobuf_files import MESSAGE_BYTES_MAX, MappingError, parse_rules
 from console.cluster.records.text import TEXT_LENGTH_MAX
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
 
 RULES = """
 [[messages]]

@@ -5,8 +5,8 @@ import pytest
 from broker.common.clock import ManualClock
 from console.cluster.records.reading import matcher, merged
 from console.cluster.records.scan import RECORDS_PER_READ, Budget, Scan, Stop
-from console.kit.gateway.fake_records import FakeRecordStream
-from console.kit.gateway.record_views import RecordView
+from console.kit.gateway.records.interface import RecordView
+from tests.fakes.records import FakeRecordStream
 
 MUCH = Budget(10**9, 10**9, 10**9)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from console.cluster.retention.later import Cause, is_overdue, later
-from console.kit.gateway.retention_views import CommittedView, PartitionRetention, RetentionView
+from console.kit.gateway.retention.interface import CommittedView, PartitionRetention, RetentionView
 
 HOUR = 3_600_000
 

@@ -2,7 +2,7 @@
 
 from console.cluster.retention.plan import change_plan, deletes_more, differences, losses, totals
 from console.cluster.retention.timeline import WIDTH, timeline
-from console.kit.gateway.retention_views import (
+from console.kit.gateway.retention.interface import (
     CommittedView,
     DoomedSegment,
     PartitionRetention,

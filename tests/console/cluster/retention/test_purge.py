@@ -8,7 +8,7 @@ from django.urls import reverse
 from console.cluster.retention.plan import Loss
 from console.cluster.retention.purge import Doomed, Upto, aimed_at, cuts_of, purge_plan
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.record_views import OffsetSpan
+from console.kit.gateway.records.interface import OffsetSpan
 from console.state.clusters.models import Topic
 from tests.console.confirming import digest_in
 

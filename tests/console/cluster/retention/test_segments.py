@@ -6,7 +6,7 @@ import io
 import pytest
 
 from console.cluster.retention.segments import segment_outlooks
-from console.kit.gateway.retention_views import DoomedSegment, PartitionRetention, RetentionView
+from console.kit.gateway.retention.interface import DoomedSegment, PartitionRetention, RetentionView
 
 HOUR = 3_600_000
 NOW = 1_780_000_000_000

@@ -4,7 +4,7 @@ import pytest
 
 from console.cluster.topics.own_settings import TEMPLATES, lines_of, parse_settings
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.setting_rules import topic_value_refusal
+from console.kit.gateway.topics.setting_rules import topic_value_refusal
 from tests.console.confirming import digest_in
 
 ADDRESS = "/topics/+create/"

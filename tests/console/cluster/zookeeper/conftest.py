@@ -4,8 +4,8 @@ import pytest
 
 from console.cluster.zookeeper.ensemble import Server
 from console.cluster.zookeeper.servers import spec_of
-from console.kit.gateway.fake_zookeeper import FakeZooKeeper
 from console.processes.registry import add_process
+from tests.fakes.zookeeper import FakeZooKeeper
 
 
 def server(number: int) -> Server:

@@ -11,7 +11,7 @@ from console.cluster.zookeeper.change_views import plan_now
 from console.cluster.zookeeper.ensemble import Kind
 from console.cluster.zookeeper.models import EnsembleChange
 from console.kit.audit.models import AuditEvent
-from console.kit.gateway.zookeeper_views import NoQuorumError, NotAllowedError, ZooKeeperUnreachableError
+from console.kit.gateway.zookeeper.interface import NoQuorumError, NotAllowedError, ZooKeeperUnreachableError
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
 from tests.console.confirming import confirmation_of

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from console.kit.gateway.zookeeper import ZooKeeperView
+from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
 from console.state.clusters.models import ClusterState
 
 ADDRESS = "/zookeeper/"

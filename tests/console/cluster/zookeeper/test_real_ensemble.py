@@ -14,7 +14,7 @@ from console.cluster.zookeeper.change_views import plan_now
 from console.cluster.zookeeper.ensemble import Kind
 from console.cluster.zookeeper.models import EnsembleChange
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.znodes import KazooGateway, secret_reader
+from console.kit.gateway.zookeeper.znodes import KazooGateway, secret_reader
 from console.processes import os_process
 from console.processes.actions import do_start, do_stop
 from console.processes.models import ManagedProcess

@@ -13,10 +13,10 @@ from console.ecosystem.completeness.models import AuditPosition, DeliveryRow, De
 from console.ecosystem.completeness.points import TIERS, merged, unpack
 from console.ecosystem.completeness.reader import KEPT_MS, start_of
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.fake import FakeGateway
-from console.kit.gateway.record_views import OffsetSpan
+from console.kit.gateway.records.interface import OffsetSpan
 from console.state.clusters.models import Topic
 from tests.broker.audit.made import MINUTE, records, told
+from tests.fakes.gateway import FakeGateway
 
 NOW = 29_000_000
 PARTITIONS = 2

@@ -8,9 +8,9 @@ from broker.audit.increment import AUDIT_TOPIC, BROKER, Chain, Increment, Tier
 from console.ecosystem.completeness.collect import KEPT_MS, CompletenessCollector
 from console.ecosystem.completeness.models import AuditedTopic
 from console.kit.access.models import NameRule
-from console.kit.gateway.fake import FakeGateway
 from console.state.clusters.models import Topic
 from tests.broker.audit.made import MINUTE, records, told
+from tests.fakes.gateway import FakeGateway
 
 PRODUCED, APPENDED, CONSUMED = TIERS = tuple(Tier)[:3]
 #: The minute that is under way.

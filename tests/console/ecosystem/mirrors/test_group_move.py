@@ -12,8 +12,8 @@ from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.access.models import NameRule
 from console.kit.audit.models import AuditEvent
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.fake import FakeGateway
-from console.kit.gateway.mirror import read_book
+from console.kit.gateway.processes.mirror import read_book
+from tests.fakes.gateway import FakeGateway
 
 ADDRESS = "/mirrors/groups/"
 THERE, BACK = "main->backup", "backup->main"
@@ -185,6 +185,6 @@ def test_a_viewer_does_not_get_there(viewer, client_of):
 
 def test_a_book_that_cannot_be_read_to_its_end_is_none(backup, monkeypatch):
     """An older place would be no loss, and still not what is true now."""
-    monkeypatch.setattr("console.kit.gateway.mirror._READ_SECONDS", 0)
+    monkeypatch.setattr("console.kit.gateway.processes.mirror._READ_SECONDS", 0)
     with pytest.raises(GatewayError, match="was not read to its end"):
         read_book(backup)

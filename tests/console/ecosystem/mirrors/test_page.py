@@ -10,7 +10,7 @@ from console.ecosystem.mirrors.figures import SILENT_AFTER_MS
 from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.access.models import NameRule
 from console.kit.common.clock import now_ms
-from console.kit.gateway.fake import FakeGateway
+from tests.fakes.gateway import FakeGateway
 
 
 class Mirror:

@@ -6,12 +6,12 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from broker.probe.tally import MINUTE_MS
 from console.ecosystem.probe import store
 from console.ecosystem.probe.collect import ProbeCollector
 from console.ecosystem.probe.models import HOUR, MINUTE, ProbeWindow
 from console.kit.common.clock import now_ms
 from console.kit.gateway.errors import ClusterUnreachableError
-from console.kit.gateway.probe import MINUTE_MS
 from console.processes.registry import add_process
 from console.processes.states import Desired
 

@@ -93,7 +93,7 @@ class Recorded:
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._inner, name)
         if not callable(found):
-            is_part = type(found).__module__.startswith("console.kit.gateway.fake")
+            is_part = type(found).__module__.startswith("tests.fakes.")
             return Recorded(found, self._changes, f"{self._name}.{name}") if is_part else found
         return found if name in READING or name.startswith("_") else self._refuser(name)
 

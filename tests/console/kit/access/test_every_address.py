@@ -17,7 +17,7 @@ from console.cluster.protections.models import TopicProtection
 from console.ecosystem.completeness.models import AuditedTopic
 from console.ecosystem.connectors.models import Connector
 from console.ecosystem.mirrors.models import MirroredTopic
-from console.kit.gateway.zookeeper import ZooKeeperView
+from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
 from console.kit.tables.models import SavedView
 from console.processes.models import ManagedProcess
 from console.shell.changes.models import ChangeRule, ProposedChange

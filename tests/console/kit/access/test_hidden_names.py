@@ -9,7 +9,7 @@ from broker.spark.ledger_names import DECISIONS_TOPIC
 from console.automation.rolling_restart.models import RollingRestart
 from console.kit.access.internal_names import NOT_WRITTEN
 from console.kit.access.rights import NOT_EVERYTHING
-from console.kit.gateway.acl_views import AclRule
+from console.kit.gateway.acls.interface import AclRule
 from console.processes.models import ManagedProcess
 from console.signals.overview.queries import overview_facts
 from console.state.clusters.models import Topic

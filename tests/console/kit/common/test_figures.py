@@ -15,7 +15,7 @@ from console.kit.common.figures import (
     utc_minute,
 )
 from console.kit.common.sparkline import spark_points, sparkline
-from console.kit.gateway.retention_views import SettingView
+from console.kit.gateway.retention.interface import SettingView
 
 
 def test_large_numbers_are_grouped_and_unknown_ones_are_a_dash():

@@ -29,10 +29,10 @@ from console.ecosystem.streams.submission import Preconditions as StreamPrecondi
 from console.ecosystem.streams.submission import Submission, submission_plan
 from console.kit.access.reach import Level, Resource, Rule
 from console.kit.access.read_only import CLUSTER, CONSOLE, ReadOnly
-from console.kit.gateway.broker_views import BrokerSetting
-from console.kit.gateway.group_views import Bounds, GroupView
-from console.kit.gateway.move_views import MoveView
-from console.kit.gateway.retention_views import SettingView
+from console.kit.gateway.brokers.interface import BrokerSetting
+from console.kit.gateway.groups.interface import Bounds, GroupView
+from console.kit.gateway.moves.interface import MoveView
+from console.kit.gateway.retention.interface import SettingView
 from console.kit.plans.digest import DIGEST_LENGTH, digest_of
 from console.kit.plans.plan import Line, Plan
 from console.kit.plans.setting import Change as SettingChange

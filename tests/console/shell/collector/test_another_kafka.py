@@ -6,11 +6,11 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from broker.common.clock import SystemClock
 from console.cluster.placement.models import OngoingMove
-from console.kit.gateway.client import ClusterClient
 from console.kit.gateway.cluster import KafkaGateway
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.membership import ConsoleMembership
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.membership import ConsoleMembership
-from console.kit.gateway.zookeeper_views import NoSuchZnodeError
+from console.kit.gateway.zookeeper.interface import NoSuchZnodeError
 from console.shell.collector.collector import Collector
 from console.state.clusters.models import Partition, Topic
 from console.state.consumers.models import ConsumerGroup

@@ -5,7 +5,6 @@ import threading
 
 import pytest
 
-from console.kit.gateway.fake import RECORD_BYTES, FakeGateway
 from console.kit.live import groups
 from console.kit.live.attention import Attention
 from console.shell.collector.collector import Collector, Tier, run_collector
@@ -13,6 +12,7 @@ from console.signals.overview.queries import overview_facts
 from console.state.clusters.models import Broker, ClusterState, Partition, Topic
 from console.state.clusters.queries import cluster_state
 from console.state.history.models import Change
+from tests.fakes.gateway import RECORD_BYTES, FakeGateway
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from console.ecosystem.connectors.configuration import ConnectSettings
 from console.kit.common.current_cluster import in_cluster
 from console.kit.common.databases import alias_of
 from console.kit.common.declared_clusters import Cluster
-from console.kit.gateway.fake import FakeGateway
-from console.kit.gateway.fake_zookeeper import FakeZooKeeper
 from console.shell.collector.collector import Collector
+from tests.fakes.gateway import FakeGateway
+from tests.fakes.zookeeper import FakeZooKeeper
 
 STAGING = "staging"
 ALIAS = alias_of(STAGING)

@@ -15,10 +15,10 @@ from django.test import Client  # noqa: E402
 
 from console.kit.common.current_cluster import in_cluster  # noqa: E402
 from console.kit.common.databases import alias_of, cluster_atomic, schema_of  # noqa: E402
-from console.kit.gateway.fake import FakeGateway  # noqa: E402
-from console.kit.gateway.fake_zookeeper import FakeZooKeeper  # noqa: E402
 from console.shell.collector.collector import Collector  # noqa: E402
 from console.state.clusters.models import Topic  # noqa: E402
+from tests.fakes.gateway import FakeGateway  # noqa: E402
+from tests.fakes.zookeeper import FakeZooKeeper  # noqa: E402
 
 NAMES = ("main", "west-1", "east")
 #: Every list, and what searches, orders and counts in the database.

@@ -11,11 +11,11 @@ from console.automation.staged_moves.models import StagedMove
 from console.kit.common.account_key import AccountKey
 from console.kit.common.current_cluster import in_cluster
 from console.kit.common.databases import OF_CLUSTER
-from console.kit.gateway.fake import FakeGateway
 from console.shell.changes.models import ProposedChange
 from tests.console.confirming import digest_in
 from tests.console.shell.fleet.conftest import ALIAS, STAGING
 from tests.console.shell.fleet.test_changes import proposed as proposed  # a fixture
+from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.django_db(databases=["default", ALIAS])
 ADDRESS = "/c/staging/placement/+staged/"

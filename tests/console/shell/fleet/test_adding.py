@@ -15,10 +15,10 @@ from console.kit.audit.models import AuditEvent
 from console.kit.common.added_clusters import read_added
 from console.kit.common.clusters_file import ClustersFile
 from console.kit.common.reloading import is_asked_to_reload
-from console.kit.gateway import trial
-from console.kit.gateway.client_file import Login, properties_of, security_of
+from console.kit.gateway.connection import trial
+from console.kit.gateway.connection.client_file import Login, properties_of, security_of
+from console.kit.gateway.connection.trial import addresses_of, refusal_of, try_cluster
 from console.kit.gateway.errors import ClientRefusedError
-from console.kit.gateway.trial import addresses_of, refusal_of, try_cluster
 from tests.console.confirming import digest_in
 from tests.console.shell.fleet.conftest import ALIAS
 

@@ -15,7 +15,7 @@ from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.common.cluster_urls import urls_of
 from console.kit.common.current_cluster import MAIN, all_clusters, in_cluster
 from console.kit.common.databases import OF_CLUSTER, OF_CONSOLE, ClusterRouter, alias_of
-from console.kit.gateway.zookeeper import ZooKeeperView
+from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
 from console.processes.models import ManagedProcess
 from console.state.clusters import store
 from console.state.clusters.models import Broker, Topic

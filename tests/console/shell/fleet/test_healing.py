@@ -8,9 +8,9 @@ from console.automation.healing.collect import HealingWatch
 from console.automation.healing.models import HealingRule, Proposal
 from console.cluster.placement.models import Reassignment
 from console.kit.common.current_cluster import in_cluster
-from console.kit.gateway.fake import FakeGateway
 from console.shell.collector.collector import Collector
 from tests.console.shell.fleet.conftest import ALIAS, STAGING
+from tests.fakes.gateway import FakeGateway
 
 pytestmark = pytest.mark.django_db(databases=["default", ALIAS])
 ADDRESS = "/c/staging/healing/+rule/broker-gone/"

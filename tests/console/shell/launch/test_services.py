@@ -5,8 +5,8 @@ import sys
 
 from django.conf import settings
 
+from broker.common.installation import CODE_DIR
 from console.kit.common.host_queue import host_queue
-from console.kit.gateway.installation import CODE_DIR
 from console.processes.setup import read_setup
 from console.shell.launch.beat import BeatThread
 from console.shell.launch.services import console_services, service_environment

@@ -13,8 +13,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from broker.common.installation import CODE_DIR
 from console.kit.common.reloading import ask_to_reload, is_asked_to_reload
-from console.kit.gateway.installation import CODE_DIR
 from console.processes import os_process
 from console.processes.run_files import read_run_file
 from console.shell.launch.running import claim_data_dir, is_claimed

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from console.kit.access.api_tokens import make_token
-from console.kit.gateway.broker_views import BudgetUse, NotLoaded
+from console.kit.gateway.brokers.interface import BudgetUse, NotLoaded
 from console.signals.overview.queries import overview_facts
 
 

@@ -3,7 +3,7 @@ import pytest
 from console.kit.audit.record import record_event
 from console.kit.common.clock import now_ms
 from console.kit.common.names import DEFAULT_CLUSTER
-from console.kit.gateway.zookeeper import ZooKeeperView
+from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
 from console.processes.models import ManagedProcess
 from console.signals.overview.queries import TROUBLED_PARTITIONS_MAX, overview_facts
 from console.state.clusters.models import Broker, ClusterState, Partition, Topic

@@ -6,7 +6,7 @@ from django.core.management import CommandError, call_command
 from console.automation.staged_moves.models import StagedMove
 from console.kit.audit.models import AuditEvent
 from console.kit.common.reloading import is_asked_to_reload
-from console.kit.gateway.identity import remembered
+from console.kit.gateway.connection.identity import remembered
 from console.shell.changes.models import ChangeRule
 from console.state.clusters.models import Broker, Topic
 

@@ -1,6 +1,6 @@
 """What is asked of the cluster a little at a time."""
 
-from console.kit.gateway.group_views import TopicPartition, UnreadView
+from console.kit.gateway.groups.interface import TopicPartition, UnreadView
 from console.state.consumers.memory import POSITIONS_PER_LOOK, UnreadMemory
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.kit.gateway.group_views import Bounds, GroupView, MemberView
+from console.kit.gateway.groups.interface import Bounds, GroupView, MemberView
 from console.state.consumers.reset import Aim, Kind, aim_at, flat, reset_by_aim, reset_command, reset_plan, reset_to
 
 A, B, C = ("orders", 0), ("orders", 1), ("payments", 0)

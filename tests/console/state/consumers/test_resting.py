@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.kit.gateway.group_views import CommitView, GroupsView, GroupView, MemberView, UnreadView
+from console.kit.gateway.groups.interface import CommitView, GroupsView, GroupView, MemberView, UnreadView
 from console.state.clusters.topic_rows import PartitionRow, TopicRow
 from console.state.consumers.watch import GroupWatch
 from tests.examples import examples

@@ -11,7 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from console.kit.gateway.group_views import CommitView, GroupsView, GroupView, MemberView, TopicPartition, UnreadView
+from console.kit.gateway.groups.interface import (
+    CommitView,
+    GroupsView,
+    GroupView,
+    MemberView,
+    TopicPartition,
+    UnreadView,
+)
 from console.state.clusters.topic_rows import PartitionRow, TopicRow
 
 TICK_MS = 1_000

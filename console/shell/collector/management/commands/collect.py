@@ -5,13 +5,13 @@ import fcntl
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from broker.common.told_to_stop import told_to_stop
 from console.kit.common.current_cluster import current_cluster, here, is_main
 from console.kit.common.data_directories import make_data_directories
 from console.kit.gateway.connect import cluster_gateway, zookeeper_gateway
-from console.kit.gateway.leader_recovery import LeaderRecovery
-from console.kit.gateway.own_requests import begin
-from console.kit.gateway.told_to_stop import told_to_stop
-from console.kit.gateway.zookeeper import EnsembleLook
+from console.kit.gateway.connection.own_requests import begin
+from console.kit.gateway.zookeeper.four_letter_words import EnsembleLook
+from console.kit.gateway.zookeeper.leader_recovery import LeaderRecovery
 from console.shell.collector.collector import Collector, run_collector
 
 

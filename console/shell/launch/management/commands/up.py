@@ -10,8 +10,8 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from broker import __version__
 from console.kit.common.data_directories import make_data_directories
-from console.kit.gateway.installation import __version__
 from console.processes.setup import Setup, SetupError, read_setup
 from console.shell.launch.first_user import Credentials
 from console.shell.launch.interrupts import Interrupted, Interrupts

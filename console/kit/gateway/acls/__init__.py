@@ -1,0 +1,1 @@
+"""Access lists: their words, what they decide, and how a cluster is asked for them."""

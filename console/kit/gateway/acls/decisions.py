@@ -1,0 +1,96 @@
+"""What the rules of a cluster come to, decided by the code by which our brokers decide. Pure."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from broker.security.acls.decision import AccessRules, Why
+from broker.security.acls.model import ANYBODY, Entry, Pattern
+from broker.security.operations import SUPPORTED, Operation, ResourceType
+from console.kit.gateway.acls.interface import OPERATIONS, AclRule, AclView, binding_of, rule_of
+
+
+class Cause(StrEnum):
+    SUPER_USER = "super user"
+    RULE = "rule"
+    #: No rule at all is about the resource: allow.everyone.if.no.acl.found decides.
+    NO_RULE = "no rule"
+    #: There are rules, and none allows it.
+    NOT_ALLOWED = "not allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`is_certain` is False where it hangs on what the cluster does not tell: super users, what holds without rules."""
+
+    operation: str
+    is_allowed: bool
+    cause: Cause
+    rule: AclRule | None = None
+    is_certain: bool = True
+
+    @property
+    def is_implied(self) -> bool:
+        """Allowed because another operation is (Describe by Read, DescribeConfigs by AlterConfigs)."""
+        return self.rule is not None and self.rule.operation not in (self.operation, Operation.ALL.name)
+
+
+class Decisions:
+    """Each is worked out from the rules of its principal and of everybody: however many others have."""
+
+    def __init__(self, view: AclView):
+        self._view = view
+        self._super_users = view.super_users or frozenset()
+        self._by_principal: dict[str, dict[Pattern, list[Entry]]] = {}
+        everything: dict[Pattern, list[Entry]] = {}
+        for pattern, entry in map(binding_of, view.rules):
+            self._by_principal.setdefault(entry.principal, {}).setdefault(pattern, []).append(entry)
+            everything.setdefault(pattern, [entry])
+        #: One rule of each pattern: enough to tell whether there is any about a name.
+        self._any_rule = AccessRules(everything, allows_if_none=bool(view.allows_if_none))
+        self._rules: dict[str, AccessRules] = {}
+
+    def of(self, principal: str, host: str, resource: str, name: str) -> Mapping[str, Decision]:
+        """By operation, in Kafka's order; `host` is as `java_host` writes it."""
+        if principal in self._super_users:
+            return {each: Decision(each, True, Cause.SUPER_USER) for each in OPERATIONS[resource]}
+        told = self._explained(principal, host, ResourceType[resource], name)
+        return {operation.name: self._decision(operation.name, why) for operation, why in told.items()}
+
+    def allowed(self, principal: str, host: str, resource: str, name: str) -> frozenset[str]:
+        """The operations that are allowed: the same without the reasons."""
+        if principal in self._super_users:
+            return frozenset(OPERATIONS[resource])
+        told = self._explained(principal, host, ResourceType[resource], name)
+        return frozenset(operation.name for operation, why in told.items() if why.is_allowed)
+
+    def _explained(self, principal: str, host: str, kind: ResourceType, name: str) -> Mapping[Operation, Why]:
+        told = self._rules_of(principal).explain(principal, host, kind, name, SUPPORTED[kind])
+        if any(why.no_rule for why in told.values()):
+            told = self._any_rule.explain(principal, host, kind, name, SUPPORTED[kind])
+        return told
+
+    def _rules_of(self, principal: str) -> AccessRules:
+        rules = self._rules.get(principal)
+        if rules is None:
+            found: dict[Pattern, list[Entry]] = {}
+            for each in {principal, ANYBODY}:
+                for pattern, entries in self._by_principal.get(each, {}).items():
+                    found.setdefault(pattern, []).extend(entries)
+            rules = self._rules[principal] = AccessRules(found, allows_if_none=bool(self._view.allows_if_none))
+        return rules
+
+    def _decision(self, operation: str, why: Why) -> Decision:
+        cause = Cause.RULE if why.rule else Cause.NO_RULE if why.no_rule else Cause.NOT_ALLOWED
+        is_certain = why.is_allowed or self._view.super_users is not None
+        if cause is Cause.NO_RULE and self._view.allows_if_none is None:
+            is_certain = False
+        return Decision(operation, why.is_allowed, cause, rule_of(why.rule) if why.rule else None, is_certain)
+
+
+def with_changes(view: AclView, added: Collection[AclRule], removed: Collection[AclRule]) -> AclView:
+    """The same cluster after a change of its rules."""
+    rules = (set(view.rules) | set(added)) - set(removed)
+    return AclView(
+        tuple(sorted(rules)), view.super_users, view.allows_if_none, view.own_principal, view.users, view.unknown_count
+    )

@@ -1,0 +1,1 @@
+"""Brokers: their settings, log directories, requests, certificates."""

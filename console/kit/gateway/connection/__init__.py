@@ -1,0 +1,1 @@
+"""Connections to a cluster: the client, its bounds, and a trial of one."""

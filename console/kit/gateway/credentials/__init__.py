@@ -1,0 +1,1 @@
+"""SCRAM credentials of a cluster, and its first users."""

@@ -1,0 +1,1 @@
+"""Consumer groups: members, commits, lag, and changes of them."""

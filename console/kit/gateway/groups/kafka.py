@@ -1,0 +1,108 @@
+"""Consumer groups of a real cluster."""
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+
+from confluent_kafka import TopicPartition as KafkaPartition
+from confluent_kafka.admin import OffsetSpec
+
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.errors import GatewayError, in_our_words
+from console.kit.gateway.groups.changes import GroupChanges
+from console.kit.gateway.groups.commit_log import CommitLog
+from console.kit.gateway.groups.interface import (
+    Bounds,
+    CommitView,
+    GroupsView,
+    GroupView,
+    OffsetRefusals,
+    TopicPartition,
+    UnreadView,
+    is_ledger,
+)
+from console.kit.gateway.groups.unread import ask_first_unread
+from console.kit.gateway.groups.wire import ask_all_groups, ask_group
+
+CHANGE_TIMEOUT_SECONDS = 10.0
+
+
+class KafkaGroups:
+    """`wait(future, seconds)` gives the answer or raises GatewayError; `brokers()` are (id, host, port) of the live."""
+
+    def __init__(
+        self,
+        client: ClusterClient,
+        wait: Callable,
+        brokers: Callable[[], Iterable[tuple[int, str, int]]],
+        timeout_seconds: float,
+    ):
+        self._client = client
+        self._wait = wait
+        self._brokers = brokers
+        self._timeout = timeout_seconds
+        self._commit_log = CommitLog(client, timeout_seconds)
+        self._changes = GroupChanges(client, CHANGE_TIMEOUT_SECONDS)
+
+    def describe(self) -> GroupsView:
+        """Raises GatewayError if no broker tells its groups, with what one answered rather than that others did not."""
+        groups, answered = ask_all_groups(self._client, self._brokers(), self._timeout)
+        # A coordinator that moves is told by two brokers for a moment: the first one wins.
+        by_name = {each.group_id: each for each in reversed(groups) if not is_ledger(each.group_id)}
+        return GroupsView(tuple(by_name[name] for name in sorted(by_name)), answered)
+
+    def describe_one(self, group_id: str) -> GroupView:
+        with in_our_words():
+            return ask_group(self._client, group_id, self._timeout)
+
+    def commits(self) -> list[CommitView]:
+        return self._commit_log.read()
+
+    def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:
+        if not positions:
+            return {}
+        with in_our_words():
+            return ask_first_unread(self._client, positions, self._timeout)
+
+    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
+        wanted = list(places)
+        first = self._ask_offsets(wanted, OffsetSpec.earliest())
+        following = self._ask_offsets(wanted, OffsetSpec.latest())
+        firsts, nexts = self._answers(first), self._answers(following)
+        return {place: Bounds(firsts[place], nexts[place]) for place in wanted if place in firsts and place in nexts}
+
+    def offsets_at(self, places: Iterable[TopicPartition], at_ms: int) -> Mapping[TopicPartition, int]:
+        wanted = list(places)
+        found = self._answers(self._ask_offsets(wanted, OffsetSpec.for_timestamp(at_ms)))
+        newer = [place for place in wanted if found.get(place, 0) < 0]
+        ends = self._answers(self._ask_offsets(newer, OffsetSpec.latest()))
+        return {place: offset for place, offset in {**found, **ends}.items() if offset >= 0}
+
+    def commit_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
+        with in_our_words():
+            return OffsetRefusals(self._changes.commit(group_id, offsets))
+
+    def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
+        with in_our_words():
+            return OffsetRefusals(self._changes.forget(group_id, places))
+
+    def delete_group(self, group_id: str) -> None:
+        with in_our_words():
+            self._changes.delete(group_id)
+
+    def close(self) -> None:
+        self._commit_log.close()
+
+    def _ask_offsets(self, places: list[TopicPartition], spec: OffsetSpec) -> dict[KafkaPartition, Future]:
+        if not places:
+            return {}
+        wanted = {KafkaPartition(topic, partition): spec for topic, partition in places}
+        return self._client.admin().list_offsets(wanted, request_timeout=self._timeout)
+
+    def _answers(self, futures: Mapping[KafkaPartition, Future]) -> dict[TopicPartition, int]:
+        answers = {}
+        for partition, future in futures.items():
+            try:
+                answers[partition.topic, partition.partition] = self._wait(future, self._timeout).offset
+            except GatewayError:
+                continue
+        return answers

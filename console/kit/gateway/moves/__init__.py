@@ -1,0 +1,1 @@
+"""Moves of replicas between brokers and between directories."""

@@ -1,0 +1,139 @@
+"""Partitions on the move in a real cluster: asked of the controller over the wire, for the admin client has no moves.
+
+Their throttles are settings of brokers and topics like any others.
+"""
+
+import logging
+from collections.abc import Collection, Iterable, Mapping
+
+from broker.client.cluster import Cluster
+from broker.common.errors import ApiError, ErrorCode
+from broker.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from broker.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
+from broker.protocol.schema import Message
+from console.kit.gateway.brokers.interface import BrokerGateway, ReplicaSizes, replica_sizes
+from console.kit.gateway.connection.asked import asked
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, refusal
+from console.kit.gateway.groups.interface import TopicPartition
+from console.kit.gateway.moves.interface import RATE_KEYS, REPLICA_KEYS, MoveView, Throttles
+from console.kit.gateway.topics.settings import TopicAdministration
+
+logger = logging.getLogger(__name__)
+
+ALTER_TIMEOUT_SECONDS = 10.0
+#: The controller is asked for again when it has just become another.
+TRIES = 3
+TOPICS_PER_REQUEST = 500
+_NOT_SERVED = "These brokers cannot move partitions while they run."
+
+
+class KafkaMoves:
+    """Threads may share it."""
+
+    def __init__(
+        self, client: ClusterClient, brokers: BrokerGateway, topics: TopicAdministration, timeout_seconds: float
+    ):
+        self._client = client
+        self._brokers = brokers
+        self._topics = topics
+        self._timeout = timeout_seconds
+
+    def assignments(self, topics: Iterable[str]) -> dict[TopicPartition, tuple[int, ...]]:
+        names, found = sorted(set(topics)), {}
+        with self._cluster() as cluster:
+            for at in range(0, len(names), TOPICS_PER_REQUEST):
+                for topic in cluster.describe_topics(names[at : at + TOPICS_PER_REQUEST]).topics:
+                    if not topic.error_code:
+                        for each in topic.partitions:
+                            found[topic.name, each.partition_index] = tuple(each.replica_nodes)
+        return found
+
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        names, found = sorted(set(topics)), {}
+        with self._cluster() as cluster:
+            for at in range(0, len(names), TOPICS_PER_REQUEST):
+                for topic in cluster.describe_topics(names[at : at + TOPICS_PER_REQUEST]).topics:
+                    if not topic.error_code and topic.topic_id.int:
+                        found[topic.name] = str(topic.topic_id)
+        return found
+
+    def under_way(self) -> dict[TopicPartition, MoveView]:
+        request = ListPartitionReassignmentsRequest(timeout_ms=int(self._timeout * 1_000), topics=None)
+        with self._cluster() as cluster:
+            answer = _ask_controller(cluster, request)
+        return {
+            (topic.name, each.partition_index): MoveView(
+                tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
+            )
+            for topic in answer.topics
+            for each in topic.partitions
+            # Brokers by other hands tell of every partition there is.
+            if each.adding_replicas or each.removing_replicas
+        }
+
+    def alter(self, targets: Mapping[TopicPartition, tuple[int, ...] | None]) -> dict[TopicPartition, str]:
+        topics: dict[str, ReassignableTopic] = {}
+        for (name, partition), replicas in sorted(targets.items()):
+            asked = topics.setdefault(name, ReassignableTopic(name=name, partitions=[]))
+            wanted = None if replicas is None else list(replicas)
+            asked.partitions.append(ReassignablePartition(partition_index=partition, replicas=wanted))
+        timeout_ms = int(ALTER_TIMEOUT_SECONDS * 1_000)
+        request = AlterPartitionReassignmentsRequest(timeout_ms=timeout_ms, topics=list(topics.values()))
+        with self._cluster(ALTER_TIMEOUT_SECONDS + self._timeout) as cluster:
+            answer = _ask_controller(cluster, request)
+        return {
+            (topic.name, each.partition_index): str(refusal(each.error_code, each.error_message or ""))
+            for topic in answer.responses
+            for each in topic.partitions
+            if each.error_code
+        }
+
+    def bytes_held(self, places: Collection[TopicPartition]) -> ReplicaSizes:
+        return replica_sizes(self._brokers.log_dirs(places))
+
+    def throttles(self, brokers: Iterable[int], topics: Iterable[str]) -> Throttles:
+        said = self._brokers.settings()
+        missing = set(brokers) - said.keys()
+        if missing:
+            raise ClusterUnreachableError(f"Broker {min(missing)} did not answer in time.")
+        own = {each: {one.name: one.said.get("broker") for one in said[each]} for each in sorted(set(brokers))}
+        return Throttles(
+            {each: {key: values.get(key) for key in RATE_KEYS} for each, values in own.items()},
+            {each: self._throttled_replicas(each) for each in sorted(set(topics))},
+        )
+
+    def set_throttles(self, throttles: Throttles) -> None:
+        for broker_id, values in throttles.brokers.items():
+            self._brokers.change_settings(broker_id, values)
+        for topic, values in throttles.topics.items():
+            self._topics.change(topic, values)
+
+    def _throttled_replicas(self, topic: str) -> dict[str, str | None]:
+        own = {each.name: each.value for each in self._topics.settings(topic) if each.source == "topic"}
+        return {key: own.get(key) for key in REPLICA_KEYS}
+
+    def _cluster(self, timeout_seconds: float | None = None):
+        return asked(self._client, timeout_seconds or self._timeout, _NOT_SERVED)
+
+
+def _ask_controller(cluster: Cluster, request: Message) -> Message:
+    """Raises ApiError if the request as a whole is refused, GatewayError if there is no controller."""
+    for _ in range(TRIES):
+        metadata = cluster.describe_topics([])
+        address = next(
+            ((each.host, each.port) for each in metadata.brokers if each.node_id == metadata.controller_id), None
+        )
+        if address is None:
+            raise GatewayError("The cluster has no controller at the moment.")
+        answer = cluster.connection(*address).ask(request)
+        if answer.error_code != ErrorCode.NOT_CONTROLLER:
+            break
+        logger.debug("%s:%s is not the controller any more", *address)
+    if answer.error_code:
+        raise ApiError(ErrorCode(answer.error_code), answer.error_message)
+    return answer

@@ -1,0 +1,1 @@
+"""The words of processes that the console runs: stream jobs and mirrors."""

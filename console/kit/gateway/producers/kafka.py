@@ -1,0 +1,193 @@
+"""Producers and transactions of a real cluster, asked over the wire: the admin client does not know the questions.
+
+A partition's leader says who writes to it and since when a transaction is open, the coordinators say which transactions
+they will end (KIP-664).
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from broker.client.cluster import Cluster
+from broker.client.coordinators import Coordinators
+from broker.client.errors import BrokerUnreachable, LoginRefused, told_code
+from broker.client.leaders import Address, Leaders
+from broker.client.transactions import describe_transaction
+from broker.common.errors import ApiError, ErrorCode, ProtocolError
+from broker.common.types import TopicPartition
+from broker.protocol.messages.describe_producers import DescribeProducersRequest, ProducerState, TopicRequest
+from broker.protocol.messages.describe_transactions import TransactionState
+from broker.protocol.messages.list_transactions import ListTransactionsRequest
+from broker.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+from broker.security.membership import Membership
+from console.kit.gateway.connection.asked import asked
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.membership import ConsoleMembership
+from console.kit.gateway.errors import GatewayError, refusal
+from console.kit.gateway.producers.interface import ProducersView, ProducerView, TransactionsView, TransactionView
+
+PARTITIONS_PER_REQUEST = 500
+#: A marker is answered when it is committed, for which the broker waits for half a minute.
+MARKER_TIMEOUT_SECONDS = 31.0
+#: Transactions that are described one by one.
+TRANSACTIONS_MAX = 200
+TRANSACTIONS_TOPIC = "__transaction_state"
+_NOT_SERVED = "These brokers do not tell who writes: Kafka does from 2.8 on, of transactions from 3.0 on."
+
+
+class KafkaProducers:
+    """Threads may share it."""
+
+    def __init__(self, client: ClusterClient, membership: ConsoleMembership, timeout_seconds: float):
+        self._client = client
+        self._membership = membership
+        self._timeout = timeout_seconds
+
+    def of_topic(self, topic: str, partitions: Collection[int]) -> ProducersView:
+        found: list[ProducerView] = []
+        silent: dict[int, str] = {}
+        with asked(self._client, self._timeout, _NOT_SERVED) as cluster:
+            leaders = Leaders(cluster)
+            leaders.partitions(topic)
+            for address, led in _by_leader(leaders, topic, sorted(partitions), silent).items():
+                for numbers in _batches(led):
+                    try:
+                        found += _told(cluster, address, topic, numbers, silent)
+                    except (BrokerUnreachable, ProtocolError):
+                        cluster.forget(*address)
+                        silent |= dict.fromkeys(numbers, "its leader did not answer in time")
+        return ProducersView(tuple(sorted(found, key=lambda each: (each.partition, each.producer_id))), silent)
+
+    def transactions(self, producer_ids: Collection[int]) -> TransactionsView:
+        if not producer_ids:
+            return TransactionsView(())
+        try:
+            with asked(self._client, self._timeout, _NOT_SERVED) as cluster:
+                return _transactions(cluster, sorted(producer_ids), self._timeout)
+        except GatewayError as error:
+            return TransactionsView((), str(error))
+
+    def abort(self, topic: str, producer: ProducerView) -> None:
+        place = TopicPartition(topic, producer.partition)
+        request = WriteTxnMarkersRequest(markers=[_marker(topic, producer)])
+        member, why_none = self._member()
+        try:
+            with asked(self._client, self._timeout, _NOT_SERVED) as cluster:
+                connection = Leaders(cluster).connection(place)
+                answer: Any = connection.ask(request, timeout_s=MARKER_TIMEOUT_SECONDS, membership=member)
+        except GatewayError as error:
+            if isinstance(error.__cause__, LoginRefused):
+                self._membership.forget()
+            raise
+        code = answer.markers[0].topics[0].partitions[0].error_code
+        if code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+            why = why_none or "It needs ALTER on the cluster."
+            raise refusal(code, f"The brokers do not let the console end a transaction. {why}")
+        if code:
+            raise refusal(code)
+
+    def _member(self) -> tuple[Membership | None, str]:
+        """Without one rights decide, as in Apache Kafka; why there is none, where it should be."""
+        try:
+            return self._membership(), ""
+        except GatewayError as error:
+            return None, str(error)
+
+
+def _by_leader(
+    leaders: Leaders, topic: str, partitions: Iterable[int], silent: dict[int, str]
+) -> dict[Address, list[int]]:
+    led: dict[Address, list[int]] = {}
+    for number in partitions:
+        try:
+            led.setdefault(leaders.address(TopicPartition(topic, number)), []).append(number)
+        except ApiError as error:
+            silent[number] = error.message or error.code.meaning
+    return led
+
+
+def _batches(numbers: Iterable[int]) -> Iterator[list[int]]:
+    waiting = iter(numbers)
+    while batch := list(islice(waiting, PARTITIONS_PER_REQUEST)):
+        yield batch
+
+
+def _told(
+    cluster: Cluster, address: Address, topic: str, partitions: list[int], silent: dict[int, str]
+) -> Iterator[ProducerView]:
+    request = DescribeProducersRequest(topics=[TopicRequest(name=topic, partition_indexes=partitions)])
+    answer: Any = cluster.connection(*address).ask(request)
+    for told in answer.topics:
+        for each in told.partitions:
+            if each.error_code:
+                silent[each.partition_index] = each.error_message or told_code(each.error_code).meaning
+            yield from (_producer(each.partition_index, state) for state in each.active_producers)
+
+
+def _producer(partition: int, state: ProducerState) -> ProducerView:
+    return ProducerView(
+        partition=partition,
+        producer_id=state.producer_id,
+        epoch=state.producer_epoch,
+        last_sequence=state.last_sequence,
+        last_at_ms=state.last_timestamp if state.last_timestamp >= 0 else None,
+        coordinator_epoch=state.coordinator_epoch,
+        open_from=state.current_txn_start_offset if state.current_txn_start_offset >= 0 else None,
+    )
+
+
+def _transactions(cluster: Cluster, producer_ids: list[int], timeout_seconds: float) -> TransactionsView:
+    coordinators = Coordinators(cluster, timeout_s=timeout_seconds)
+    found: list[TransactionView] = []
+    untold = _without_coordinator(cluster)
+    for broker_id, address in sorted(cluster.brokers().items()):
+        try:
+            answer: Any = cluster.connection(*address).ask(ListTransactionsRequest(producer_id_filters=producer_ids))
+        except (BrokerUnreachable, ProtocolError):
+            cluster.forget(*address)
+            untold = f"Broker {broker_id} did not say which transactions it coordinates."
+            continue
+        if answer.error_code:
+            meaning = told_code(answer.error_code).meaning
+            untold = f"Broker {broker_id} did not say which transactions it coordinates: {meaning}"
+        for listed in answer.transaction_states[:TRANSACTIONS_MAX]:
+            try:
+                found.append(_transaction(broker_id, describe_transaction(coordinators, listed.transactional_id)))
+            except ApiError as error:
+                if error.code is not ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
+                    untold = f"Broker {broker_id} did not say what its transactions are at: {error.code.meaning}"
+    return TransactionsView(tuple(sorted(found, key=lambda each: each.transactional_id)), untold)
+
+
+def _without_coordinator(cluster: Cluster) -> str:
+    (topic,) = cluster.describe_topics([TRANSACTIONS_TOPIC]).topics
+    if any(each.leader_id < 0 for each in topic.partitions):
+        return f"Partitions of {TRANSACTIONS_TOPIC} have no leader: nobody knows the transactions in them."
+    return ""
+
+
+def _transaction(broker_id: int, state: TransactionState) -> TransactionView:
+    return TransactionView(
+        transactional_id=state.transactional_id,
+        coordinator=broker_id,
+        producer_id=state.producer_id,
+        epoch=state.producer_epoch,
+        state=state.transaction_state,
+        timeout_ms=state.transaction_timeout_ms,
+        started_at_ms=state.transaction_start_time_ms if state.transaction_start_time_ms >= 0 else None,
+        partitions=frozenset((topic.topic, number) for topic in state.topics for number in topic.partitions),
+    )
+
+
+def _marker(topic: str, producer: ProducerView) -> WritableTxnMarker:
+    return WritableTxnMarker(
+        producer_id=producer.producer_id,
+        producer_epoch=producer.epoch,
+        transaction_result=False,
+        topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[producer.partition])],
+        coordinator_epoch=max(producer.coordinator_epoch, 0),
+    )

@@ -1,0 +1,1 @@
+"""Quotas: for whom, of what, and which of several counts."""

@@ -1,0 +1,1 @@
+"""Records: reading, producing, deleting, and how they were batched."""

@@ -1,0 +1,1 @@
+"""Retention: what it would delete, and the settings it follows."""

@@ -1,0 +1,161 @@
+"""What retention would delete, asked by our brokers' own API over the wire, in the console's words."""
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+
+from broker.client.cluster import Cluster
+from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
+from broker.client.retention import PreviewQuestion, preview_retention
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
+from broker.protocol.messages.preview_retention import (
+    DeletionReason,
+    PreviewRetentionPartitionResult,
+    PreviewRetentionRequest,
+    PreviewRetentionTopic,
+    PreviewRetentionTopicResult,
+)
+from broker.security.membership import Membership
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.connection.membership import ConsoleMembership
+from console.kit.gateway.errors import GatewayError, refusal, unanswered
+from console.kit.gateway.retention.interface import EVERYTHING_GOES, DoomedSegment, PartitionRetention, RetentionView
+
+#: A preview of compaction reads the log; what is not looked at by then is answered so.
+PREVIEW_TIMEOUT_SECONDS = 8.0
+
+_REASONS = {
+    DeletionReason.LOG_START_OFFSET: "deleted records",
+    DeletionReason.TIME: "retention.ms",
+    DeletionReason.SIZE: "retention.bytes",
+    DeletionReason.COMPACTION: "compaction",
+}
+
+
+#: Topics of one question: a broker answers them one after the other.
+TOPICS_PER_QUESTION = 100
+
+
+def ask_outlook(
+    client: ClusterClient, topics: Collection[str], membership: ConsoleMembership, timeout_seconds: float
+) -> dict[str, RetentionView]:
+    """What retention alone would delete now, from each broker for what it leads; what is led by nobody is missing.
+
+    A broker that does not answer costs its own partitions. Raises GatewayError if none answers or none knows how.
+    """
+    found: dict[str, RetentionView] = {}
+    with _cluster(client, membership, timeout_seconds) as cluster:
+        addresses = [(each.host, each.port) for each in cluster.describe_topics([]).brokers]
+        silent = 0
+        for address in addresses:
+            try:
+                for answer in _outlook_of(cluster, address, sorted(topics), membership()):
+                    found[answer.name] = _joined(found.get(answer.name), answer)
+            except (BrokerUnreachable, ProtocolError):
+                cluster.forget(*address)
+                silent += 1
+        if silent == len(addresses):
+            raise BrokerUnreachable("no broker answers")
+    return found
+
+
+def _outlook_of(
+    cluster: Cluster, address: tuple[str, int], topics: list[str], membership: Membership | None
+) -> Iterator[PreviewRetentionTopicResult]:
+    timeout_ms = int(PREVIEW_TIMEOUT_SECONDS * 1_000)
+    for at in range(0, len(topics), TOPICS_PER_QUESTION):
+        asked = [
+            PreviewRetentionTopic(name=each, partitions=None, configs=[]) for each in topics[at:][:TOPICS_PER_QUESTION]
+        ]
+        request = PreviewRetentionRequest(topics=asked, include_compaction=False, timeout_ms=timeout_ms)
+        connection = cluster.connection(*address)
+        answer = connection.ask(request, timeout_s=PREVIEW_TIMEOUT_SECONDS + 1, membership=membership)
+        yield from (each for each in answer.topics if not each.error_code and each.partitions)
+
+
+def _joined(known: RetentionView | None, answer: PreviewRetentionTopicResult) -> RetentionView:
+    partitions = (*(known.partitions if known else ()), *(_partition(each) for each in answer.partitions))
+    return RetentionView(
+        answer.cleanup_policy,
+        answer.retention_ms,
+        answer.retention_bytes,
+        tuple(sorted(partitions, key=lambda each: each.partition)),
+    )
+
+
+def ask_retention(
+    client: ClusterClient,
+    topic: str,
+    configs: Mapping[str, str | None],
+    membership: ConsoleMembership,
+    timeout_seconds: float,
+) -> RetentionView:
+    """Raises GatewayError: refused, unreachable, or a cluster that does not know the question."""
+    question = PreviewQuestion(topic, configs=configs, timeout_s=PREVIEW_TIMEOUT_SECONDS)
+    with _cluster(client, membership, timeout_seconds) as cluster:
+        answer = preview_retention(cluster, question, membership())
+    return RetentionView(
+        answer.cleanup_policy,
+        answer.retention_ms,
+        answer.retention_bytes,
+        tuple(_partition(each) for each in answer.partitions),
+    )
+
+
+def ask_segments(
+    client: ClusterClient, topic: str, partition: int, membership: ConsoleMembership, timeout_seconds: float
+) -> PartitionRetention:
+    """Every segment of one partition: what would go if all of it were too old. Raises as `ask_retention`."""
+    question = PreviewQuestion(topic, [partition], EVERYTHING_GOES, False, PREVIEW_TIMEOUT_SECONDS)
+    with _cluster(client, membership, timeout_seconds) as cluster:
+        answer = preview_retention(cluster, question, membership())
+    return next((_partition(each) for each in answer.partitions), PartitionRetention(partition, "nobody leads it"))
+
+
+@contextmanager
+def _cluster(client: ClusterClient, membership: ConsoleMembership, timeout_seconds: float) -> Iterator[Cluster]:
+    """Whatever goes wrong on the wire inside is a GatewayError outside."""
+    try:
+        with client.cluster(timeout_seconds) as cluster:
+            yield cluster
+    except LoginRefused as error:
+        membership.forget()
+        raise GatewayError(str(error)) from error
+    except ApiError as error:
+        raise refusal(error.code, error.message or "") from error
+    except BrokerUnreachable as error:
+        raise unanswered(error) from error
+    except ApiNotServed as error:
+        raise GatewayError("These brokers cannot preview retention: only Barnabas brokers can.") from error
+    except BarnabasError as error:
+        raise GatewayError(str(error)) from error
+
+
+def _partition(answer: PreviewRetentionPartitionResult) -> PartitionRetention:
+    if answer.error_code:
+        return PartitionRetention(answer.partition_index, answer.error_message or ErrorCode(answer.error_code).meaning)
+    found = answer.compaction
+    compacted = found and (
+        found.records_superseded + found.records_expired + found.records_without_key + found.records_aborted
+    )
+    return PartitionRetention(
+        partition=answer.partition_index,
+        first_offset=answer.log_start_offset,
+        new_first_offset=answer.new_log_start_offset,
+        next_offset=answer.log_end_offset,
+        segment_count=answer.segment_count,
+        size_bytes=answer.size_bytes,
+        deleted_segments=answer.deleted_segments,
+        deleted_bytes=answer.deleted_bytes,
+        deleted_records=answer.deleted_records,
+        segments=tuple(
+            DoomedSegment(
+                each.base_offset,
+                each.last_offset,
+                each.size_bytes,
+                each.max_timestamp if each.max_timestamp >= 0 else None,
+                _REASONS[each.reason],
+            )
+            for each in answer.segments
+        ),
+        compacted_records=compacted,
+    )

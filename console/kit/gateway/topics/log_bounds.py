@@ -1,0 +1,98 @@
+"""Where the log of every partition begins and goes on, asked of all leaders at one time, each for its own."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from broker.client.errors import ApiNotServed
+from broker.protocol.messages.list_offsets import (
+    EARLIEST_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from console.kit.gateway.connection.at_once import Address, Heard, ask_at_once
+from console.kit.gateway.connection.client import ClusterClient
+from console.kit.gateway.groups.interface import TopicPartition
+
+logger = logging.getLogger(__name__)
+
+PARTITIONS_PER_REQUEST = 1_000
+#: A leader that let us wait in vain is left alone for this long, so that one dead broker does not slow every round. One
+#: that refuses connections costs no time, and is asked again.
+SILENT_LEADER_PAUSE_SECONDS = 5.0
+
+
+class LogBounds(NamedTuple):
+    """Offsets and epoch as Kafka writes them: -1 where it knows none. `next_offset` is exclusive."""
+
+    first_offset: int
+    next_offset: int
+    leader_epoch: int
+
+
+class BoundsLook:
+    """For one thread."""
+
+    def __init__(self, client: ClusterClient, timeout_seconds: float, clock_s: Callable[[], float] = time.monotonic):
+        self._client, self._timeout, self._clock_s = client, timeout_seconds, clock_s
+        self._silent_until: dict[Address, float] = {}
+
+    def look(self, led: Mapping[Address, Sequence[TopicPartition]]) -> dict[TopicPartition, LogBounds]:
+        """`led`: by their leader, partitions of a topic side by side. What was not answered is missing."""
+        began_s = self._clock_s()
+        self._silent_until = {each: until for each, until in self._silent_until.items() if until > began_s}
+        asked = {leader: _questions(each) for leader, each in led.items() if leader not in self._silent_until}
+        told = ask_at_once(self._client, asked, self._timeout)
+        self._note_silence(told, began_s)
+        return {place: bounds for heard in told.values() for place, bounds in _bounds(heard.answers)}
+
+    def _note_silence(self, told: Mapping[Address, Heard], began_s: float) -> None:
+        now_s = self._clock_s()
+        for leader, heard in told.items():
+            if heard.error is None:
+                continue
+            logger.debug("no offsets of the broker at %s:%s: %s", *leader, heard.error)
+            if now_s - began_s >= self._timeout / 2 and not isinstance(heard.error, ApiNotServed):
+                self._silent_until[leader] = now_s + SILENT_LEADER_PAUSE_SECONDS
+
+
+def _questions(places: Sequence[TopicPartition]) -> list[ListOffsetsRequest]:
+    """Two for each of some partitions: where they begin, and where they go on."""
+    return [
+        _question(places[start : start + PARTITIONS_PER_REQUEST], timestamp)
+        for start in range(0, len(places), PARTITIONS_PER_REQUEST)
+        for timestamp in (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP)
+    ]
+
+
+def _question(places: Sequence[TopicPartition], timestamp: int) -> ListOffsetsRequest:
+    topics = [
+        ListOffsetsTopic(
+            name=topic,
+            partitions=[ListOffsetsPartition(partition_index=number, timestamp=timestamp) for _, number in each],
+        )
+        for topic, each in groupby(places, key=itemgetter(0))
+    ]
+    return ListOffsetsRequest(topics=topics)
+
+
+def _bounds(answers: Sequence[ListOffsetsResponse]) -> Iterator[tuple[TopicPartition, LogBounds]]:
+    for first, following in zip(answers[::2], answers[1::2], strict=True):
+        firsts = dict(_told(first))
+        for place, each in _told(following):
+            if place in firsts:
+                yield place, LogBounds(firsts[place].offset, each.offset, each.leader_epoch)
+
+
+def _told(answer: ListOffsetsResponse) -> Iterator[tuple[TopicPartition, ListOffsetsPartitionResponse]]:
+    for topic in answer.topics:
+        for each in topic.partitions:
+            if not each.error_code:
+                yield (topic.name, each.partition_index), each

@@ -1,0 +1,1 @@
+"""ZooKeeper: znodes, what servers say of themselves, settings, leader recovery."""

@@ -1,0 +1,162 @@
+"""Consumer groups of the cluster in memory."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from broker.common.errors import ErrorCode
+from console.kit.gateway.errors import refusal
+from console.kit.gateway.groups.interface import (
+    Bounds,
+    CommitView,
+    GroupsView,
+    GroupView,
+    MemberView,
+    OffsetRefusals,
+    TopicPartition,
+    UnreadView,
+    is_ledger,
+)
+from console.kit.gateway.interface import TopicView
+
+
+@dataclass
+class FakeGroup:
+    committed: dict[TopicPartition, int] = field(default_factory=dict)
+    members: dict[str, MemberView] = field(default_factory=dict)
+
+
+class FakeCluster(Protocol):
+    """What groups need of the rest of the cluster in memory."""
+
+    @property
+    def broker_count(self) -> int: ...
+
+    def alive_brokers(self) -> list[int]: ...
+
+    def describe_topics(self) -> list[TopicView]: ...
+
+    def written_at_ms(self, name: str, partition: int, offset: int) -> int: ...
+
+    def append(self, name: str, partition: int, record_count: int) -> None: ...
+
+    def now_ms(self) -> int: ...
+
+
+class FakeGroups:
+    """Tests move it with `commit`, `join` and `leave`. Brokers coordinate the groups in turn."""
+
+    def __init__(self, cluster: FakeCluster):
+        self._cluster = cluster
+        self._groups: dict[str, FakeGroup] = {}
+        self._commits: list[CommitView] = []
+        #: Markers of transactions, which take an offset and are no records.
+        self._markers: set[tuple[str, int, int]] = set()
+
+    # What the console asks -------------------------------------------------------------------------------------------
+
+    def describe(self) -> GroupsView:
+        alive = self._cluster.alive_brokers()
+        views = (self._view(name) for name in sorted(self._groups) if not is_ledger(name))
+        return GroupsView(tuple(view for view in views if view.coordinator in alive), frozenset(alive))
+
+    def describe_one(self, group_id: str) -> GroupView:
+        alive = self._cluster.alive_brokers()
+        if group_id not in self._groups:
+            return GroupView(group_id, "Dead", "", alive[0], (), {})
+        return self._view(group_id)
+
+    def commits(self) -> list[CommitView]:
+        self._cluster.alive_brokers()
+        arrived, self._commits = self._commits, []
+        return arrived
+
+    def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:
+        known = self.bounds(positions)
+        found = {}
+        for place, position in positions.items():
+            bounds = known.get(place)
+            if bounds is None or position < bounds.first or position > bounds.next:
+                continue
+            while (*place, position) in self._markers:
+                position += 1
+            is_there = position < bounds.next
+            at_ms = self._cluster.written_at_ms(*place, position) if is_there else None
+            found[place] = UnreadView(position if is_there else None, at_ms)
+        return found
+
+    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
+        known = {
+            (topic.name, each.partition): Bounds(each.first_offset, each.next_offset)
+            for topic in self._cluster.describe_topics()
+            for each in topic.partitions
+            if each.first_offset is not None and each.next_offset is not None
+        }
+        return {place: known[place] for place in places if place in known}
+
+    def offsets_at(self, places: Iterable[TopicPartition], at_ms: int) -> Mapping[TopicPartition, int]:
+        return {
+            place: next(
+                (n for n in range(bounds.first, bounds.next) if self._cluster.written_at_ms(*place, n) >= at_ms),
+                bounds.next,
+            )
+            for place, bounds in self.bounds(places).items()
+        }
+
+    def commit_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
+        self._cluster.alive_brokers()
+        if group_id in self._groups and self._groups[group_id].members:
+            raise refusal(ErrorCode.UNKNOWN_MEMBER_ID)
+        for (topic, partition), offset in offsets.items():
+            self.commit(group_id, topic, partition, offset)
+        return OffsetRefusals()
+
+    def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
+        self._cluster.alive_brokers()
+        group = self._existing(group_id)
+        subscribed = {topic for member in group.members.values() for topic, _ in member.assigned}
+        refused = {}
+        for place in places:
+            if place[0] in subscribed:
+                refused[place] = str(refusal(ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC))
+            elif group.committed.pop(place, None) is not None:
+                self._commits.append(CommitView(group_id, place, None, self._cluster.now_ms()))
+        return OffsetRefusals(refused)
+
+    def delete_group(self, group_id: str) -> None:
+        self._cluster.alive_brokers()
+        if self._existing(group_id).members:
+            raise refusal(ErrorCode.NON_EMPTY_GROUP)
+        del self._groups[group_id]
+
+    # What tests do to it ---------------------------------------------------------------------------------------------
+
+    def commit(self, group_id: str, topic: str, partition: int, offset: int) -> None:
+        """As if a consumer of the group had committed now."""
+        self._groups.setdefault(group_id, FakeGroup()).committed[topic, partition] = offset
+        self._commits.append(CommitView(group_id, (topic, partition), offset, self._cluster.now_ms()))
+
+    def join(self, group_id: str, member_id: str, *assigned: TopicPartition) -> None:
+        """As if a consumer had joined and been given these partitions."""
+        member = MemberView(member_id, member_id.partition("-")[0], "127.0.0.1", "", tuple(assigned))
+        self._groups.setdefault(group_id, FakeGroup()).members[member_id] = member
+
+    def leave(self, group_id: str, member_id: str) -> None:
+        del self._groups[group_id].members[member_id]
+
+    def append_marker(self, topic: str, partition: int) -> None:
+        """As if a transaction had ended: an offset without a record."""
+        self._markers.add((topic, partition, self.bounds([(topic, partition)])[topic, partition].next))
+        self._cluster.append(topic, partition, 1)
+
+    def _existing(self, group_id: str) -> FakeGroup:
+        if group_id not in self._groups:
+            raise refusal(ErrorCode.GROUP_ID_NOT_FOUND)
+        return self._groups[group_id]
+
+    def _view(self, group_id: str) -> GroupView:
+        group = self._groups[group_id]
+        coordinator = 1 + list(self._groups).index(group_id) % self._cluster.broker_count
+        members = tuple(replace(each) for _, each in sorted(group.members.items()))
+        state, protocol = ("Stable", "consumer") if members else ("Empty", "")
+        return GroupView(group_id, state, protocol, coordinator, members, dict(group.committed))

@@ -1,0 +1,62 @@
+"""Producers and transactions of the cluster in memory: they are what a test says they are."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Protocol
+
+from broker.common.errors import ErrorCode
+from console.kit.gateway.errors import refusal
+from console.kit.gateway.interface import TopicView
+from console.kit.gateway.producers.interface import ProducersView, ProducerView, TransactionsView, TransactionView
+
+
+class FakeCluster(Protocol):
+    """What producers need of the rest of the cluster in memory."""
+
+    def describe_topics(self) -> list[TopicView]: ...
+
+
+class FakeProducers:
+    def __init__(self, cluster: FakeCluster):
+        self._cluster = cluster
+        self._producers: dict[tuple[str, int, int], ProducerView] = {}
+        self._transactions: list[TransactionView] = []
+        self._untold = ""
+
+    # What the console asks -------------------------------------------------------------------------------------------
+
+    def of_topic(self, topic: str, partitions: Collection[int]) -> ProducersView:
+        known = {each.name: each.partitions for each in self._cluster.describe_topics()}
+        if topic not in known:
+            raise refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        led = {each.partition for each in known[topic] if each.leader is not None}
+        found = [
+            each for (name, partition, _), each in sorted(self._producers.items()) if name == topic and partition in led
+        ]
+        silent = dict.fromkeys(sorted(set(partitions) - led), f"{topic} has no leader")
+        return ProducersView(tuple(each for each in found if each.partition in set(partitions)), silent)
+
+    def transactions(self, producer_ids: Collection[int]) -> TransactionsView:
+        self._cluster.describe_topics()
+        found = (each for each in self._transactions if each.producer_id in producer_ids)
+        return TransactionsView(tuple(found), self._untold)
+
+    def abort(self, topic: str, producer: ProducerView) -> None:
+        self._cluster.describe_topics()
+        known = self._producers.get((topic, producer.partition, producer.producer_id))
+        if known is None or known.epoch > producer.epoch:
+            raise refusal(ErrorCode.INVALID_PRODUCER_EPOCH)
+        self.write(topic, replace(known, open_from=None, coordinator_epoch=max(producer.coordinator_epoch, 0)))
+
+    # What tests do to it ---------------------------------------------------------------------------------------------
+
+    def write(self, topic: str, producer: ProducerView) -> None:
+        """As if the producer had written there, and its partition remembered it so."""
+        self._producers[topic, producer.partition, producer.producer_id] = producer
+
+    def coordinate(self, *transactions: TransactionView) -> None:
+        """What coordinators know, and nothing else."""
+        self._transactions = list(transactions)
+
+    def leave_untold(self, sentence: str) -> None:
+        self._untold = sentence
