@@ -1,8 +1,8 @@
 """What brokers say of their shared budgets, in the layouts of two versions."""
 
 from broker.protocol.messages.describe_requests import DescribeRequestsBudget, DescribeRequestsOwner
-from console.kit.gateway.broker_views import BudgetUse
-from console.kit.gateway.brokers import _budget_use
+from console.kit.gateway.brokers.interface import BudgetUse
+from console.kit.gateway.brokers.kafka import _budget_use
 
 BOUND = {"name": "members", "size": 100, "held": 60, "refused_ms_ago": -1}
 LARGEST = BudgetUse("members", 100, 60, None, "User:app", "10.0.0.1", 50)
