@@ -8,6 +8,7 @@ from broker.common.types import TopicPartition
 from broker.zookeeper.errors import MalformedZnode
 
 _INT32_MAX = 2**31 - 1
+_INT64_MAX = 2**63 - 1
 
 
 def encode_fields(fields: dict[str, Any]) -> bytes:
@@ -27,11 +28,20 @@ def decode_fields(path: str, data: bytes) -> dict[str, Any]:
 
 def int32(value: Any, least: int = 0) -> int:
     """As an integer that the wire can carry; ValueError or TypeError for anything else."""
+    return _integer_up_to(value, least, _INT32_MAX)
+
+
+def int64(value: Any) -> int:
+    """As `int32`, of eight bytes; it may be negative."""
+    return _integer_up_to(value, -_INT64_MAX, _INT64_MAX)
+
+
+def _integer_up_to(value: Any, least: int, most: int) -> int:
     try:
         number = int(value)
     except OverflowError as error:
         raise ValueError(value) from error
-    if not least <= number <= _INT32_MAX:
+    if not least <= number <= most:
         raise ValueError(f"{number:d} is out of range" if abs(number) < 2**64 else "a number is out of range")
     return number
 

@@ -7,6 +7,7 @@ and raise MalformedZnode for anything else.
 import base64
 import binascii
 import re
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
@@ -24,7 +25,7 @@ from broker.security.membership import SECRET_BYTES
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
 from broker.zookeeper.json_fields import decode_fields as _decode
 from broker.zookeeper.json_fields import encode_fields as _encode
-from broker.zookeeper.json_fields import int32
+from broker.zookeeper.json_fields import int32, int64
 
 BROKER_IDS = "/brokers/ids"
 TOPICS = "/brokers/topics"
@@ -172,17 +173,20 @@ def encode_topic(assignment: TopicAssignment) -> bytes:
 
 
 def decode_topic(topic: str, data: bytes) -> TopicAssignment:
-    """A topic written by a Kafka older than topic ids, or by a tool of one, has NO_TOPIC_ID."""
+    """A topic written by a Kafka older than topic ids, or by a tool of one, has NO_TOPIC_ID.
+
+    A move of a partition that is not there is left out: a tool that knew nothing of moves took the partition away.
+    """
     path = topic_path(topic)
     fields = _decode(path, data)
     try:
         partitions = _parse_replicas(fields["partitions"])
-        adding = _parse_replicas(fields.get("adding_replicas") or {})
-        removing = _parse_replicas(fields.get("removing_replicas") or {})
+        adding = _parse_moves(fields.get("adding_replicas"), partitions)
+        removing = _parse_moves(fields.get("removing_replicas"), partitions)
         if not all(replicas and len(set(replicas)) == len(replicas) for replicas in partitions.values()):
             raise ValueError("a partition has no replica, or one twice")
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise MalformedZnode(f"{path} has no readable partitions") from error
+        raise MalformedZnode(f"{path} has no readable partitions: {error!s:.200}") from error
     return TopicAssignment(topic, decode_uuid(path, fields.get("topic_id")), partitions, adding, removing)
 
 
@@ -195,6 +199,10 @@ def _parse_replicas(fields: dict[str, list[int]]) -> dict[int, tuple[int, ...]]:
         int32(index): tuple(int32(replica) for replica in replicas)
         for index, replicas in sorted(fields.items(), key=lambda item: int32(item[0]))
     }
+
+
+def _parse_moves(fields: dict[str, list[int]] | None, partitions: Collection[int]) -> dict[int, tuple[int, ...]]:
+    return {index: replicas for index, replicas in _parse_replicas(fields or {}).items() if index in partitions}
 
 
 def encode_state(state: LeaderAndIsr) -> bytes:
@@ -213,7 +221,7 @@ def encode_state(state: LeaderAndIsr) -> bytes:
 
 
 def _log_loss(broker_id: Any, last_epoch: Any, end_offset: Any) -> LogLoss:
-    return LogLoss(int32(broker_id), int32(last_epoch, -1), max(int(end_offset), NO_LOG))
+    return LogLoss(int32(broker_id), int32(last_epoch, -1), max(int64(end_offset), NO_LOG))
 
 
 def decode_state(partition: TopicPartition, data: bytes, zk_version: int) -> LeaderAndIsr:
@@ -229,7 +237,7 @@ def decode_state(partition: TopicPartition, data: bytes, zk_version: int) -> Lea
             log_losses=tuple(_log_loss(*loss) for loss in fields.get("log_losses", ())),
         )
     except (KeyError, ValueError, TypeError) as error:
-        raise MalformedZnode(f"{state_path(partition)} lacks {error}") from error
+        raise MalformedZnode(f"{state_path(partition)} has no readable state: {error!r:.200}") from error
 
 
 # -- /controller, /controller_epoch, /cluster/id, /latest_producer_id_block

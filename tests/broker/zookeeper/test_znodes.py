@@ -1,6 +1,8 @@
 """What is written into ZooKeeper, byte for byte, and what is understood of what others wrote."""
 
 import json
+from collections.abc import Callable, Iterator
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -9,7 +11,9 @@ from broker.common.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndI
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.zookeeper import znodes
+from broker.zookeeper.admin_znodes import decode_election_request, decode_reassignment_request
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
+from broker.zookeeper.notification_znodes import decode_isr_change, decode_log_dir_event
 
 TOPIC_ID = UUID("7f3c6f5e-2f1a-4b7e-9a55-0c0d9e5f8a11")
 PLAINTEXT = BrokerEndpoint("PLAINTEXT", "127.0.0.1", 9092)
@@ -119,6 +123,77 @@ def test_producer_id_block():
 def test_garbage_is_malformed_and_nothing_else(decode, data):
     with pytest.raises(MalformedZnode):
         decode(data)
+
+
+_DOCUMENTS: dict[str, tuple[Callable[[bytes], object], dict[str, Any]]] = {
+    "state": (
+        lambda data: znodes.decode_state(TopicPartition("t", 0), data, 0),
+        {"leader": 1, "leader_epoch": 0, "controller_epoch": 1, "isr": [1], "log_losses": [[1, 0, 5]]},
+    ),
+    "topic": (
+        lambda data: znodes.decode_topic("t", data),
+        {"partitions": {"0": [1]}, "adding_replicas": {"0": [1]}, "removing_replicas": {"0": [2]}, "topic_id": None},
+    ),
+    "broker": (
+        lambda data: znodes.decode_broker(1, data, 1),
+        {"endpoints": ["A://h:1"], "listener_security_protocol_map": {"A": "SSL"}, "rack": "r", "host": "h", "port": 1},
+    ),
+    "controller": (znodes.decode_controller, {"brokerid": 1}),
+    "producer ids": (znodes.decode_producer_id_block_end, {"block_end": "5"}),
+    "isr change": (lambda data: decode_isr_change("/p", data), {"partitions": [{"topic": "t", "partition": 0}]}),
+    "failed directory": (lambda data: decode_log_dir_event("/p", data), {"broker": 1}),
+    "moves": (decode_reassignment_request, {"partitions": [{"topic": "t", "partition": 0, "replicas": [1]}]}),
+    "elections": (decode_election_request, {"partitions": [{"topic": "t", "partition": 0}]}),
+}
+_WRONG = (
+    None,
+    True,
+    -2,
+    2**31,
+    10**30,
+    1e999,
+    float("nan"),
+    "x",
+    "",
+    [],
+    {},
+    [[]],
+    [{}],
+    {"0": 1},
+    {"x": [1]},
+    [1e999],
+)
+
+
+def _spoilt(value: Any) -> Iterator[Any]:
+    """Yield `value` with each part of it, at any depth, replaced by each wrong one."""
+    yield from _WRONG
+    if isinstance(value, dict):
+        for key in value:
+            yield from ({**value, key: spoilt} for spoilt in _spoilt(value[key]))
+    if isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from ([*value[:index], spoilt, *value[index + 1 :]] for spoilt in _spoilt(part))
+
+
+@pytest.mark.parametrize("kind", _DOCUMENTS)
+def test_whatever_one_value_of_a_znode_is_nothing_but_malformed_is_raised(kind):
+    """One raise that nobody expects ends every controller that is elected, and so all of them."""
+    decode, document = _DOCUMENTS[kind]
+    decode(json.dumps(document).encode())
+    refused = 0
+    for spoilt in _spoilt(document):
+        try:
+            decode(json.dumps(spoilt).encode())
+        except MalformedZnode:
+            refused += 1
+    assert refused >= len(_WRONG)
+
+
+def test_a_move_of_a_partition_that_a_topic_no_longer_has_is_left_out():
+    data = b'{"partitions":{"0":[1,2]},"adding_replicas":{"0":[2],"5":[3]},"removing_replicas":{"5":[1]}}'
+    topic = znodes.decode_topic("t", data)
+    assert (topic.partitions, topic.adding, topic.removing) == ({0: (1, 2)}, {0: (2,)}, {})
 
 
 def test_topic_id_that_is_no_id_is_malformed():
