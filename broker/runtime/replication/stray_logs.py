@@ -6,7 +6,8 @@ should the partition once return. Kafka calls such a log stray (KAFKA-14616) and
 deleted, an operator may look first.
 
 A log counts as stray when this broker was given no role in its partition from one look to the next, and the topic's
-znode, read after that, does not name this broker as one of its replicas. A znode that cannot be read says nothing.
+znode, read after that, does not name this broker as one of its replicas. A znode that cannot be read says nothing, nor
+does one that lacks the partition: topics never lose partitions, so a tool has written too few, and will be corrected.
 
 A topic whose znode lost its id between two controllers, and that is not in the second one's metadata cache, waits for
 a broker in sync to restore the id: after each change of controller, brokers look at the znodes of topics in their logs.
@@ -26,6 +27,7 @@ from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.rounds import rounds
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.store import ClusterStore
+from broker.zookeeper.znodes import topic_path
 
 _log = logger(__name__)
 
@@ -45,6 +47,8 @@ class StrayLogs:
         #: The controller epoch in which `_topic_ids` were looked at last.
         self._restored_in = -1
         self._without_role: set[TopicPartition] = set()
+        #: Those of them that were reported as missing in their topic's znode.
+        self._unnamed: set[TopicPartition] = set()
         self._looking: asyncio.Task | None = None
 
     def start(self) -> None:
@@ -73,6 +77,7 @@ class StrayLogs:
                     self._set_aside(partition)
                     without_role.discard(partition)
         self._without_role = without_role
+        self._unnamed &= without_role
         await asyncio.to_thread(self._logs.find_strays)
 
     async def _restore_topic_ids(self) -> None:
@@ -102,7 +107,20 @@ class StrayLogs:
             return await self._store.has_unreadable_topic(partition.topic)
         if not may_be_same_topic(self._logs.topic_id_of(partition), topic.topic_id):
             return False
-        return self._broker_id in topic.partitions.get(partition.partition, ())
+        replicas = topic.partitions.get(partition.partition)
+        if replicas is None:
+            self._report_unnamed(partition)
+            return True
+        return self._broker_id in replicas
+
+    def _report_unnamed(self, partition: TopicPartition) -> None:
+        if partition not in self._unnamed:
+            self._unnamed.add(partition)
+            _log.error(
+                "log stays, and is not served: the topic's znode lacks its partition; write it back into the znode",
+                partition=str(partition),
+                znode=topic_path(partition.topic),
+            )
 
     def _set_aside(self, partition: TopicPartition) -> None:
         try:

@@ -4,6 +4,7 @@ import shutil
 from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 
 from broker.common.clock import SystemClock
 from broker.common.cluster import TopicAssignment
@@ -122,6 +123,17 @@ async def test_a_log_of_a_topic_whose_znode_has_lost_its_id_stays(strays, topics
     for _ in range(3):
         await strays.look()
     assert logs.get(T_0) is not None
+
+
+async def test_a_log_whose_partition_its_topics_znode_lacks_stays_and_is_reported_once(strays, topics, logs):
+    """A tool wrote the znode with too few partitions; whoever corrects it finds the records served again."""
+    topics.known["t"] = TopicAssignment("t", OURS, {1: (1, 2)})
+    with capture_logs() as lines:
+        for _ in range(4):
+            await strays.look()
+    assert logs.get(T_0) is not None
+    (line,) = [line for line in lines if "lacks its partition" in line["event"]]
+    assert (line["partition"], line["znode"]) == ("t-0", "/brokers/topics/t")
 
 
 async def test_strays_are_counted_until_an_operator_removes_them(strays, logs, tmp_path):
