@@ -20,6 +20,8 @@ class Gap(NamedTuple):
     next_offset: int
     #: The log began with them; there is nothing before.
     is_at_start: bool = False
+    #: A compaction had noted the segment (`segment_notes`), so that its absence is a loss in a compacted log as well.
+    is_noted: bool = False
 
     def is_in(self, log_start_offset: int) -> bool:
         """Return whether they are missing in a log that starts there: for who knows no more, it does behind a gap."""

@@ -10,6 +10,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.clean_marker import segments_checksum
+from broker.log.compaction.segment_notes import find_lost_segments
 from broker.log.directory import DELETE_SUFFIX, LogDirectory
 from broker.log.files import fsync_file, open_directory, remove_tree
 from broker.log.gaps import Gap, describe_gaps, find_losses, find_lost_start
@@ -100,6 +101,7 @@ class LogRemoval(HostedLogs):
         try:
             gaps = find_lost_start(log.first_base_offset, left_at, cleaned_offset)
             if not is_as_left:
+                gaps += find_lost_segments(log.directory, log.segments, cleaned_offset, log.log_start_offset, left_at)
                 gaps += find_losses(log.segments, log.log_start_offset, cleaned_offset)
         except OSError as error:
             self._unsound.add(partition)
@@ -120,16 +122,17 @@ class LogRemoval(HostedLogs):
 
     @property
     def lost_offsets(self) -> dict[TopicPartition, tuple[Gap, ...]]:
-        """The gaps that were found at the start and are still in logs; of topics that are not compacted."""
+        """The gaps that were found at the start and are still in logs; of compacted topics only the noted ones."""
         gaps = {partition: self.lost_offsets_of(partition) for partition in list(self._gaps)}
         return {partition: remaining for partition, remaining in gaps.items() if remaining}
 
     def lost_offsets_of(self, partition: TopicPartition) -> tuple[Gap, ...]:
         """As `lost_offsets`, of one log."""
         gaps, log = self._gaps.get(partition, ()), self._logs.get(partition)
-        if not gaps or log is None or log.config.is_compacted:
+        if not gaps or log is None:
             return ()
-        return tuple(gap for gap in gaps if gap.is_in(log.log_start_offset))
+        is_compacted = log.config.is_compacted
+        return tuple(gap for gap in gaps if gap.is_in(log.log_start_offset) and (gap.is_noted or not is_compacted))
 
     def note_cuts(self, cuts: Mapping[TopicPartition, Cut]) -> None:
         """As `HostedLogs.note_cuts`. What is kept must be there before its high watermark is lowered, or a start in

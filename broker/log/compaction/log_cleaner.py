@@ -17,6 +17,7 @@ from broker.log.compaction.cleaner import CleanerPass
 from broker.log.compaction.log_to_clean import LogToClean, is_closed
 from broker.log.compaction.pass_stats import PassStats
 from broker.log.compaction.plan import CompactionPlan, choose_filthiest, plan_compaction
+from broker.log.compaction.segment_notes import remove_segment_note, write_segment_note
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 
 _DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -73,7 +74,9 @@ class LogCleaner:
     def clean(self, target: LogToClean, plan: CompactionPlan) -> PassStats | None:
         """Carry `plan` out, due or not; otherwise as `clean_filthiest`."""
         try:
+            remove_segment_note(target.log.directory)
             stats = CleanerPass(target, plan, self.settings, self.settings.clock.now_ms()).run()
+            write_segment_note(target.log.directory, stats.end_offset, target.log.segments[:-1])
             self._checkpoint(target).advance(
                 target.partition, stats.end_offset, unless=lambda: target.is_cut or is_closed(target.log)
             )

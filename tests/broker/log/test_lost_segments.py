@@ -17,6 +17,7 @@ from broker.log.checkpoints import RECOVERY_POINT_CHECKPOINT, read_offset_checkp
 from broker.log.compaction.checkpoint import CLEANER_OFFSET_CHECKPOINT
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.compaction.log_to_clean import LogToClean
+from broker.log.compaction.segment_notes import COMPACTED_SEGMENTS
 from broker.log.compaction.settings import CleanerSettings
 from broker.log.config import LogConfig
 from broker.log.gaps import Gap, find_gaps, find_losses
@@ -157,6 +158,7 @@ def test_first_segments_that_retention_let_go_of_are_no_loss(logs, start, is_cle
 def test_a_first_segment_that_compaction_has_emptied_is_no_loss(logs, start):
     log = logs.get(T_0)
     clean(log)
+    (log.directory / COMPACTED_SEGMENTS).unlink()  # as a pass of an earlier version
     logs.shutdown()
     again = start()
     again.get(T_0).replace_segments(again.get(T_0).segments[:1], [])
@@ -238,6 +240,90 @@ def test_a_gap_that_the_cleaners_checkpoint_lies_behind_is_no_loss(logs, start):
     remove(path)
     again = start()
     assert (again.lost_offsets, again.has_whole(T_0, TOPIC)) == ({}, True)
+
+
+SPOILT: dict[str, Callable[[Path], None]] = {**LOSSES, "cut short": lambda path: os.truncate(path, 200)}
+
+
+def compacted(log: Log) -> None:
+    """Compact the log, and let its owner know what its topic's setting is, as a broker does with its first role."""
+    clean(log)
+    log.config = replace(CONFIG, cleanup_policy=("compact",))
+
+
+@pytest.mark.parametrize("is_clean", [True, False], ids=["clean", "killed"])
+@pytest.mark.parametrize("loss", SPOILT)
+def test_a_compacted_log_that_lost_a_compacted_segment_is_whole_no_more(logs, start, loss, is_clean):
+    """Nothing in the other segments tells: the pass had noted what it left."""
+    log = logs.get(T_0)
+    compacted(log)
+    path, before, end = log.segments[1].files.log, bases(log), log.log_end_offset
+    stop(logs, is_clean=is_clean)
+    SPOILT[loss](path)
+    again = start()
+    again.get(T_0).config = log.config
+    assert not again.has_whole(T_0, TOPIC)
+    assert again.lost_offsets == {T_0: (Gap(before[1], before[2], is_noted=True),)}
+    assert again.get(T_0).log_end_offset == end
+
+
+def test_a_compacted_log_that_lost_its_first_segment_in_a_stop_is_whole_no_more(logs, start):
+    log = logs.get(T_0)
+    compacted(log)
+    path, before = log.segments[0].files.log, bases(log)
+    logs.shutdown()
+    remove(path)
+    again = start()
+    again.get(T_0).config = log.config
+    assert not again.has_whole(T_0, TOPIC)
+    assert again.lost_offsets == {T_0: (Gap(0, before[1], is_at_start=True, is_noted=True),)}
+
+
+@pytest.mark.parametrize("is_clean", [True, False], ids=["clean", "killed"])
+def test_compacted_segments_that_retention_let_go_of_are_no_loss(logs, start, is_clean):
+    log = logs.get(T_0)
+    clean(log)
+    log.delete_records(log.segments[2].base_offset, log.log_end_offset)
+    log.replace_segments(log.segments[:2], [])
+    stop(logs, is_clean=is_clean)
+    again = start()
+    assert (again.lost_offsets, again.has_whole(T_0, TOPIC)) == ({}, True)
+
+
+def test_a_note_of_compacted_segments_is_of_no_other_pass_than_the_last(logs, start):
+    """A pass was killed after an exchange, or Apache Kafka's cleaner has been here."""
+    log = logs.get(T_0)
+    clean(log, to=3)
+    note = (log.directory / COMPACTED_SEGMENTS).read_bytes()
+    clean(log)
+    (log.directory / COMPACTED_SEGMENTS).write_bytes(note)
+    path = log.segments[1].files.log
+    kill(logs)
+    remove(path)
+    assert start().lost_offsets == {}
+
+
+@pytest.mark.parametrize("content", [b"", b"0\n5", b"0\n18\n2\n0 1\n", b"\xff\xfe", b"1\n18\n1\n0 5\n"])
+def test_a_malformed_note_of_compacted_segments_is_ignored(logs, start, content):
+    log = logs.get(T_0)
+    clean(log)
+    (log.directory / COMPACTED_SEGMENTS).write_bytes(content)
+    logs.shutdown()
+    again = start()
+    assert (again.lost_offsets, again.has_whole(T_0, TOPIC)) == ({}, True)
+
+
+def test_no_note_of_compacted_segments_is_left_by_a_pass_that_ended_too_early(logs):
+    log = logs.get(T_0)
+    clean(log, to=3)
+
+    def refuse(step):
+        raise OSError(errno.ENOSPC, "full")
+
+    cleaner = LogCleaner(CleanerSettings(ManualClock(), on_owner=refuse, sleep=lambda seconds: None))
+    target = LogToClean.of(T_0, log, log.log_end_offset, frozenset(), replace(CONFIG, cleanup_policy=("compact",)))
+    assert cleaner.clean(target, cleaner.plan(target)) is None
+    assert not (log.directory / COMPACTED_SEGMENTS).exists()
 
 
 def test_a_segment_that_lost_its_end_with_the_page_cache_keeps_what_follows(logs, start, boot, records_of):

@@ -1,0 +1,85 @@
+"""Notes which segments a compaction has left, so that a start can tell a lost file from what compaction took out.
+
+Compaction leaves gaps, between segments as well, and nothing in them says whether records were superseded or a file was
+removed by hand, emptied or cut short. So each pass notes the segments below its end, with their sizes, in the
+partition's directory: `compacted-segments` is "0", the offset the pass came to, the number of segments, then a line
+"base-offset size-bytes" each. Such segments change by another pass only.
+
+A note holds while cleaner-offset-checkpoint has its offset. A cut below it, a log made anew and a pass of Apache
+Kafka's cleaner change that one; a pass removes the note before it exchanges anything. Without a note nothing is known.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from broker.common.logs import logger
+from broker.log.files import remove_file_durably, replace_file
+from broker.log.gaps import Gap
+from broker.log.stored_segment import StoredSegment
+
+COMPACTED_SEGMENTS = "compacted-segments"
+_VERSION = "0"
+
+_log = logger(__name__)
+
+
+class _Note(NamedTuple):
+    cleaned_offset: int
+    #: Size in bytes by base offset.
+    sizes: dict[int, int]
+
+
+def remove_segment_note(directory: Path) -> None:
+    """A pass is about to exchange segments. Raises OSError."""
+    remove_file_durably(directory / COMPACTED_SEGMENTS)
+
+
+def write_segment_note(directory: Path, cleaned_offset: int, segments: Iterable[StoredSegment]) -> None:
+    """Note those of a log's `segments` that begin below `cleaned_offset`, durably. Raises OSError."""
+    rows = [f"{each.base_offset} {each.size_bytes}" for each in segments if each.base_offset < cleaned_offset]
+    lines = [_VERSION, str(cleaned_offset), str(len(rows)), *rows]
+    replace_file(directory / COMPACTED_SEGMENTS, ("\n".join(lines) + "\n").encode())
+
+
+def find_lost_segments(
+    directory: Path,
+    segments: Sequence[StoredSegment],
+    cleaned_offset: int,
+    log_start_offset: int,
+    left_at: int | None,
+) -> tuple[Gap, ...]:
+    """Return the offsets whose compacted segments are missing or shorter than noted. Raises OSError.
+
+    Retention may have removed first segments since: they count as lost only if a clean stop left the log starting with
+    them, at `left_at`.
+    """
+    note = _read_note(directory / COMPACTED_SEGMENTS)
+    if note is None or note.cleaned_offset != cleaned_offset:
+        return ()
+    sizes = {segment.base_offset: segment.size_bytes for segment in segments}
+    next_offsets = [*list(note.sizes)[1:], cleaned_offset]
+    gaps: list[Gap] = []
+    for (base_offset, size_bytes), next_offset in zip(note.sizes.items(), next_offsets, strict=True):
+        is_at_start = base_offset < segments[0].base_offset
+        start = left_at if is_at_start else log_start_offset
+        if sizes.get(base_offset, 0) >= size_bytes or start is None or next_offset <= start:
+            continue
+        if gaps and gaps[-1].next_offset == base_offset and gaps[-1].is_at_start == is_at_start:
+            base_offset = gaps.pop().first_offset
+        gaps.append(Gap(base_offset, next_offset, is_at_start=is_at_start, is_noted=True))
+    return tuple(gaps)
+
+
+def _read_note(path: Path) -> _Note | None:
+    try:
+        version, cleaned_offset, count, *rows = path.read_text().splitlines()
+        sizes = dict(sorted((int(base), int(size)) for base, size in (row.split(" ") for row in rows)))
+        if version != _VERSION or int(count) != len(sizes):
+            raise ValueError
+        return _Note(int(cleaned_offset), sizes) if sizes else None
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        _log.warning("note of compacted segments malformed, the next compaction replaces it", path=str(path))
+        return None
