@@ -17,6 +17,7 @@ is over.
 from pathlib import Path
 
 from broker.common.logs import logger
+from broker.log.directory import STRAY_SUFFIX, aside_name
 from broker.log.files import OpenFile, fsync_directory
 from broker.log.scan import BadBatchError, OldFormatError, scan_batches
 from broker.log.segment_files import CLEANED_SUFFIX, DELETED_SUFFIX, LOG_SUFFIX, SWAP_SUFFIX, SegmentFiles
@@ -50,17 +51,38 @@ def _remove_all(directory: Path, suffix: str) -> None:
 def _finish_swap(directory: Path, base_offset: int) -> None:
     swap = SegmentFiles(directory, base_offset, SWAP_SUFFIX)
     next_offset = _next_offset(swap.log, base_offset)
-    if next_offset is None:
-        _log.error("compacted segment damaged, what it replaced stays", path=str(swap.log))
+    old_offsets = [old for old in _base_offsets(directory, "") if base_offset <= old < (next_offset or 0)]
+    if next_offset is None or _is_cut_short(directory, next_offset, old_offsets):
         _put_back(directory, base_offset)
-        swap.remove()
+        kept_in = _set_aside(directory, swap)
+        _log.error("compacted segment damaged and set aside, what it replaced stays", kept_in=str(kept_in))
         return
-    for old_offset in _base_offsets(directory, ""):
-        if base_offset <= old_offset < next_offset:
-            SegmentFiles(directory, old_offset, "").remove()
+    for old_offset in old_offsets:
+        SegmentFiles(directory, old_offset, "").remove()
     swap.rename("")
     fsync_directory(directory)
     _log.info("exchange of segments completed", path=str(swap.log), next_offset=next_offset)
+
+
+def _is_cut_short(directory: Path, next_offset: int, old_offsets: list[int]) -> bool:
+    """Return whether the last segment that a swap replaces goes on behind the swap's end: a file that was copied or
+    restored in part may end between two batches.
+    """
+    if not old_offsets:
+        return False
+    last = SegmentFiles(directory, old_offsets[-1], "")
+    return (_next_offset(last.log, old_offsets[-1]) or 0) > next_offset
+
+
+def _set_aside(directory: Path, swap: SegmentFiles) -> Path:
+    """Move a swap that cannot take its place to a directory of its own, durably: what it replaced may be gone."""
+    kept_in = directory.parent / aside_name(directory.name, STRAY_SUFFIX)
+    kept_in.mkdir()
+    fsync_directory(directory.parent)
+    swap.move(kept_in)
+    fsync_directory(kept_in)
+    fsync_directory(directory)
+    return kept_in
 
 
 def _next_offset(path: Path, base_offset: int) -> int | None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from broker.log.compaction.swap import finish_swaps
+from broker.records.batch import iterate_headers
 from tests.broker.log.death import Death, Died
 from tests.examples import some
 
@@ -160,15 +161,30 @@ def swap_left(template, new_compacted, swaps_left, tmp_path):
 
 @pytest.mark.parametrize("is_old_there", [True, False], ids=["before", "after the old one was renamed"])
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty"])
-def test_damaged_swap_is_dropped_and_what_it_replaced_stays(swap_left, is_old_there, damage):
+def test_damaged_swap_is_set_aside_and_what_it_replaced_stays(swap_left, is_old_there, damage):
+    """Set aside, because what it replaced may have been removed by the same hand."""
     compacted, swap = swap_left(is_old_there=is_old_there)
     content = bytearray(swap.read_bytes())
     if damage == "flipped":
         content[-1] ^= 0xFF
-    swap.write_bytes({"cut": content[:-5], "empty": b""}.get(damage, content))
+    content = {"cut": content[:-5], "empty": b""}.get(damage, content)
+    swap.write_bytes(content)
     compacted.open()
     check(compacted)
     assert [(r.key, r.value) for r in compacted.records()] == compacted.written
+    (kept_in,) = compacted.directory.parent.glob("t-0.*-stray")
+    assert (kept_in / swap.name).read_bytes() == content
+
+
+def test_a_swap_that_ends_between_two_batches_before_what_it_replaces_is_damaged(swap_left):
+    """As a copy that was made in part."""
+    compacted, swap = swap_left(is_old_there=True)
+    content = swap.read_bytes()
+    swap.write_bytes(content[: [at for at, _ in iterate_headers(content)][1]])
+    compacted.open()
+    check(compacted)
+    assert [(r.key, r.value) for r in compacted.records()] == compacted.written
+    assert len(list(compacted.directory.parent.glob("t-0.*-stray"))) == 1
 
 
 def test_remains_of_an_earlier_exchange_are_not_put_back(swap_left):
