@@ -39,7 +39,7 @@ class ProtectionWatch:
         if configured != self._configured:
             self._configured, self._compared, self._internal = configured, frozenset(), {}
         for topic in ids.keys() - self._compared:
-            if naming := naming_of(topic, configured):
+            if (naming := naming_of(topic, configured)) and naming.is_lasting:
                 self._internal[topic] = naming
         self._compared = frozenset(ids)
 

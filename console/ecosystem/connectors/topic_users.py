@@ -1,16 +1,20 @@
 """Connectors as users of topics, whichever Kafka Connect runs them: for a topic's deletion, and its internal topics."""
 
 from collections.abc import Collection, Iterator
+from enum import Enum
 
 from console.cluster.records.masking import ANY_TOPIC
 from console.cluster.records.origins import Origin
 from console.ecosystem.connectors.models import TOPICS_KEPT, Connector
 from console.kit.access.internal_topics import Naming
+from console.processes.dependents import wirings
+from console.processes.models import ManagedProcess
 from console.processes.topic_users import TopicUser
 from console.state.clusters.models import Topic
 from console.state.consumers.models import ConsumerGroup
 
 _RESTS = frozenset({"STOPPED", "PAUSED"})
+_OFFSETS_KEY = "offsets.storage.topic"
 
 
 def connectors_of(_topics: Collection[str]) -> Iterator[TopicUser]:
@@ -44,7 +48,48 @@ def origins_of_connectors(topic: str) -> Iterator[Origin]:
 
 
 def own_offset_topics() -> dict[str, Naming]:
-    """Where source connectors keep their offsets, if not in their worker's topic (KIP-618)."""
-    key = "offsets.storage.topic"
-    with_own = Connector.objects.filter(config__has_key=key).values_list("name", "config")
-    return {str(config[key]): Naming(f"{key} of connector", name) for name, config in with_own}
+    """Return the topics in which source connectors keep their offsets, if not in their worker's (KIP-618).
+
+    A configuration may name any topic, and whoever writes one must not hide other people's records by it.
+    """
+    sources = Connector.objects.filter(kind="source", config__has_key=_OFFSETS_KEY)
+    named = {str(config[_OFFSETS_KEY]): name for name, config in sources.values_list("name", "config")}
+    if not named:
+        return {}
+    policies = dict(Topic.objects.filter(name__in=named).values_list("name", "cleanup_policy"))
+    used = _used_topics()
+    kept = {each: keeping_of(each, policies.get(each, ""), is_used=each in used) for each in named}
+    return {
+        topic: Naming(f"{_OFFSETS_KEY} of connector", named[topic], is_lasting=keeping is Keeping.SURE)
+        for topic, keeping in kept.items()
+        if keeping is not Keeping.NO
+    }
+
+
+class Keeping(Enum):
+    """Whether a topic that a connector names for its offsets is one. `LIKELY` may end, and is not remembered."""
+
+    NO = "no"
+    LIKELY = "likely"
+    SURE = "sure"
+
+
+def keeping_of(topic: str, cleanup_policy: str, *, is_used: bool) -> Keeping:
+    """Return whether `topic` keeps a connector's offsets. Pure.
+
+    Kafka Connect keeps offsets in compacted topics alone (KAFKA-9216). One that is called as topics of offsets are is
+    believed at once, before its policy is known (empty); any other only as long as nothing else uses it.
+    """
+    if cleanup_policy not in ("", "compact"):
+        return Keeping.NO
+    if "offset" in topic.lower():
+        return Keeping.SURE
+    return Keeping.LIKELY if cleanup_policy and not is_used else Keeping.NO
+
+
+def _used_topics() -> set[str]:
+    """Return the topics that connectors or stream jobs read or write, and those of members of consumer groups."""
+    by_connectors = Connector.objects.values_list("topics", flat=True)
+    by_groups = ConsumerGroup.objects.filter(member_count__gt=0).values_list("topics", flat=True)
+    by_streams = (each.reads | each.writes for each in wirings(ManagedProcess.Kind.STREAM))
+    return set().union(*by_connectors, *by_groups, *by_streams)

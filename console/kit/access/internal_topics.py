@@ -16,10 +16,14 @@ from console.kit.common.current_cluster import all_clusters, current_cluster, in
 
 
 class Naming(NamedTuple):
-    """Where a topic's name is configured: `config.storage.topic of process` and `worker`, a name for rules."""
+    """Where a topic's name is configured: `config.storage.topic of process` and `worker`, a name for rules.
+
+    `is_lasting`: the topic stays internal when the configuration is gone.
+    """
 
     where: str
     source: str
+    is_lasting: bool = True
 
 
 #: Features that know names by configurations; each is asked of the current cluster.

@@ -17,7 +17,7 @@ from tests.console.confirming import digest_in
 
 SECRET = "4111-1111"
 RULES = '[[rules]]\ntopics = "payments"\nmask = ["value.card"]\n'
-INTERNAL = ("wk.cfg", "subjects", "pings", "lines.off", "eu.wk.cfg")
+INTERNAL = ("wk.cfg", "subjects", "pings", "lines.offsets", "eu.wk.cfg")
 MASKED = ("copy", "copy-of-copy", "failed-in-sink", "failed-in-job", "us-payments")
 
 
@@ -30,7 +30,7 @@ def make_services() -> None:
     run("probe", "probe", topic="pings")
     job = {"job": "dedupe", "input.topic": "payments", "dead.letter.topic": "failed-in-job"}
     run("job", "stream", **job)
-    Connector.objects.create(name="lines", kind="source", config={"offsets.storage.topic": "lines.off"})
+    Connector.objects.create(name="lines", kind="source", config={"offsets.storage.topic": "lines.offsets"})
     Connector.objects.create(name="sink", kind="sink", topics=["payments"], dead_letters="failed-in-sink")
     mirror = {"source.cluster.alias": "us", "replication.policy.separator": "-"}
     Connector.objects.create(name="mm2", kind="source", class_name="org.x.MirrorSourceConnector", config=mirror)
@@ -49,7 +49,7 @@ def topics(cluster, collect):
     settings.MASKING_FILE.write_text(RULES)
     settings.MASKING_FILE.chmod(0o600)
     for name in ("orders", "payments", *INTERNAL, *MASKED):
-        cluster.create_topic(name, 1, 1)
+        cluster.create_topic(name, 1, 1, {"cleanup.policy": "compact"} if name == "lines.offsets" else {})
         cluster.produce_record(name, 0, b"key", json.dumps({"card": SECRET}).encode(), ())
     make_services()
     collect()

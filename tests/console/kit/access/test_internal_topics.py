@@ -48,7 +48,7 @@ def _topics(cluster, collect):
     _service("probe", "probe", topic="pings")
     Connector.objects.create(name="lines", kind="source", config={"offsets.storage.topic": "lines.off"})
     for name in ("orders", *INTERNAL, *CONFIGURED):
-        cluster.create_topic(name, 1, 1)
+        cluster.create_topic(name, 1, 1, {"cleanup.policy": "compact"} if name == "lines.off" else {})
         cluster.produce_record(name, 0, b"a key inside", b"a value inside", ())
     collect()
 
