@@ -1,7 +1,7 @@
 """Which connection of a server gives way to a new one when all places are taken. Pure."""
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 C = TypeVar("C", bound=Hashable)
@@ -11,11 +11,12 @@ class ConnectionPlaces(Generic[C]):
     """The open connections of one server by client address, each address's longest idle one first.
 
     A full server evicts from the address with the most connections, so that no address keeps another one out, and an
-    address at its own bound evicts from itself.
+    address at its own bound evicts from itself. Connections whose request is being answered are evicted last: behind
+    one address may be a proxy, and a change whose answer is lost may have been made.
     """
 
-    def __init__(self, most: int, per_address: int):
-        self._most, self._per_address = most, per_address
+    def __init__(self, most: int, per_address: int, is_answering: Callable[[C], bool] = lambda _connection: False):
+        self._most, self._per_address, self._is_answering = most, per_address, is_answering
         self._by_address: OrderedDict[str, OrderedDict[C, None]] = OrderedDict()
         self._count = 0
 
@@ -24,7 +25,9 @@ class ConnectionPlaces(Generic[C]):
         evicted = None
         crowded = self._crowded(address)
         if crowded is not None:
-            evicted = next(iter(self._by_address[crowded]))
+            connections = self._by_address[crowded]
+            idle = (each for each in connections if not self._is_answering(each))
+            evicted = next(idle, None) or next(iter(connections))
             self.release(crowded, evicted)
         self._by_address.setdefault(address, OrderedDict())[connection] = None
         self._count += 1

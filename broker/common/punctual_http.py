@@ -34,6 +34,11 @@ class PunctualProtocol(HttpToolsProtocol):
     #: Received since the parser has last come to the end of a request's head, of a piece of its body or of all of it.
     _unparsed_bytes = 0
 
+    @property
+    def is_answering(self) -> bool:
+        """Whether its last request has come whole, and the answer is still to be given."""
+        return self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete
+
     def end_handshake(self) -> None:
         """Give back the place of the connection's TLS handshake, if it had one."""
 
@@ -94,6 +99,9 @@ class HandshakeProtocol(SSLProtocol):
     reads before it is called.
     """
 
+    #: It has no request yet.
+    is_answering = False
+
     def __init__(self, context: ssl.SSLContext, protocol: Protocol):
         loop = asyncio.get_running_loop()
         super().__init__(loop, protocol, context, None, server_side=True, ssl_handshake_timeout=HEADERS_SECONDS)  # type: ignore[arg-type]
@@ -117,10 +125,11 @@ def bounded_protocol(
 ) -> type[Protocol]:
     """Return a protocol for one server, which has at most so many connections, and so many of one address.
 
-    A further connection takes the place of the longest idle one of the address that has the most. With `tls` its
+    A further connection takes the place of the longest idle one of the address that has the most, if it can one that
+    waits for no answer. With `tls` its
     connections are encrypted, and have their places from before the handshake on.
     """
-    places: _Places = ConnectionPlaces(most, per_address)
+    places: _Places = ConnectionPlaces(most, per_address, lambda each: each.is_answering)
 
     class BoundedProtocol(PunctualProtocol):
         _address = ""

@@ -52,3 +52,12 @@ def test_an_evicted_connection_takes_no_place_back_by_its_end_or_a_late_byte(pla
     places.touch("a", "a1")
     places.release("a", "a1")
     assert taken(places, "b1", "c1") == [None, "a2"]
+
+
+def test_a_connection_that_waits_for_its_answer_gives_way_after_all_idle_ones():
+    answering = {"a1", "a3"}
+    places = ConnectionPlaces(4, 3, answering.__contains__)
+    assert taken(places, "a1", "a2", "a3", "a4", "a5") == [None, None, None, "a2", "a4"]
+    answering |= {"a5"}
+    assert taken(places, "a6") == ["a1"], "one of them has to"
+    assert taken(places, "b1", "b2") == [None, "a6"]

@@ -74,6 +74,33 @@ def test_a_new_connection_is_served_in_place_of_the_longest_idle_one(bounds):
     serve(test, bounded_protocol(**bounds))
 
 
+@pytest.mark.parametrize("bounds", [{"most": 3}, {"per_address": 3}])
+def test_a_flood_of_connections_costs_no_client_the_answer_it_waits_for(bounds):
+    async def test(connect):
+        asked, goes_on = asyncio.Event(), asyncio.Event()
+        waiting.extend((asked, goes_on))
+        reader, writer = await connect()
+        writer.write(b"POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1")
+        await asked.wait()
+        flood = [await connect() for _ in range(6)]
+        goes_on.set()
+        assert b" 204 " in await reader.readuntil(b"\r\n\r\n")
+        assert await is_answered(*await connect()), "who comes now is served as well"
+        for _, each in flood:
+            each.close()
+
+    waiting: list[asyncio.Event] = []
+
+    async def answer_late(scope, receive, send):
+        if scope["path"] == "/slow":
+            await receive()
+            waiting[0].set()
+            await waiting[1].wait()
+        await answer(scope, receive, send)
+
+    serve(test, bounded_protocol(**bounds), answer_late)
+
+
 def test_a_host_that_connects_from_many_addresses_is_one():
     async def test(connect):
         first, *_ = [await connect(local_addr=(f"127.0.0.{number}", 0)) for number in (2, 3, 4)]
