@@ -98,6 +98,8 @@ def _look(request: HttpRequest, found: ProposedChange) -> Look:
     if own.plan is None:
         return own
     asked = look(found, found.actor)
+    if asked.plan is not None and own.plan.obstacle and not asked.plan.obstacle:
+        return Look(None, own.plan.obstacle)  # a page that tells everybody of the plan says so who may not have it made
     if not reach_of(request.user).is_limited_somewhere or asked.plan is None:
         return asked
     return own if asked.is_same_as(own) else Look(None, NOT_ALL_OF_IT)

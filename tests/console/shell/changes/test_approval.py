@@ -114,6 +114,25 @@ def test_who_may_not_do_it_may_not_approve_it(propose, there, viewer, tenant, cl
     assert "prod.orders" in topics(there)
 
 
+def test_an_operator_does_not_approve_what_only_administrators_may_do(rule, there, administrator, second, client_of):
+    """The page of declarations is open to operators, and says of the plan what stands against it."""
+    ChangeRule.objects.update(said={**APPROVAL, "objects": ["*"]})
+    form = {"text": "quotas: [{ip: 127.0.0.9, connection_creation_rate: 5}]", "file": "quotas.yaml"}
+    browser, seconds = client_of(administrator), client_of(second)
+    shown = browser.post("/declaration/", form)
+    assert browser.post("/declaration/", {**form, "digest": digest_in(shown)}).status_code == 302
+    change = ProposedChange.objects.get()
+    page = seconds.get(f"/changes/{change.pk}/")
+    assert (page.context["plan"], "needs the role admin" in page.context["why"]) == (None, True)
+    plan = browser.get(f"/changes/{change.pk}/").context["plan"]
+    answer = seconds.post(f"/changes/{change.pk}/+approve/", {"digest": digest_of(plan, second)})
+    assert (answer.status_code, there.quotas.describe()) == (409, {})
+    third = User.objects.create_user("third", password="correct-horse-battery")
+    third.groups.add(Group.objects.get_or_create(name="admin")[0])
+    assert approve(client_of(third), change.pk).status_code == 302
+    assert there.quotas.describe()
+
+
 def test_what_is_hidden_is_hidden_among_changes(rule, there, administrator, limited, client_of, collect):
     rule.said = {**APPROVAL, "objects": ["*"]}
     rule.save()
