@@ -28,22 +28,20 @@ def _property(content: Content, name: str) -> Any:
     return (metadata.get("properties") or {}).get(name)
 
 
-def incompatibilities(level: str, new: Parsed, older: Sequence[tuple[Version, Parsed]], *, lenient: bool) -> list[str]:
-    """A sentence for each thing in the way of the new one, then of which version, and the level; empty if nothing is.
-
-    All are of one kind.
-    """
-    for version, parsed in older:
-        found = []
-        if level.startswith(("BACKWARD", "FULL")):
-            found += new.incompatibilities(parsed, lenient=lenient)
-        if level.startswith(("FORWARD", "FULL")):
-            found += parsed.incompatibilities(new, lenient=lenient)
-        if found:
-            return [
-                *found,
-                f"{{oldSchemaVersion: {version.version}}}",
-                f"{{oldSchema: '{version.content.text}'}}",
-                f"{{compatibility: '{level}'}}",
-            ]
-    return []
+def incompatibilities(level: str, new: Parsed, older: tuple[Version, Parsed], *, lenient: bool) -> list[str]:
+    """Return a sentence for each thing in the way of the new one, then of which version, and the level; empty if
+    nothing is. Both are of one kind."""
+    version, parsed = older
+    found = []
+    if level.startswith(("BACKWARD", "FULL")):
+        found += new.incompatibilities(parsed, lenient=lenient)
+    if level.startswith(("FORWARD", "FULL")):
+        found += parsed.incompatibilities(new, lenient=lenient)
+    if not found:
+        return []
+    return [
+        *found,
+        f"{{oldSchemaVersion: {version.version}}}",
+        f"{{oldSchema: '{version.content.text}'}}",
+        f"{{compatibility: '{level}'}}",
+    ]

@@ -1,6 +1,11 @@
-"""What the registry can be asked that takes more than one look: registering, looking up, comparing."""
+"""What the registry can be asked that takes more than one look: registering, looking up, comparing.
 
-from dataclasses import dataclass, replace
+Whoever registers first has the schema parsed and compared, and then again in the turn in which it is written, when
+nobody else writes: `Asked.known` keeps what was found, so that a turn is short.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +17,7 @@ from broker.registry.errors import Incompatible, InvalidSchema, schema_not_found
 from broker.registry.kinds import Parsed
 from broker.registry.names import context_of, split
 from broker.registry.records import Record, Value, canonical_json
-from broker.registry.registering import live_version, registration, require_mode, resolved_references
+from broker.registry.registering import live_version, referred, registration, require_mode, resolved_references
 from broker.registry.registry import Registry
 from broker.registry.schema import Content, Version
 from broker.registry.settings import effective_config, require_writable
@@ -26,12 +31,28 @@ class Asked:
     id: int | None = None
     version: int | None = None
     normalize: bool | None = None
+    #: What parsing it and comparing it with other schemas came to, an error too.
+    known: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
+
+    async def once(self, key: object, find: Callable[[], Awaitable[Any]]) -> Any:
+        """Return what `find` returns, or raise the InvalidSchema that it raises; it is awaited once for each `key`."""
+        if key not in self.known:
+            try:
+                self.known[key] = await find()
+            except InvalidSchema as error:
+                self.known[key] = error
+        found = self.known[key]
+        if isinstance(found, InvalidSchema):
+            raise found
+        return found
 
 
 async def understood(registry: Registry, subject: str, asked: Asked, config: Value) -> tuple[Content, Parsed]:
     """The content by which it is recognised. Raises InvalidSchema."""
     content = resolved_references(registry.store, subject, asked.content)
-    parsed = await registry.parse(context_of(subject), content, is_new=True)
+    context = context_of(subject)
+    key = content, referred(registry.store, context, content, also_deleted=False)
+    parsed = await asked.once(key, partial(registry.parse, context, content, is_new=True))
     normalizes = bool(config.get("normalize")) if asked.normalize is None else asked.normalize
     if not normalizes:
         return replace(content, text=parsed.canonical), parsed
@@ -65,7 +86,7 @@ async def register(registry: Registry, subject: str, asked: Asked) -> tuple[Vers
         return present, []
     require_mode(subject, mode, asked.id)
     if not is_import:
-        found = await _incompatibilities(registry, subject, content, parsed, config, store.versions(subject))
+        found = await _incompatibilities(registry, asked, content, parsed, config, store.versions(subject))
         if found:
             raise Incompatible(found)
     return registration(store, subject, content, mode=mode, schema_id=asked.id, number=asked.version)
@@ -164,25 +185,31 @@ async def compatible(registry: Registry, subject: str, asked: Asked, number: int
         versions = versions[-1:] if number is None else [find(store, subject, number, deleted=False)]
     asked = _completed(registry, subject, asked, config)
     content, parsed = await understood(registry, subject, asked, config)
-    return await _incompatibilities(registry, subject, content, parsed, config, versions)
+    return await _incompatibilities(registry, asked, content, parsed, config, versions)
 
 
 async def _incompatibilities(
-    registry: Registry, subject: str, content: Content, parsed: Parsed, config: Value, versions: list[Version]
+    registry: Registry, asked: Asked, content: Content, parsed: Parsed, config: Value, versions: list[Version]
 ) -> list[str]:
-    level = config["compatibilityLevel"]
+    level, lenient = config["compatibilityLevel"], config.get("compatibilityPolicy") == "LENIENT"
     older = to_compare(level, of_group(versions, content, config.get("compatibilityGroup")))
-    pairs = [
-        (each, await registry.parse_stored(subject, each.content))
-        for each in older
-        if each.content.type == content.type
-    ]
     others = [each for each in older if each.content.type != content.type]
     if others:
         return [f"Incompatible because of different schema type: {content.type} after {others[0].content.type}"]
-    lenient = config.get("compatibilityPolicy") == "LENIENT"
+    for version in older:
+        key = content, version, level, lenient
+        compare = partial(_compared, registry, parsed, version, level, lenient=lenient)
+        found: list[str] = await asked.once(key, compare)
+        if found:
+            return found
+    return []
+
+
+async def _compared(registry: Registry, new: Parsed, version: Version, level: str, *, lenient: bool) -> list[str]:
+    """One pair is one job, behind which other clients have their turn."""
+    old = await registry.parse_stored(version.subject, version.content)
     try:
-        return await registry.think(partial(incompatibilities, level, parsed, pairs, lenient=lenient))
+        return await registry.think(partial(incompatibilities, level, new, (version, old), lenient=lenient))
     except RecursionError:
         raise InvalidSchema("the schema is nested too deeply") from None
 

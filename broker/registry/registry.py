@@ -8,7 +8,6 @@ middle is decided anew after the log was opened again: if it was written all the
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
@@ -17,6 +16,7 @@ from broker.common.logs import logger
 from broker.registry import kinds
 from broker.registry.config import RegistryConfig
 from broker.registry.errors import InvalidSchema, RegistryError
+from broker.registry.fair_pool import FairPool
 from broker.registry.leadership import Leader, Leadership
 from broker.registry.names import context_of
 from broker.registry.records import Record, decode_key, decode_value, encode_value
@@ -56,7 +56,7 @@ class Registry:
         #: Of the last record this one has written: who forwards a request waits until it has read it, too.
         self.last_offset = -1
         self._opening: asyncio.Task[None] | None = None
-        self._thinkers = ThreadPoolExecutor(_THINKERS, "schemas")
+        self._thinkers = FairPool(_THINKERS)
 
     # -- what is in the topic
 
@@ -152,7 +152,7 @@ class Registry:
     async def close(self) -> None:
         if self._opening is not None:
             self._opening.cancel()
-        self._thinkers.shutdown(wait=False, cancel_futures=True)
+        self._thinkers.close()
         await asyncio.to_thread(self._writer.close)
         await self.reader.close()
 
@@ -178,8 +178,8 @@ class Registry:
         return found
 
     async def think(self, about: Callable[[], Answer]) -> Answer:
-        """What may take long, in threads of its own: whoever sends difficult schemas keeps nobody from writing."""
-        return await asyncio.get_running_loop().run_in_executor(self._thinkers, about)
+        """Return what `about` returns. What may take long has threads of its own, and clients take turns there."""
+        return await self._thinkers.run(about)
 
     async def parse_stored(self, subject: str, content: Content) -> kinds.Parsed:
         return await self.parse(context_of(subject), content, is_new=False)

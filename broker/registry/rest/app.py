@@ -13,8 +13,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from broker import __version__
 from broker.client.logins import Logins
 from broker.common.foreign_pages import NoForeignPages
+from broker.common.hosts import counted_address
 from broker.common.logs import logger
 from broker.registry.errors import RegistryError
+from broker.registry.fair_pool import CLIENT
 from broker.registry.registry import NotLeader, Registry
 from broker.registry.rest import comparing, schemas, settings, subjects
 from broker.registry.rest.answers import MEDIA_TYPE, answer, error_answer
@@ -140,6 +142,7 @@ class _BeforeAll:
             if found is not None:
                 await _send(send, found)
                 return
+        CLIENT.set(counted_address((scope.get("client") or ("",))[0]))
         scope = {**scope, "path": path, "registry.context": context, "registry.path": whole}
         await self._app(scope, receive, send)
 

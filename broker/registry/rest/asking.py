@@ -119,7 +119,15 @@ async def body_of(request: Request) -> dict[str, Any]:
 
 
 async def asked_in(request: Request) -> Asked:
-    """The schema that was sent. Whatever else is in the body is passed over, as later clients send more."""
+    """The schema that was sent, the same object each time. Whatever else is in the body is passed over, as later
+    clients send more."""
+    if not hasattr(request.state, "asked"):
+        request.state.asked = await _asked_in(request)
+    asked: Asked = request.state.asked
+    return asked
+
+
+async def _asked_in(request: Request) -> Asked:
     body = await body_of(request)
     text, kind = body.get("schema") or "", body.get("schemaType") or AVRO
     if not isinstance(text, str) or not isinstance(kind, str):

@@ -1,6 +1,7 @@
 """`/subjects`: what is registered under which name, registering and deleting."""
 
 import copy
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from broker.registry import deleting
-from broker.registry.errors import not_permitted, version_not_found
+from broker.registry.errors import RegistryError, not_permitted, version_not_found
 from broker.registry.names import EVERY_CONTEXT, within
 from broker.registry.operations import Asked, aliased, look_up, register, registered, require_known
 from broker.registry.records import Record, canonical_json
@@ -119,6 +120,8 @@ async def register_schema(request: Request) -> Response:
 @for_leader
 async def _register(request: Request) -> Response:
     registry, subject, asked = registry_of(request), subject_of(request), await asked_in(request)
+    with suppress(RegistryError):  # what is in its way is told by the turn, which decides on all that was written
+        await register(registry, subject, asked)
     return answer(registered_fields(await registry.change(lambda: register(registry, subject, asked))))
 
 
@@ -159,8 +162,11 @@ async def tag_version(request: Request) -> Response:
     async def decide() -> tuple[Version, list[Record]]:
         present = deleting.find(registry.store, subject, number, deleted=False)
         content = with_tags(present.content, body)
-        return await register(registry, subject, Asked(content))
+        return await register(registry, subject, Asked(content, known=known))
 
+    known: dict[object, object] = {}
+    with suppress(RegistryError):
+        await decide()
     return answer(registered_fields(await registry.change(decide)))
 
 
