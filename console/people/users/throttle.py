@@ -28,8 +28,16 @@ BROWSER = "browser:"
 
 
 def name_as_counted(typed: str) -> str:
-    """As the login form reads it (white space, NFKC), and without regard to capitals."""
-    return unicodedata.normalize("NFKC", typed.replace("\0", "").strip()).strip().casefold()[:USERNAME_LENGTH_MAX]
+    """Return one text for all spellings by which an account or a directory's entry is found (RFC 4518): capitals,
+    accents, invisible characters and the number of blanks do not count."""
+    letters = unicodedata.normalize("NFKD", typed.replace("\0", "").strip()[: 4 * USERNAME_LENGTH_MAX])
+    seen = "".join(" " if each.isspace() else each for each in letters if each.isspace() or _is_seen(each))
+    return " ".join(seen.casefold().split())[:USERNAME_LENGTH_MAX]
+
+
+def _is_seen(letter: str) -> bool:
+    """Not what has no form of its own: format and control characters, marks, variation selectors."""
+    return unicodedata.category(letter) not in ("Cc", "Cf", "Mn", "Me")
 
 
 def place_of_address(address: str) -> str:

@@ -15,6 +15,7 @@ from console.people.users.throttle import (
     FIRST_WAIT_SECONDS,
     WAIT_SECONDS_MAX,
     WINDOW,
+    name_as_counted,
     place_of_address,
     seconds_to_wait,
     wait_after,
@@ -70,6 +71,22 @@ def test_an_attempt_counts_before_its_password_is_looked_at(viewer, monkeypatch)
     attempt("viewer", "wrong")
 
     assert counted == [1]
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    ["ALICE  SMITH", " alice\tsmith", "al\u00adice smith", "alice\u200b smith", "álice smith",
+     "alice\ufe0f smith", "alice\x01 smith", "\u202ealice smith", "alice\u00a0smith", "\uff41lice smith",
+     "alice\0 smith"],
+)  # fmt: skip
+def test_spellings_by_which_a_directory_finds_one_person_are_counted_as_one_name(spelled):
+    """Each would be a fresh number of guesses: an LDAP server passes over what RFC 4518 maps to nothing."""
+    assert name_as_counted(spelled) == "alice smith"
+
+
+@pytest.mark.parametrize("other", ["alice", "alicesmith", "alice smith2", "alice-smith", "älicé schmith"])
+def test_other_names_are_counted_apart(other):
+    assert name_as_counted(other) != "alice smith"
 
 
 def test_the_right_password_leaves_no_failure(viewer):
