@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,7 +16,7 @@ from console.ecosystem.mirrors.actions import do_move_group
 from console.ecosystem.mirrors.ends import reachable
 from console.ecosystem.mirrors.group_move import Ends, Look, back, look, move_plan
 from console.kit.access.reach import Resource
-from console.kit.access.rights import Right, reach_of, require_on, require_somewhere
+from console.kit.access.rights import Right, reach_in, reach_of, require_on, require_somewhere
 from console.kit.gateway.groups.interface import is_ledger
 from console.kit.plans.apply import Refusals
 from console.kit.plans.inverse import find_inverse
@@ -28,6 +29,7 @@ from console.state.consumers.reset import flat
 GROUP_NAME_LENGTH_MAX = 249
 #: Names a form offers, partitions listed one by one.
 OFFERED, SHOWN = 500, 200
+BEYOND_THERE = "In the other cluster your rights do not reach this group, so it is not yours to move."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -45,6 +47,7 @@ def move_group(request: HttpRequest) -> HttpResponse:
         raise Http404(f"{group} is the ledger of a stream job, no consumer group.")
     if flow not in known:
         raise Http404(f"No mirror whose two clusters are known here copies {flow}.")
+    _require_group_there(request, known[flow], group)
     with refusable(422 if request.method == "POST" else 200) as answer:
         return _planned(request, known[flow], group, context, asked.get("undo", ""))
     return render(request, "mirrors/move-group.html", context | {"error": answer.error}, status=answer.status)
@@ -88,6 +91,14 @@ def _tell(
         messages.success(
             request, format_html("{} goes on in {} from the offsets of the plan.{}", group, ends.target_name, undo)
         )
+
+
+def _require_group_there(request: HttpRequest, ends: Ends, group: str) -> None:
+    """In a cluster that this console has under the name of an end, the person's rights are those of that cluster."""
+    for name, right in ((ends.source_name, Right.VIEW), (ends.target_name, Right.OPERATE)):
+        is_ours = name in settings.CLUSTERS
+        if is_ours and right not in reach_in(request.user, name).rights_on(Resource.GROUP, group):
+            raise PermissionDenied(BEYOND_THERE)
 
 
 def _require_topics(request: HttpRequest, found: Look) -> None:
