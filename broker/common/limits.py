@@ -396,8 +396,6 @@ REGISTRY_REFERENCES_MAX = 300
 REGISTRY_VERSIONS_MAX = 500_000
 #: Requests of the registry that change something and wait for their turn; each has its body in memory.
 REGISTRY_WRITES_WAITING_MAX = 100
-#: Schemas of one client that wait to be parsed or compared.
-REGISTRY_JOBS_WAITING_MAX = 100
 #: Parsed schemas that are kept for the next comparison.
 REGISTRY_PARSED_MAX = 1_000
 #: Steps of comparing two schemas: pairs of types, fields, branches and symbols, up to 10 microseconds each. One schema

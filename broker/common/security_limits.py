@@ -108,3 +108,5 @@ CONFIG_PROVIDER_FILE_BYTES_MAX = 1024 * 1024
 REGISTRY_REFERENCED_BYTES_MAX = 4 * 900_000
 #: Pairs of values that are compared to see whether lists of a JSON schema have one twice; some seconds.
 REGISTRY_UNIQUE_PAIRS_MAX = 2_000_000
+#: Schemas of one client that wait to be parsed or compared.
+REGISTRY_JOBS_WAITING_MAX = 100

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from broker.common.limits import REGISTRY_JOBS_WAITING_MAX
+from broker.common.security_limits import REGISTRY_JOBS_WAITING_MAX
 from broker.registry.errors import RegistryError
 
 Result = TypeVar("Result")
