@@ -16,7 +16,6 @@ from tests.simulation.committed_offsets import CommittedOffsets, fetch_offsets
 from tests.simulation.committed_reads import fetch_committed
 from tests.simulation.coordinated import CoordinatorLine
 from tests.simulation.isolation import COMMITTED
-from tests.simulation.topics import LEDGER
 from tests.simulation.transactions import Failed, TransactionalProducer
 
 
@@ -59,8 +58,7 @@ class Copier(TransactionalProducer):
         if not found or not found[0]:
             raise Failed("nothing to copy")
         records, next_position = found
-        ledger = sorted(where for where in self._client.leaders if where.topic == LEDGER)
-        where = self._random.choice(ledger)
+        where = self._random.choice(self._ledger())
         await self._cover([where])
         await self._write(where, [self._copy(where, record) for record in records])
         await self._commit_position(next_position)

@@ -122,11 +122,16 @@ class TransactionalProducer:
             return
         await self._end(is_commit=self._random.random() >= _ABORTED_SHARE)
 
-    async def _fill(self) -> None:
+    def _ledger(self) -> list[TopicPartition]:
         """Raises Failed."""
         ledger = sorted(where for where in self._client.leaders if where.topic == LEDGER)
         if not ledger:
             raise Failed("no ledger is known")
+        return ledger
+
+    async def _fill(self) -> None:
+        """Raises Failed."""
+        ledger = self._ledger()
         chosen = self._random.sample(ledger, self._random.randint(1, len(ledger)))
         await self._cover(chosen)
         for where in chosen:

@@ -33,6 +33,8 @@ _log = logger(__name__)
 
 #: Longer than a controller takes to give a broker that starts all its roles.
 _LOOK_EVERY_S = 60.0
+#: How long a topic waits at most for an id that brokers know and a new controller does not.
+_RESTORE_IDS_EVERY_S = 5.0
 
 
 class StrayLogs:
@@ -49,15 +51,19 @@ class StrayLogs:
         self._without_role: set[TopicPartition] = set()
         #: Those of them that were reported as missing in their topic's znode.
         self._unnamed: set[TopicPartition] = set()
-        self._looking: asyncio.Task | None = None
+        self._tasks: list[asyncio.Task] = []
 
     def start(self) -> None:
-        self._looking = asyncio.get_running_loop().create_task(rounds(self._look_after_a_while))
+        loop = asyncio.get_running_loop()
+        self._tasks = [
+            loop.create_task(rounds(each)) for each in (self._look_after_a_while, self._restore_after_a_while)
+        ]
 
     async def stop(self) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
-            await asyncio.wait([self._looking])
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def _look_after_a_while(self) -> None:
         await asyncio.sleep(_LOOK_EVERY_S)
@@ -66,9 +72,16 @@ class StrayLogs:
         except ZooKeeperError as error:
             _log.info("no look for stray logs", reason=str(error))
 
+    async def _restore_after_a_while(self) -> None:
+        await asyncio.sleep(_RESTORE_IDS_EVERY_S)
+        try:
+            await self.restore_ids()
+        except ZooKeeperError as error:
+            _log.info("no look for lost topic ids", reason=str(error))
+
     async def look(self) -> None:
         """Set aside what had no role at the last look and now, and is not this broker's. Raises ZooKeeperError."""
-        await self._restore_topic_ids()
+        await self.restore_ids()
         await self._let_go_of_earlier_topics()
         without_role = {partition for partition in self._logs.logs if not self._has_role(partition)}
         for partition in sorted(without_role & self._without_role):
@@ -80,7 +93,8 @@ class StrayLogs:
         self._unnamed &= without_role
         await asyncio.to_thread(self._logs.find_strays)
 
-    async def _restore_topic_ids(self) -> None:
+    async def restore_ids(self) -> None:
+        """Write ids that znodes have lost, once for each controller. Raises ZooKeeperError."""
         controller_epoch = self._replicas.controller_epoch
         if controller_epoch != self._restored_in:
             await self._topic_ids.restored(sorted({partition.topic for partition in self._logs.logs}))

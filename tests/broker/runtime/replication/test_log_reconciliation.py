@@ -1,5 +1,6 @@
 """A broker's logs compared with ZooKeeper before it registers; ZooKeeper is a real one, and so are the logs."""
 
+import asyncio
 import shutil
 from pathlib import Path
 from uuid import UUID
@@ -16,6 +17,7 @@ from broker.log.manager import LogManager
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.delayed_fetches import DelayedFetches
+from broker.runtime.replication import stray_logs
 from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.stray_logs import StrayLogs
@@ -186,9 +188,30 @@ async def test_a_running_broker_says_the_id_of_a_topic_once_in_each_controllers_
     for controller_epoch in (4, 4, 5):
         await store.session.set(znodes.topic_path("t"), without_id)
         replicas.controller_epoch = controller_epoch
-        await strays.look()
+        await strays.restore_ids()
         ids.append((await store.topic("t")).topic_id)
     assert ids == [FIRST, NO_TOPIC_ID, FIRST]
+
+
+async def test_an_id_that_a_new_controller_does_not_know_does_not_wait_for_the_look_at_stray_logs(
+    store, start, monkeypatch
+):
+    monkeypatch.setattr(stray_logs, "_RESTORE_IDS_EVERY_S", 0)
+    write(logs := start(), T_0, FIRST)
+    await topic(store, FIRST, p0=(OTHER, ME))
+    replicas = ReplicaManager(ME, logs, DelayedFetches(SystemClock()), SystemClock())
+    replicas.controller_epoch = 4
+    without_id = znodes.encode_topic(TopicAssignment("t", NO_TOPIC_ID, {0: REPLICAS}))
+    await store.session.set(znodes.topic_path("t"), without_id)
+    strays = StrayLogs(ME, replicas, logs, store)
+    strays.start()
+
+    try:
+        async with asyncio.timeout(10):
+            while (await store.topic("t")).topic_id != FIRST:
+                await asyncio.sleep(0.01)
+    finally:
+        await strays.stop()
 
 
 async def test_a_log_restored_from_a_backup_of_an_earlier_topic_is_set_aside(store, start, tmp_path):
