@@ -185,6 +185,13 @@ def test_what_was_not_signed_by_the_key_is_refused(issuer, name):
         checked_payload(token, read_key_set(issuer.key_set())["rsa"], read_header(token).algorithm)
 
 
+@pytest.mark.parametrize("extension", [{"crit": ["b64"], "b64": False}, {"crit": ["exp"], "exp": 1}, {"crit": []}])
+def test_a_token_with_a_critical_extension_is_refused(issuer, extension):
+    token = issuer.signed({"alg": "ES256", "kid": "ec"} | extension, {"sub": "alice"})
+    with pytest.raises(TokenRefused):
+        checked_payload(token, read_key_set(issuer.key_set())["ec"], "ES256")
+
+
 @pytest.mark.parametrize(
     ("key_id", "algorithm"), [("rsa", "ES256"), ("ec", "RS256"), ("ec", "ES384"), ("ec", "EdDSA"), ("rsa", "HS256")]
 )
@@ -219,6 +226,9 @@ def test_unusable_keys_are_passed_over(issuer):
         issuer.jwk("ec", kid="x" * (KEY_ID_LENGTH_MAX + 1)),
         issuer.jwk("ec", kid="off the curve", x="AAAA"),
         issuer.jwk("rsa", kid="hmac", alg="HS256"),
+        issuer.jwk("rsa", kid="unsigned", alg="none"),
+        issuer.jwk("ec", kid="for a curve that nobody has", crv="P-999"),
+        issuer.jwk("ec", kid="for another curve", alg="ES384"),
         issuer.jwk("rsa", kid="huge exponent", e=segment(b"\xff" * 64)),
         issuer.jwk("ec"),
         issuer.jwk("rsa", kid="ec"),
