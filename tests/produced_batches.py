@@ -3,9 +3,10 @@
 import time
 from collections.abc import Iterable
 
+from crc32c import crc32c
+
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.leaders import Leaders
-from broker.common.plain_crc32c import crc32c
 from broker.common.types import TopicPartition
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from broker.records.batch import (

@@ -11,9 +11,10 @@ from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import structlog
+
 from broker.common.errors import StartupError
 from broker.common.limits import LOGGED_TEXT_LENGTH_MAX, OWN_LOG_BYTES_MAX
-from broker.common.plain_structlog import structlog
 
 if TYPE_CHECKING:
     from structlog.typing import Processor

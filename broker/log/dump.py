@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from crc32c import crc32c
+
 from broker.common.errors import ApiError
-from broker.common.plain_crc32c import crc32c
 from broker.log.dump_rows import Row
 from broker.log.files import OpenFile, read_at
 from broker.log.producer_state import last_sequence_of

@@ -6,8 +6,9 @@ the whole answer with it.
 
 from typing import NamedTuple
 
+from crc32c import crc32c
+
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.plain_crc32c import crc32c
 from broker.records.batch import (
     CHECKED_FROM,
     COMPRESSION_BITS,

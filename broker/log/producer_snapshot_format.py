@@ -20,7 +20,8 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from broker.common.plain_crc32c import crc32c
+from crc32c import crc32c
+
 from broker.common.types import new_tuple
 
 _VERSION = 1

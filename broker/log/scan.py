@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from zlib import crc32
 
+from crc32c import crc32c
+
 from broker.common.errors import BarnabasError
-from broker.common.plain_crc32c import crc32c
 from broker.log.files import OpenFile, read_at
 from broker.records.batch import CHECKED_FROM, CURRENT_MAGIC, HEADER_BYTES, BatchHeader, parse_batch_header
 

@@ -17,7 +17,8 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from broker.common.plain_crc32c import crc32c
+from crc32c import crc32c
+
 from broker.log.files import OpenFile, fsync_file, read_at, write_at
 from broker.log.producer_snapshot_format import NotedAborts
 from broker.log.segment_files import TRANSACTION_INDEX_SUFFIX, segment_path

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from enum import Enum
 
+from crc32c import crc32c
+
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, InvariantViolation, RecordsRefused
 from broker.common.limits import (
     NAMED_RECORDS_BYTES_MAX,
@@ -10,7 +12,6 @@ from broker.common.limits import (
     RECORD_ERRORS_MAX,
     RECORDS_LOOKED_AT_AT_ONCE_MAX,
 )
-from broker.common.plain_crc32c import crc32c
 from broker.log.compaction.record_spans import record_spans, unpack_records
 from broker.log.config import UNLIMITED, LogConfig
 from broker.records.batch import (

@@ -7,7 +7,8 @@ delete horizons, KIP-534) is packed anew.
 
 from typing import NamedTuple
 
-from broker.common.plain_crc32c import crc32c
+from crc32c import crc32c
+
 from broker.common.types import NO_LEADER_EPOCH
 from broker.records.batch import (
     CHECKED_FROM,

@@ -8,11 +8,13 @@ from contextlib import suppress
 from threading import Event, Thread
 from urllib.parse import parse_qs
 
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+
 from broker.common.errors import NotNowError
 from broker.common.logs import logger
 from broker.common.own_names import OwnNames
 from broker.common.plain_http import END_OF_HEAD, HEAD_BYTES_MAX, address_of, hosts_in, response
-from broker.common.plain_prometheus import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
 
 _log = logger(__name__)
 #: For a caller to ask, and to take the answer.

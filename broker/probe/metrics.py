@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 
-from broker.common.plain_prometheus import Collector, CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
 from broker.common.sketch import Sketch
 from broker.probe.desk import Desk
 from broker.probe.tally import MIRROR

@@ -4,13 +4,15 @@ import uuid
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+from prometheus_client import CollectorRegistry
+from prometheus_client.process_collector import ProcessCollector
+
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.security.file import read_own_security
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, StartupError
 from broker.common.logs import logger
 from broker.common.own_names import OwnNames
-from broker.common.plain_prometheus import CollectorRegistry, ProcessCollector
 from broker.probe.book import Book
 from broker.probe.config import ProbeConfig
 from broker.probe.desk import Desk

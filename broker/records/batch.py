@@ -19,8 +19,9 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
+from crc32c import crc32c
+
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.plain_crc32c import crc32c
 from broker.common.types import new_tuple
 
 HEADER_BYTES = 61

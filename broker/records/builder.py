@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from crc32c import crc32c
+
 from broker.common.errors import InvariantViolation
-from broker.common.plain_crc32c import crc32c
 from broker.common.types import NO_LEADER_EPOCH
 from broker.records.batch import (
     CHECKED_FROM,

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from broker.common.plain_crc32c import crc32c
+from crc32c import crc32c
+
 from broker.records.batch import (
     CHECKED_FROM,
     COMPRESSION_BITS,

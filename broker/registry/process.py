@@ -8,15 +8,14 @@ import sys
 from collections.abc import Generator
 from pathlib import Path
 
+import uvicorn
 from starlette.types import ASGIApp
 
 from broker.client.logins import Logins, read_logins
 from broker.client.rest_listeners import Listener, Tls
 from broker.common.errors import NotNowError
 from broker.common.foreign_pages import OnlyOwnNames
-from broker.common.http_server import RestingServer
 from broker.common.logs import logger
-from broker.common.plain_uvicorn import uvicorn
 from broker.common.process_end import log_stop, stop_signals
 from broker.common.punctual_http import bounded_protocol
 from broker.config.zookeeper import zookeeper_tls
@@ -36,7 +35,7 @@ _KEEP_ALIVE_S = 75
 _log = logger(__name__)
 
 
-class _Server(RestingServer):
+class _Server(uvicorn.Server):
     """Whoever is told to stop has stopped well: uvicorn would raise the signal again behind its end."""
 
     @contextlib.contextmanager

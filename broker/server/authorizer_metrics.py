@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from broker.common.plain_prometheus import CounterMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, Metric
+
 from broker.config.broker import BrokerConfig
 from broker.runtime.security.authorizer_log import AuthorizerLog
 

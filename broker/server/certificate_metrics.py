@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from prometheus_client.core import GaugeMetricFamily, Metric
+
 from broker.common.clock import Clock
-from broker.common.plain_prometheus import GaugeMetricFamily, Metric
 from broker.server.tls import ListenersTls
 
 _NAME = "barnabas_broker_certificate_ends_in_seconds"

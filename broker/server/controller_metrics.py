@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from broker.common.plain_prometheus import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
 from broker.runtime.controller.controller_runtime import ControllerRuntime
 
 _PREFIX = "barnabas_broker_"

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from prometheus_client import CollectorRegistry
+
 from broker.common.clock import Clock
-from broker.common.plain_prometheus import CollectorRegistry
 from broker.config.broker import BrokerConfig
 from broker.log.manager import LogManager
 from broker.net.turns import Turns

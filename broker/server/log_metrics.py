@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from broker.common.plain_prometheus import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
 from broker.config.broker import BrokerConfig
 from broker.log.manager import LogManager
 from broker.server.authorizer_metrics import has_names

@@ -5,14 +5,11 @@ Requests are counted as they pass; sizes and states are read from the rooms when
 
 from collections.abc import Iterable
 
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.process_collector import ProcessCollector
+
 from broker.common.errors import ErrorCode
-from broker.common.plain_prometheus import (
-    CollectorRegistry,
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    Metric,
-    ProcessCollector,
-)
 from broker.config.broker import BrokerConfig
 from broker.handlers.registry import HANDLERS
 from broker.protocol.api_keys import ApiKey

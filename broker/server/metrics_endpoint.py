@@ -11,15 +11,13 @@ from collections.abc import Callable
 from errno import EADDRINUSE
 from urllib.parse import parse_qs
 
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import RestrictedRegistry
+
 from broker.common.logs import logger
 from broker.common.own_names import OwnNames
 from broker.common.plain_http import END_OF_HEAD, HEAD_BYTES_MAX, address_of, hosts_in, response
-from broker.common.plain_prometheus import (
-    CONTENT_TYPE_PLAIN_0_0_4,
-    CollectorRegistry,
-    RestrictedRegistry,
-    generate_latest,
-)
 from broker.net.port_holder import port_holder
 
 _log = logger(__name__)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from broker.common.plain_prometheus import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
 from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.isr_updater import IsrUpdater

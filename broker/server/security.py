@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from time import perf_counter_ns
 
+from prometheus_client import CollectorRegistry
+
 from broker.common.clock import Clock
 from broker.common.logs import log_apart
-from broker.common.plain_prometheus import CollectorRegistry
 from broker.config.broker import BrokerConfig
 from broker.config.listener_settings import ListenerSettings
 from broker.net.connection import Connection

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from crc32c import crc32c
 
-from broker.common.plain_crc32c import crc32c
 from broker.common.types import NO_LEADER_EPOCH
 from broker.records.batch import (
     CHECKED_FROM,

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import uvicorn
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
@@ -14,9 +15,7 @@ from broker.client.rest_listeners import Listener, Tls, reached_by_others, read_
 from broker.client.security.errors import ClientConfigError
 from broker.common.errors import StartupError
 from broker.common.foreign_pages import NoForeignPages, OnlyOwnNames
-from broker.common.http_server import RestingServer
 from broker.common.own_names import OwnNames, host_of
-from broker.common.plain_uvicorn import uvicorn
 from broker.common.punctual_http import bounded_protocol
 from broker.config.properties import unescaped
 from broker.connect.rest.app import Rest
@@ -161,15 +160,15 @@ def _guarded(app: ASGIApp, rest: RestSettings, logins: Logins | None) -> ASGIApp
     return WithHeaders(app, rest.headers) if rest.headers else app
 
 
-def _server_of(where: Listener, app: ASGIApp, rest: RestSettings, logins: Logins | None) -> RestingServer:
+def _server_of(where: Listener, app: ASGIApp, rest: RestSettings, logins: Logins | None) -> uvicorn.Server:
     """A password, or a certificate that stands for the name, keeps pages of foreign names out already."""
     if where.scheme == "https":
         return _server(app, rest.tls)
     return _server(app if logins else OnlyOwnNames(app, rest.names), None)
 
 
-def _server(app: ASGIApp, tls: Tls | None) -> RestingServer:
-    return RestingServer(
+def _server(app: ASGIApp, tls: Tls | None) -> uvicorn.Server:
+    return uvicorn.Server(
         uvicorn.Config(
             app,
             http=bounded_protocol(tls=tls.server if tls else None),

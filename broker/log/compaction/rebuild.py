@@ -10,8 +10,9 @@ from there.
 
 from collections.abc import Sequence
 
+from crc32c import crc32c
+
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.plain_crc32c import crc32c
 from broker.log.compaction.record_spans import RecordSpan
 from broker.records.batch import (
     CHECKED_FROM,

@@ -7,8 +7,8 @@ command line, lets a protocol do so: half requests would hold their sockets for 
 import resource
 import sys
 
-from broker.common.http_server import RestingServer
-from broker.common.plain_uvicorn import uvicorn
+import uvicorn
+
 from broker.common.punctual_http import PunctualProtocol
 from console.cluster.footprint.ticks import EVERY_S, tick_beside
 from console.kit.gateway.connection.own_requests import begin
@@ -59,7 +59,7 @@ def raise_descriptor_limit() -> None:
 def main() -> int:
     raise_descriptor_limit()
     begin("web")
-    RestingServer(web_config(int(sys.argv[1]))).run()
+    uvicorn.Server(web_config(int(sys.argv[1]))).run()
     return 0
 
 

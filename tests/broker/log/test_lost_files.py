@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from crc32c import crc32c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker.common.clock import ManualClock
-from broker.common.plain_crc32c import crc32c
 from broker.common.types import TopicPartition
 from broker.log.compaction.cleaner import CleanerPass
 from broker.log.compaction.log_to_clean import LogToClean

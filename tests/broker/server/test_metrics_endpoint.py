@@ -5,10 +5,10 @@ import os
 import socket
 
 import pytest
+from prometheus_client.core import GaugeMetricFamily
 from structlog.testing import capture_logs
 
 from broker.common.own_names import OwnNames
-from broker.common.plain_prometheus import GaugeMetricFamily
 from broker.server import metrics_endpoint
 from broker.server.controller_metrics import ControllerMetrics
 from broker.server.metrics import new_registry
