@@ -44,6 +44,10 @@ _SHARED: "list[Processor]" = [
     structlog.processors.format_exc_info,
 ]
 _RENDER = structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"], bool_as_flag=False)
+if not structlog.is_configured():
+    # Where `rich` is installed, a process that does not configure its logs would have it render tracebacks: with the
+    # values of local variables, passwords among them, and in minutes for an error of some megabytes.
+    structlog.dev.ConsoleRenderer.get_active().exception_formatter = structlog.dev.plain_traceback
 
 
 def configure_logs(level: str = "INFO", **facts: object) -> None:

@@ -7,7 +7,7 @@ import pytest
 from broker.common import logs
 from broker.common.errors import StartupError
 from broker.common.limits import LOGGED_TEXT_LENGTH_MAX
-from broker.common.logs import _one_line, log_apart
+from broker.common.logs import _one_line, log_apart, logger
 
 
 def told(text: str) -> str:
@@ -62,3 +62,15 @@ def test_a_logger_can_have_a_file_of_its_own_which_does_not_grow_for_ever(tmp_pa
 def test_a_file_that_cannot_be_written_is_said_at_the_start(tmp_path):
     with pytest.raises(StartupError, match=r"nowhere/own\.log cannot be written: No such file"):
         log_apart("broker.test_apart", tmp_path / "nowhere" / "own.log")
+
+
+def test_a_process_that_configures_no_logs_tells_no_values_of_local_variables(capsys):
+    password = "-".join(("hidden", "word"))
+    try:
+        raise ValueError("of the test")
+    except ValueError:
+        logger("broker.test").exception("not done", length=len(password))
+    told = capsys.readouterr().out
+    assert "Traceback (most recent call last):" in told
+    assert "ValueError: of the test" in told
+    assert password not in told
