@@ -34,7 +34,6 @@ BETWEEN_BROKERS = {
     ApiKey.STOP_REPLICA,
     ApiKey.UPDATE_METADATA,
     ApiKey.CONTROLLED_SHUTDOWN,
-    ApiKey.ALTER_PARTITION,
 }
 #: Which kafka-python does not know.
 DELEGATION_TOKENS = {
@@ -43,8 +42,10 @@ DELEGATION_TOKENS = {
     ApiKey.EXPIRE_DELEGATION_TOKEN,
     ApiKey.DESCRIBE_DELEGATION_TOKEN,
 }
-#: Groups of KIP-848 and what KRaft's controllers and brokers say to each other.
+#: Groups of KIP-848, what KRaft's controllers and brokers say to each other, and how leaders ask for another ISR since
+#: KIP-497: here they write it to ZooKeeper.
 NOT_DECLARED = {
+    ApiKey.ALTER_PARTITION,
     ApiKey.ENVELOPE,
     ApiKey.ALLOCATE_PRODUCER_IDS,
     ApiKey.CONSUMER_GROUP_HEARTBEAT,

@@ -4,15 +4,6 @@ from struct import pack
 from uuid import UUID
 
 from broker.protocol.codec import decode, encode
-from broker.protocol.messages.alter_partition import (
-    AlterPartitionRequest,
-    AlterPartitionRequestPartition,
-    AlterPartitionRequestTopic,
-    AlterPartitionResponse,
-    AlterPartitionResponsePartition,
-    AlterPartitionResponseTopic,
-    BrokerState,
-)
 from broker.protocol.messages.controlled_shutdown import (
     ControlledShutdownRequest,
     ControlledShutdownResponse,
@@ -152,52 +143,6 @@ def test_controlled_shutdown_has_the_layout_kafka_sends():
         3,
         pack(">h", 0) + b"\2\2t" + pack(">i", 1) + NO_TAGS * 2,
     )
-
-
-def _alter_partition(topic, **partition):
-    state = AlterPartitionRequestPartition(partition_index=1, leader_epoch=2, partition_epoch=6, **partition)
-    topics = [AlterPartitionRequestTopic(partitions=[state], **topic)]
-    return AlterPartitionRequest(broker_id=10, broker_epoch=11, topics=topics)
-
-
-def test_alter_partition_names_the_topic_until_it_has_an_id():
-    head, isr, tail = pack(">iq", 10, 11) + b"\2", b"\3" + pack(">ii", 3, 5), pack(">i", 6) + NO_TAGS * 3
-    named = _alter_partition({"topic_name": "t"}, new_isr=[3, 5])
-    _assert_layout(named, 0, head, b"\2t\2", pack(">ii", 1, 2), isr, tail)
-    named.topics[0].partitions[0].leader_recovery_state = 1
-    _assert_layout(named, 1, head, b"\2t\2", pack(">ii", 1, 2), isr, b"\1", tail)
-    by_id = _alter_partition({"topic_id": TOPIC_ID}, new_isr=[3, 5], leader_recovery_state=1)
-    _assert_layout(by_id, 2, head, TOPIC_ID.bytes, b"\2", pack(">ii", 1, 2), isr, b"\1", tail)
-
-
-def test_alter_partition_carries_the_epochs_of_the_brokers():
-    isr = [BrokerState(broker_id=3, broker_epoch=30), BrokerState(broker_id=5)]
-    _assert_layout(
-        _alter_partition({"topic_id": TOPIC_ID}, new_isr_with_epochs=isr),
-        3,
-        pack(">iq", 10, 11) + b"\2" + TOPIC_ID.bytes,
-        b"\2" + pack(">ii", 1, 2) + b"\3" + pack(">iqb", 3, 30, 0) + pack(">iqb", 5, -1, 0),
-        pack(">bi", 0, 6) + NO_TAGS * 3,
-    )
-
-
-def test_alter_partition_response_drops_what_old_versions_cannot_say():
-    state = AlterPartitionResponsePartition(
-        partition_index=1,
-        error_code=0,
-        leader_id=3,
-        leader_epoch=2,
-        isr=[3],
-        leader_recovery_state=1,
-        partition_epoch=7,
-    )
-    topic = AlterPartitionResponseTopic(topic_name="t", topic_id=TOPIC_ID, partitions=[state])
-    response = AlterPartitionResponse(throttle_time_ms=8, error_code=9, topics=[topic])
-    head, known = pack(">ih", 8, 9) + b"\2", pack(">ihii", 1, 0, 3, 2) + b"\2" + pack(">i", 3)
-    end = NO_TAGS * 3
-    assert encode(response, 0) == head + b"\2t" + b"\2" + known + pack(">i", 7) + end
-    assert encode(response, 1) == head + b"\2t" + b"\2" + known + pack(">bi", 1, 7) + end
-    assert encode(response, 3) == head + TOPIC_ID.bytes + b"\2" + known + pack(">bi", 1, 7) + end
 
 
 def test_write_txn_markers_has_the_layout_kafka_sends():
