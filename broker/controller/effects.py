@@ -14,41 +14,47 @@ from broker.controller.events import Event
 from broker.controller.verdict import ShutdownAnswer, Verdict
 
 
+class Effect:
+    """What is to be done, as one of the classes below."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class OpenChannel:
+class OpenChannel(Effect):
     """Be ready to send to this incarnation of a broker. Nothing happens if that channel is open already."""
 
     broker: LiveBroker
 
 
 @dataclass(frozen=True, slots=True)
-class CloseChannel:
+class CloseChannel(Effect):
     """Drop what is still to be sent to the broker."""
 
     broker_id: int
 
 
 @dataclass(frozen=True, slots=True)
-class WriteStates:
+class WriteStates(Effect):
     """Write partition states to ZooKeeper, each over its zk_version. Outcome: StatesWritten."""
 
     states: dict[TopicPartition, LeaderAndIsr]
 
 
 @dataclass(frozen=True, slots=True)
-class WatchTopics:
+class WatchTopics(Effect):
     """Read these topics now and after each change; each reading is a later TopicRead."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class UnwatchTopics:
+class UnwatchTopics(Effect):
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class IdentifyTopics:
+class IdentifyTopics(Effect):
     """Write ids into the znodes of these topics, which have none or another topic's. Outcome: TopicsIdentified.
 
     Each gets the id in `known_ids`; where that is None, a new one if `may_get_new_id` allows it, by the epochs under
@@ -61,21 +67,21 @@ class IdentifyTopics:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveTopic:
+class RemoveTopic(Effect):
     """Remove the znodes of a topic, its config and the request to delete it. Outcome: TopicRemoved."""
 
     topic: str
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveDeletionRequest:
+class RemoveDeletionRequest(Effect):
     """Drop the request to delete a topic, unless the topic exists."""
 
     topic: str
 
 
 @dataclass(frozen=True, slots=True)
-class ReadTopicsToDelete:
+class ReadTopicsToDelete(Effect):
     """Look again which deletions are asked for. Outcome: TopicsToDelete."""
 
 
@@ -94,7 +100,7 @@ class PartitionTold:
 
 
 @dataclass(frozen=True, slots=True)
-class SendLeaderAndIsr:
+class SendLeaderAndIsr(Effect):
     """Outcome, some time later: LeaderAndIsrAnswered."""
 
     broker_id: int
@@ -104,7 +110,7 @@ class SendLeaderAndIsr:
 
 
 @dataclass(frozen=True, slots=True)
-class SendUpdateMetadata:
+class SendUpdateMetadata(Effect):
     """To each of `broker_ids`: these partitions, and all live brokers."""
 
     broker_ids: tuple[int, ...]
@@ -127,7 +133,7 @@ class ReplicaStop:
 
 
 @dataclass(frozen=True, slots=True)
-class SendStopReplica:
+class SendStopReplica(Effect):
     """Outcome, some time later and only about those to be deleted: ReplicasDeleted."""
 
     broker_id: int
@@ -136,7 +142,7 @@ class SendStopReplica:
 
 
 @dataclass(frozen=True, slots=True)
-class WriteAssignments:
+class WriteAssignments(Effect):
     """Write these partitions' replicas into the znodes of their topics, if these have still the ids given.
 
     Outcome: AssignmentsWritten.
@@ -147,7 +153,7 @@ class WriteAssignments:
 
 
 @dataclass(frozen=True, slots=True)
-class RewriteReassignmentRequest:
+class RewriteReassignmentRequest(Effect):
     """Leave only these targets in /admin/reassign_partitions, which goes when none is left; log what was refused."""
 
     targets: dict[TopicPartition, tuple[int, ...]]
@@ -155,14 +161,14 @@ class RewriteReassignmentRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveElectionRequest:
+class RemoveElectionRequest(Effect):
     """Remove /admin/preferred_replica_election; log what did not succeed."""
 
     verdicts: dict[TopicPartition, Verdict]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Effect):
     """Tell whoever waits for this request what became of each of its partitions."""
 
     request_id: int
@@ -170,21 +176,21 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadLogDirEvents:
+class ReadLogDirEvents(Effect):
     """Read which brokers these notifications name. Outcome: LogDirsFailed."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveLogDirEvents:
+class RemoveLogDirEvents(Effect):
     """Remove notifications that have been dealt with."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerShutdown:
+class AnswerShutdown(Effect):
     """Tell a broker that wants to stop how far that has come."""
 
     request_id: int
@@ -192,21 +198,21 @@ class AnswerShutdown:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadUncleanElection:
+class ReadUncleanElection(Effect):
     """Look which of these topics let a replica lead that was not in sync. Outcome: UncleanElectionRead."""
 
     topics: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class ReadIsrChanges:
+class ReadIsrChanges(Effect):
     """Read these notifications and the states of the partitions they name. Outcome: IsrChangesRead."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveIsrChanges:
+class RemoveIsrChanges(Effect):
     """Remove notifications that have been dealt with."""
 
     names: frozenset[str]
@@ -226,42 +232,14 @@ class UncleanElection:
 
 
 @dataclass(frozen=True, slots=True)
-class TellUncleanElections:
+class TellUncleanElections(Effect):
     """Let an operator know what was decided."""
 
     elections: tuple[UncleanElection, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class StepAgain:
+class StepAgain(Effect):
     """Step this event next: the first half of what it means has been done."""
 
     event: Event
-
-
-Effect = (
-    OpenChannel
-    | CloseChannel
-    | WriteStates
-    | WatchTopics
-    | UnwatchTopics
-    | IdentifyTopics
-    | RemoveTopic
-    | RemoveDeletionRequest
-    | ReadTopicsToDelete
-    | SendLeaderAndIsr
-    | SendUpdateMetadata
-    | SendStopReplica
-    | WriteAssignments
-    | RewriteReassignmentRequest
-    | RemoveElectionRequest
-    | Answer
-    | ReadLogDirEvents
-    | RemoveLogDirEvents
-    | AnswerShutdown
-    | ReadUncleanElection
-    | ReadIsrChanges
-    | RemoveIsrChanges
-    | TellUncleanElections
-    | StepAgain
-)

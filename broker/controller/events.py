@@ -14,8 +14,14 @@ from broker.controller.verdict import Verdict
 BY_ZNODE = -1
 
 
+class Event:
+    """What has happened, as one of the classes below."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class Elected:
+class Elected(Event):
     """This broker is controller under `controller_epoch`; the rest is all of ZooKeeper that matters, read since.
 
     Also told, with the same epoch, after the connection to ZooKeeper was interrupted: what was decided before may or
@@ -34,40 +40,40 @@ class Elected:
 
 
 @dataclass(frozen=True, slots=True)
-class Resigned:
+class Resigned(Event):
     """This broker is controller no longer."""
 
 
 @dataclass(frozen=True, slots=True)
-class BrokersChanged:
+class BrokersChanged(Event):
     """Every registered broker as of now."""
 
     brokers: dict[int, LiveBroker]
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerUpdated:
+class BrokerUpdated(Event):
     """What a broker says of itself as of now; it may have said so before."""
 
     broker: LiveBroker
 
 
 @dataclass(frozen=True, slots=True)
-class TopicsListed:
+class TopicsListed(Event):
     """The name of every topic as of now."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRead:
+class TopicRead(Event):
     """A watched topic's znode as it is now: it is new, or partitions were added, or it was made anew."""
 
     assignment: TopicAssignment
 
 
 @dataclass(frozen=True, slots=True)
-class TopicsIdentified:
+class TopicsIdentified(Event):
     """Outcome of IdentifyTopics: the znodes that have an id now, and the states of their partitions.
 
     `unknown` are the topics that have none still; one whose znode is gone or unreadable is in neither.
@@ -79,14 +85,14 @@ class TopicsIdentified:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicsToDelete:
+class TopicsToDelete(Event):
     """Every topic whose deletion is asked for as of now."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class StatesWritten:
+class StatesWritten(Event):
     """Outcome of WriteStates. `found` is what stands where somebody else had written; the own state was not."""
 
     written: dict[TopicPartition, LeaderAndIsr]
@@ -94,14 +100,14 @@ class StatesWritten:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRemoved:
+class TopicRemoved(Event):
     """Outcome of RemoveTopic: its znodes are gone."""
 
     topic: str
 
 
 @dataclass(frozen=True, slots=True)
-class LeaderAndIsrAnswered:
+class LeaderAndIsrAnswered(Event):
     """A broker's answer: roles it has taken, those it cannot take because their log directory is offline, and those it
     could not take just now. `full`: taken, and in a log directory that is full. `extents`: the last epoch and the end
     of logs whose partitions have no leader, (-1, 0) also of a missing log for which a role is deferred.
@@ -117,7 +123,7 @@ class LeaderAndIsrAnswered:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicasDeleted:
+class ReplicasDeleted(Event):
     """A broker's answer to StopReplica with delete: which replicas are gone and which could not be deleted.
 
     `leader_epochs` are those of the request.
@@ -131,12 +137,12 @@ class ReplicasDeleted:
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Event):
     """Time has passed: `now_ms` of the step says how much."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentsAsked:
+class ReassignmentsAsked(Event):
     """A client asks to move partitions; a target of None calls a move off. Answered, see `effects.Answer`."""
 
     request_id: int
@@ -144,7 +150,7 @@ class ReassignmentsAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentsBegun:
+class ReassignmentsBegun(Event):
     """What was to be written for ReassignmentsAsked is written."""
 
     request_id: int
@@ -153,14 +159,14 @@ class ReassignmentsBegun:
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentsByZnode:
+class ReassignmentsByZnode(Event):
     """/admin/reassign_partitions is there, with these targets; none if it cannot be read."""
 
     targets: dict[TopicPartition, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class ReassignmentsByZnodeBegun:
+class ReassignmentsByZnodeBegun(Event):
     """What was to be written for ReassignmentsByZnode is written."""
 
     refused: dict[TopicPartition, Verdict]
@@ -168,7 +174,7 @@ class ReassignmentsByZnodeBegun:
 
 
 @dataclass(frozen=True, slots=True)
-class AssignmentsWritten:
+class AssignmentsWritten(Event):
     """Outcome of WriteAssignments. A partition whose topic is gone, or another one by now, is missing."""
 
     written: dict[TopicPartition, ReplicaAssignment]
@@ -182,7 +188,7 @@ class Election(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class ElectionAsked:
+class ElectionAsked(Event):
     """A client (or, BY_ZNODE, /admin/preferred_replica_election) asks for an election; None means all partitions."""
 
     request_id: int
@@ -191,7 +197,7 @@ class ElectionAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class ElectionTried:
+class ElectionTried(Event):
     """The states elected for ElectionAsked are written, except where somebody else had written meanwhile."""
 
     asked: ElectionAsked
@@ -201,21 +207,21 @@ class ElectionTried:
 
 
 @dataclass(frozen=True, slots=True)
-class LogDirEventsListed:
+class LogDirEventsListed(Event):
     """The names of all notifications of failed log directories as of now."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class LogDirsFailed:
+class LogDirsFailed(Event):
     """Outcome of ReadLogDirEvents: brokers that have lost a log directory."""
 
     broker_ids: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
-class ShutdownAsked:
+class ShutdownAsked(Event):
     """A broker wants to stop and have its leaderships moved away first. Answered, see `effects.AnswerShutdown`."""
 
     request_id: int
@@ -224,67 +230,35 @@ class ShutdownAsked:
 
 
 @dataclass(frozen=True, slots=True)
-class ShutdownCarriedOut:
+class ShutdownCarriedOut(Event):
     """What was to be written for ShutdownAsked is written."""
 
     asked: ShutdownAsked
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigChanged:
+class ConfigChanged(Event):
     """The configuration of a topic was changed, or (None) of brokers, which topics take their defaults from."""
 
     topic: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class UncleanElectionRead:
+class UncleanElectionRead(Event):
     """Outcome of ReadUncleanElection: the topics that allow it."""
 
     allowed: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class IsrChangesListed:
+class IsrChangesListed(Event):
     """The names of all notifications of ISR changes as of now."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class IsrChangesRead:
+class IsrChangesRead(Event):
     """Outcome of ReadIsrChanges: the states of the partitions named, read after the notifications."""
 
     states: dict[TopicPartition, LeaderAndIsr]
-
-
-Event = (
-    Elected
-    | Resigned
-    | BrokersChanged
-    | BrokerUpdated
-    | TopicsListed
-    | TopicRead
-    | TopicsIdentified
-    | TopicsToDelete
-    | StatesWritten
-    | TopicRemoved
-    | LeaderAndIsrAnswered
-    | ReplicasDeleted
-    | Tick
-    | ReassignmentsAsked
-    | ReassignmentsBegun
-    | ReassignmentsByZnode
-    | ReassignmentsByZnodeBegun
-    | AssignmentsWritten
-    | ElectionAsked
-    | ElectionTried
-    | LogDirEventsListed
-    | LogDirsFailed
-    | ShutdownAsked
-    | ShutdownCarriedOut
-    | ConfigChanged
-    | UncleanElectionRead
-    | IsrChangesListed
-    | IsrChangesRead
-)
