@@ -1,15 +1,11 @@
 """`connect-distributed`: become one of the workers that share their connectors, or leave one behind."""
 
-import os
-
 from broker.cli.frame.declaration import Arguments, Command, Example
-from broker.cli.servers.launching import DAEMON, start
-from broker.common.installation import module_command, with_code_path
+from broker.cli.servers.launching import DAEMON, start_own
 
 
 def run(arguments: Arguments) -> None:
-    command = module_command("broker", "connect-worker", "distributed", arguments.words[0])
-    start(arguments, command, with_code_path(os.environ), "connectDistributed.out")
+    start_own(arguments, ("connect-worker", "distributed", arguments.words[0]), "connectDistributed.out")
 
 
 COMMAND = Command(

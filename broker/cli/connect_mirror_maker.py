@@ -1,17 +1,13 @@
 """`connect-mirror-maker`: become the dedicated mirror of Kafka 2.4 and later, or leave it behind."""
 
-import os
-
 from broker.cli.frame.declaration import Arguments, Command, Example, Option
-from broker.cli.servers.launching import DAEMON, start
-from broker.common.installation import module_command, with_code_path
+from broker.cli.servers.launching import DAEMON, start_own
 
 
 def run(arguments: Arguments) -> None:
     only = arguments["clusters"] or []
     clusters = ["--clusters", *only] if only else []
-    command = module_command("broker", "mirror-maker", arguments.words[0], *clusters)
-    start(arguments, command, with_code_path(os.environ), "mirrorMaker.out")
+    start_own(arguments, ("mirror-maker", arguments.words[0], *clusters), "mirrorMaker.out")
 
 
 COMMAND = Command(

@@ -1,15 +1,11 @@
 """`connect-standalone`: become a Connect worker that shares nothing, or leave one behind."""
 
-import os
-
 from broker.cli.frame.declaration import Arguments, Command, Example
-from broker.cli.servers.launching import DAEMON, start
-from broker.common.installation import module_command, with_code_path
+from broker.cli.servers.launching import DAEMON, start_own
 
 
 def run(arguments: Arguments) -> None:
-    command = module_command("broker", "connect-worker", "standalone", *arguments.words)
-    start(arguments, command, with_code_path(os.environ), "connectStandalone.out")
+    start_own(arguments, ("connect-worker", "standalone", *arguments.words), "connectStandalone.out")
 
 
 COMMAND = Command(

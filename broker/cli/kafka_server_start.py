@@ -1,22 +1,17 @@
 """`kafka-server-start`: become a broker with a `server.properties`, or leave one behind."""
 
-import os
 from pathlib import Path
 
-from broker.cli.frame.answers import pair
-from broker.cli.frame.declaration import Arguments, Command, Example, Option
-from broker.cli.servers.launching import DAEMON, start
+from broker.cli.frame.declaration import Arguments, Command, Example
+from broker.cli.servers.launching import DAEMON, OVERRIDE, start_own
 from broker.cli.servers.server_properties import read_server_properties
-from broker.common.installation import module_command, with_code_path
 
 
 def run(arguments: Arguments) -> None:
     """What is wrong with the file is told here: where a broker left behind would tell it, nobody looks."""
-    path, overrides = arguments.words[0], dict(arguments["override"])
-    read_server_properties(Path(path), overrides)
-    words = [word for key, value in overrides.items() for word in ("--override", f"{key}={value}")]
-    command = module_command("broker", "server", "--config", path, *words)
-    start(arguments, command, with_code_path(os.environ), "kafkaServer.out")
+    path = arguments.words[0]
+    read_server_properties(Path(path), dict(arguments["override"]))
+    start_own(arguments, ("server", "--config", path), "kafkaServer.out")
 
 
 COMMAND = Command(
@@ -25,10 +20,7 @@ COMMAND = Command(
     run=run,
     words=("server.properties",),
     words_required=1,
-    options=(
-        DAEMON,
-        Option("override", "A key of its own instead of what the file says.", "KEY=VALUE", parse=pair, repeatable=True),
-    ),
+    options=(DAEMON, OVERRIDE),
     examples=(
         Example("kafka-server-start config/server.properties", "a broker in this terminal; Ctrl-C stops it"),
         Example(

@@ -1,21 +1,15 @@
 """`schema-registry-start`: become a schema registry with a `schema-registry.properties`, or leave one behind."""
 
-import os
-
-from broker.cli.frame.answers import pair
-from broker.cli.frame.declaration import Arguments, Command, Example, Option
-from broker.cli.servers.launching import DAEMON, start
-from broker.common.installation import module_command, with_code_path
+from broker.cli.frame.declaration import Arguments, Command, Example
+from broker.cli.servers.launching import DAEMON, OVERRIDE, start_own
 from broker.registry.config import read_config_file
 
 
 def run(arguments: Arguments) -> None:
     """What is wrong with the file is told here: where a registry left behind would tell it, nobody looks."""
-    path, overrides = arguments.words[0], dict(arguments["override"])
-    read_config_file(path, overrides)
-    words = [word for key, value in overrides.items() for word in ("--override", f"{key}={value}")]
-    command = module_command("broker", "registry", "--config", path, *words)
-    start(arguments, command, with_code_path(os.environ), "schema-registry.out")
+    path = arguments.words[0]
+    read_config_file(path, dict(arguments["override"]))
+    start_own(arguments, ("registry", "--config", path), "schema-registry.out")
 
 
 COMMAND = Command(
@@ -24,10 +18,7 @@ COMMAND = Command(
     run=run,
     words=("schema-registry.properties",),
     words_required=1,
-    options=(
-        DAEMON,
-        Option("override", "A key of its own instead of what the file says.", "KEY=VALUE", parse=pair, repeatable=True),
-    ),
+    options=(DAEMON, OVERRIDE),
     examples=(
         Example("schema-registry-start config/schema-registry.properties", "a registry in this terminal, on port 8081"),
         Example(

@@ -3,13 +3,26 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from broker.cli.frame.answers import pair
 from broker.cli.frame.declaration import Arguments, Option
+from broker.common.installation import module_command, with_code_path
 
 _STDOUT, _STDERR = 1, 2
 DAEMON = Option("daemon", "Return at once; the server goes on without a terminal, and tells $LOG_DIR or logs/ its log.")
+
+OVERRIDE = Option(
+    "override", "A key of its own instead of what the file says.", "KEY=VALUE", parse=pair, repeatable=True
+)
+
+
+def start_own(arguments: Arguments, words: Sequence[str], log_name: str) -> None:
+    """Start one of this product's servers, `python -m broker WORDS…`. Its own overrides go along."""
+    overrides = arguments["override"] if arguments.command.option("override") else ()
+    typed = (word for key, value in dict(overrides).items() for word in ("--override", f"{key}={value}"))
+    start(arguments, module_command("broker", *words, *typed), with_code_path(os.environ), log_name)
 
 
 def start(arguments: Arguments, command: list[str], environment: Mapping[str, str], log_name: str) -> None:
