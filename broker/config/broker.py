@@ -41,7 +41,6 @@ from broker.config.listener_settings import (
 from broker.config.listeners import ListenerAddresses, check_listeners, inter_broker_listener, protocol_of
 from broker.config.network import NetworkSettings
 from broker.config.properties import parse_properties
-from broker.config.quotas import QuotaSettings
 from broker.config.topic import CLEANUP_POLICIES, COMPRESSION_LEVELS, COMPRESSION_TYPES, TIMESTAMP_TYPES, UNLIMITED
 from broker.config.without_effect import BROKER_KEYS as KEYS_WITHOUT_EFFECT
 from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
@@ -245,6 +244,12 @@ class BrokerSettings:
         "Members one group may have. A record of 1 MB has to hold all of them; Kafka has no limit by default.",
         at_least=1,
     )
+    quota_window_num = setting(parse_int32, 11, "Samples that quotas of clients are measured by.", at_least=1)
+    quota_window_size_seconds = setting(parse_int32, 1, "How long each of these samples is.", at_least=1)
+    controller_quota_window_num = setting(
+        parse_int32, 11, "Samples that the quota of changes to topics may be saved up for.", at_least=1
+    )
+    controller_quota_window_size_seconds = setting(parse_int32, 1, "How long each of these is.", at_least=1)
 
 
 KEYS: tuple[Key, ...] = (
@@ -252,7 +257,6 @@ KEYS: tuple[Key, ...] = (
     *LISTENER_KEYS.values(),
     *take_keys(NetworkSettings),
     *take_keys(BrokerSettings),
-    *take_keys(QuotaSettings),
     *take_keys(AuthorizerKeys),
     *take_keys(DelegationTokenKeys),
     *ZOOKEEPER_TLS_KEYS,
@@ -273,7 +277,6 @@ class BrokerConfig(
     DelegationTokenKeys,
     ZooKeeperTlsKeys,
     NetworkSettings,
-    QuotaSettings,
     ListenerAddresses,
     ListenerKeys,
 ):

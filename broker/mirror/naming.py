@@ -31,13 +31,6 @@ class Naming:
             return topic
         return f"{self.source}{self.separator}{topic}"
 
-    def original_of(self, copy: str) -> str | None:
-        """The topic of the source whose copy it is; None for a topic of the target's own."""
-        prefix = f"{self.source}{self.separator}"
-        if copy.startswith(prefix):
-            return copy.removeprefix(prefix)
-        return copy if self.keeps_names else None
-
     def came_from_target(self, topic: str) -> bool:
         """Whether one of the clusters in its name is the target."""
         if self.keeps_names:

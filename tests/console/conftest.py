@@ -7,7 +7,6 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from broker.common.clock import ManualClock
 from console.celery import app
 from console.cluster.records.read_ledger import LEDGER
 from console.ecosystem.connectors import client as connect_client_module
@@ -21,6 +20,7 @@ from console.shell.collector.collector import Collector
 from tests.console.ecosystem.connectors.lying_server import LyingServer
 from tests.fakes.gateway import FakeGateway
 from tests.fakes.zookeeper import FakeZooKeeper
+from tests.manual_clock import ManualClock
 
 PASSWORD = "correct-horse-battery"
 # As a worker does first: a test that imports one `schedule` alone would leave beat without those behind it.

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import uvicorn
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from broker.client.logins import Logins
 from broker.client.rest_listeners import Listener, Tls, reached_by_others, read_listeners, read_tls
@@ -20,7 +21,6 @@ from broker.common.punctual_http import bounded_protocol
 from broker.config.properties import unescaped
 from broker.connect.rest.app import Rest
 from broker.connect.rest.headers import HeaderRule, WithHeaders, read_rules
-from broker.connect.rest.locked import Locked
 from broker.connect.settings import Settings
 
 _PORT = 8083
@@ -28,6 +28,23 @@ _PORT = 8083
 _HOST = "127.0.0.1"
 _HTTPS = "listeners.https."
 _METHODS = ("GET", "POST", "HEAD")
+
+
+_REFUSAL = {"error_code": 401, "message": "User cannot access the resource."}
+
+
+class Locked:
+    """REST for those alone who show a name and its password, other workers of the group included."""
+
+    def __init__(self, app: ASGIApp, logins: Logins):
+        self._app = app
+        self._logins = logins
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._logins.admits(scope["headers"]):
+            await JSONResponse(_REFUSAL, 401, headers={"WWW-Authenticate": "Basic"})(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,6 @@ ERROR_KEYS = ConfigDef(
 )
 
 
-class Intolerable(Exception):
-    """The record ends its task; the cause is why."""
-
-
 @dataclass(frozen=True)
 class Failure:
     """One record's own, never shared (KAFKA-16087)."""

@@ -14,8 +14,6 @@ from broker.registry.records import canonical_json, references_of
 from broker.registry.registry import Registry
 from broker.registry.schema import AVRO, Content
 
-_NUMBERS_MAX = 1_000
-
 
 def registry_of(request: Request) -> Registry:
     registry: Registry = request.app.state.registry

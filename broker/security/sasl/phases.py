@@ -27,10 +27,17 @@ from broker.protocol.primitives import Buffer
 from broker.protocol.response_frame import response_framer
 from broker.protocol.schema import Message
 from broker.security.membership import MEMBER
-from broker.security.sasl.lifetimes import session_lifetime_ms
 from broker.security.sasl.server import AuthenticationError, LoggedIn, Mechanisms, Reply, SaslServer
 
 Parts = Sequence[Buffer]
+
+
+def session_lifetime_ms(expires_ms: int | None, reauth_ms: int, now_ms: int) -> int | None:
+    """As the client is told; None for ever. 0 is an end, too: what was shown is over already (KAFKA-13848)."""
+    ends = [reauth_ms] if reauth_ms > 0 else []
+    if expires_ms is not None:
+        ends.append(max(0, expires_ms - now_ms))
+    return min(ends, default=None)
 
 
 class Phase(Enum):

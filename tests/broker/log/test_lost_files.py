@@ -12,7 +12,6 @@ from crc32c import crc32c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker.common.clock import ManualClock
 from broker.common.types import TopicPartition
 from broker.log.compaction.cleaner import CleanerPass
 from broker.log.compaction.log_to_clean import LogToClean
@@ -28,6 +27,7 @@ from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record
 from tests.broker.log.test_read_committed_model import consume
 from tests.examples import examples, some
+from tests.manual_clock import ManualClock
 
 CONFIG = LogConfig(segment_bytes=450, index_interval_bytes=120, min_cleanable_dirty_ratio=0.0, delete_retention_ms=100)
 PRODUCERS = [7, 8, 9]

@@ -10,7 +10,6 @@ from uuid import UUID
 import pytest
 from structlog.testing import capture_logs
 
-from broker.common.clock import ManualClock
 from broker.common.types import TopicPartition
 from broker.log import directory, log_removal
 from broker.log.checkpoints import RECOVERY_POINT_CHECKPOINT, read_offset_checkpoint, write_offset_checkpoint
@@ -26,6 +25,7 @@ from broker.log.manager import LogManager
 from broker.records.batch import iterate_headers
 from broker.records.builder import build_batch
 from broker.records.record import Record
+from tests.manual_clock import ManualClock
 
 TOPIC = UUID(int=1)
 T_0 = TopicPartition("t", 0)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import InvariantViolation
 from broker.common.types import TopicPartition
 from broker.log.compaction.log_to_clean import LogToClean
@@ -16,6 +15,7 @@ from broker.log.retention import plan_retention
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from tests.broker.log.compaction.conftest import CompactedLog
+from tests.manual_clock import ManualClock
 
 PARTITION = TopicPartition("t", 0)
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=100, retention_ms=-1)

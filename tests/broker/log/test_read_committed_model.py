@@ -12,7 +12,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.compaction.cleaner import CleanerPass
@@ -27,6 +26,7 @@ from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker, parse_marker
 from broker.records.record import Record, decode_records
 from tests.examples import examples
+from tests.manual_clock import ManualClock
 
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=100, min_cleanable_dirty_ratio=0.0, delete_retention_ms=100)
 PRODUCERS = [NO_PRODUCER_ID, 7, 8, 9]

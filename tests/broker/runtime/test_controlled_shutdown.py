@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.common.errors import ErrorCode
 from broker.config.broker import read_broker_config
@@ -16,6 +15,7 @@ from broker.zookeeper.election import resign, try_become_controller
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 from tests.members import dialer
 from tests.scripted_broker import ScriptedBroker
 

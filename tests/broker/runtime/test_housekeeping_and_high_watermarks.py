@@ -6,7 +6,6 @@ from uuid import UUID
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
 from broker.log.checkpoints import read_offset_checkpoint
@@ -18,6 +17,7 @@ from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.housekeeping import Housekeeping
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 
 SMALL, LAST = TopicPartition("small", 0), TopicPartition("zlast", 0)
 RETAINED = LogConfig(segment_bytes=500, index_interval_bytes=100, retention_ms=0)

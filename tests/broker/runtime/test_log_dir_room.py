@@ -7,7 +7,6 @@ from uuid import UUID
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
@@ -18,6 +17,7 @@ from broker.records.record import Record
 from broker.runtime import log_dir_room
 from broker.runtime.log_dir_room import LogDirRoom
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 
 T0 = TopicPartition("t", 0)
 ROOM, FULL = RoomFound(True, 100, 10), RoomFound(False, 0, 10)

@@ -4,13 +4,13 @@ import shutil
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ErrorCode
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.replication.replica_manager import ReplicaManager
+from tests.manual_clock import ManualClock
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from broker.common.clock import ManualClock, SystemClock
+from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
@@ -78,6 +78,7 @@ from broker.server.sasl_login import Bounds, Logins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.waiting_room import WaitingRoom
 from tests.broker.runtime.controllers_word import tell_all
+from tests.manual_clock import ManualClock
 from tests.members import MEMBERSHIP, dialer
 
 #: Of the topic "t".

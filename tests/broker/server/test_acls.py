@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from broker.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
@@ -17,6 +16,7 @@ from broker.security.session import ANONYMOUS, Session
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, new_registry
 from broker.zookeeper.session import ZooKeeperSession
+from tests.manual_clock import ManualClock
 
 TOPIC, CLUSTER = ResourceType.TOPIC, ResourceType.CLUSTER
 #: The rest of a filter that matches everything.

@@ -2,10 +2,10 @@
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import StartupError
 from broker.config.broker import read_broker_config
 from broker.server.bearer_listeners import BearerListeners, jwks_settings
+from tests.manual_clock import ManualClock
 
 URL = "sasl.oauthbearer.jwks.endpoint.url"
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ErrorCode
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
@@ -22,6 +21,7 @@ from broker.server import sasl_login
 from broker.server.waiting_room import WaitingRoom
 from tests.broker.server.conftest import INTRODUCTION, Client, Served, request_frame
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 
 PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret" user_bob="secret";'
 RECEIVE_BYTES_MAX = 200_000

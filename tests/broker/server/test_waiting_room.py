@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.server.waiting_room import WaitingRoom
+from tests.manual_clock import ManualClock
 
 
 class Waiting(SimpleNamespace):

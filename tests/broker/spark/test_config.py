@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import StartupError
 from broker.spark.config import read_stream_config
 from broker.spark.job import _only_driver
 from broker.spark.progress import ProgressFile, progress_facts
+from tests.manual_clock import ManualClock
 
 GOOD = """job=windowed_counts
 bootstrap.servers=127.0.0.1:9092

@@ -2,7 +2,6 @@
 
 import json
 
-from broker.common.clock import ManualClock
 from broker.common.types import TopicPartition
 from broker.spark.dead_letters import records_dead, records_read
 from broker.spark.progress import (
@@ -13,6 +12,7 @@ from broker.spark.progress import (
     read_up_to,
     rows_after,
 )
+from tests.manual_clock import ManualClock
 
 P0, P1 = TopicPartition("t", 0), TopicPartition("t", 1)
 

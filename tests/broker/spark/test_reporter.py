@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 from structlog.testing import capture_logs
 
-from broker.common.clock import ManualClock
 from broker.spark import job
 from broker.spark.job import Reporter
 from broker.spark.progress import ProgressFile
+from tests.manual_clock import ManualClock
 
 
 class Query:

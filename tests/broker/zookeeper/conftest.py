@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
+from tests.manual_clock import ManualClock
 
 _chroots = itertools.count()
 

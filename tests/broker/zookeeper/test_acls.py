@@ -2,7 +2,6 @@
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.common.types import TopicPartition
 from broker.zookeeper import acl_migration, znodes
@@ -13,6 +12,7 @@ from broker.zookeeper.election import try_become_controller
 from broker.zookeeper.errors import NotPermitted
 from broker.zookeeper.session import Create, Delete, SetData, ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
+from tests.manual_clock import ManualClock
 
 OWNER = Digest("kafka:the secret of the brokers")
 

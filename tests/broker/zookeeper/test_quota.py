@@ -5,7 +5,6 @@ import contextlib
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.cluster import NOT_WRITTEN, LeaderAndIsr
 from broker.common.errors import ErrorCode
 from broker.common.limits import ZOOKEEPER_REQUEST_BYTES_MAX, ZOOKEEPER_REQUESTS_REMEMBERED
@@ -28,6 +27,7 @@ from broker.zookeeper.quota import QUOTA_PATH, QUOTAS, Amount, encode_limits, li
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 from tests.zookeeper_server import await_zookeeper, running_zookeeper, start_zookeeper
 
 OWNER = Digest("kafka:the secret of the brokers")

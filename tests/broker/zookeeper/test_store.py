@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.types import TopicPartition
@@ -12,6 +11,7 @@ from broker.zookeeper import store as store_module
 from broker.zookeeper import znodes
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
 from broker.zookeeper.store import ClusterStore
+from tests.manual_clock import ManualClock
 
 ONE = BrokerRegistration(1, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 9092),))
 

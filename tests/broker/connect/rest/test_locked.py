@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from broker.client.logins import Logins
 from broker.connect.rest.forwarding import request_headers
-from broker.connect.rest.locked import Locked
+from broker.connect.rest.serving import Locked
 
 LOGINS = Logins({"console": "sesame"})
 

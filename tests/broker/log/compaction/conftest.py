@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.types import TopicPartition
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.compaction.log_to_clean import LogToClean
@@ -17,6 +16,7 @@ from broker.log.log import Log
 from broker.records.batch import Compression, iterate_headers
 from broker.records.builder import build_batch
 from broker.records.record import Record, decode_records
+from tests.manual_clock import ManualClock
 
 PARTITION = TopicPartition("t", 0)
 CONFIG = LogConfig(

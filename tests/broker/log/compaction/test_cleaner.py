@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from crc32c import crc32c
 
-from broker.common.clock import ManualClock
 from broker.log.compaction.offset_map import SLOT_BYTES
 from broker.log.compaction.rebuild import delete_horizon_of
 from broker.log.compaction.rewrite import Fate
@@ -29,6 +28,7 @@ from broker.records.batch import (
 )
 from broker.records.builder import build_batch
 from broker.records.record import INT64_MAX, Record
+from tests.manual_clock import ManualClock
 
 
 def fill(compacted, rounds: int = 4, keys: int = 6) -> None:

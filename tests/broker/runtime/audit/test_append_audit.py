@@ -7,7 +7,6 @@ import pytest
 
 from broker.audit.increment import BROKER, Chain, Tier
 from broker.audit.ledger import Ledger
-from broker.common.clock import ManualClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
@@ -25,6 +24,7 @@ from broker.runtime.audit.append_count import AppendTimeCount
 from broker.runtime.audit.positions import NOWHERE
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.replica_manager import ReplicaManager
+from tests.manual_clock import ManualClock
 
 MINUTE = 60_000
 HERE = TopicPartition("t", 0)

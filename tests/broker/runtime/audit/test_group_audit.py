@@ -1,9 +1,9 @@
 """What groups commit becomes steps, of groups that clients name as they like."""
 
-from broker.common.clock import ManualClock
 from broker.log.config import LogConfig
 from broker.runtime.audit.group_audit import GroupAudit
 from tests.broker.coordinator.group.world import World
+from tests.manual_clock import ManualClock
 
 T0 = ("t", 0)
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.runtime.controller.unclean_topics import topics_with_unclean_election
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
+from tests.manual_clock import ManualClock
 
 KEY = "unclean.leader.election.enable"
 

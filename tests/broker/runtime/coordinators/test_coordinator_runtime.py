@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
@@ -26,6 +25,7 @@ from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.broker.runtime.coordinators.world import CLIENT, PRODUCER_ID, TOPIC_ID, World
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 
 
 @pytest.fixture

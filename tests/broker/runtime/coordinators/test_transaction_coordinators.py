@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from broker.common.clock import ManualClock, SystemClock
+from broker.common.clock import SystemClock
 from broker.common.errors import ErrorCode
 from broker.common.shared_budget import ANONYMOUS, Owner
 from broker.common.types import TopicPartition
@@ -30,6 +30,7 @@ from broker.runtime.replication.replica_manager import HostedPartition, ReplicaM
 from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 from tests.broker.coordinator.transaction.asking import error_of, to_add, to_verify
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 from tests.members import dialer
 
 OWNER = Owner(ANONYMOUS, "/127.0.0.1")

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ErrorCode
 from broker.coordinator.group.states import GroupState
 from broker.protocol.codec import encode
 from broker.protocol.schema import Message
 from broker.records.control import MarkerType
 from tests.broker.runtime.coordinators.world import World
+from tests.manual_clock import ManualClock
 
 COMMIT_TIMEOUT_MS = 5_000
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ErrorCode
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.group.membership import Membership
@@ -13,6 +12,7 @@ from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.states import GroupState
 from broker.records.control import MarkerType
 from tests.broker.runtime.coordinators.world import World
+from tests.manual_clock import ManualClock
 
 
 class Broken(Exception):

@@ -7,7 +7,6 @@ from uuid import UUID
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
@@ -23,6 +22,7 @@ from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.replica_manager import ReplicaManager
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 
 ME, NEAR, FAR = 1, 2, 3
 PARTITION = TopicPartition("t", 0)

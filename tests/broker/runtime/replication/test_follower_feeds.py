@@ -6,7 +6,6 @@ from uuid import UUID
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
@@ -24,6 +23,7 @@ from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import follower_feeds
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.replica_manager import ReplicaManager
+from tests.manual_clock import ManualClock
 
 ME, NEAR, FAR = 1, 2, 3
 T = TopicPartition("t", 0)

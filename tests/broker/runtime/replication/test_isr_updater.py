@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from broker.common.clock import ManualClock, SystemClock
+from broker.common.clock import SystemClock
 from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
 from broker.replication.partition import LeadershipState, Partition
@@ -13,6 +13,7 @@ from broker.runtime.replication import isr_updater
 from broker.runtime.replication.isr_updater import IsrUpdater
 from broker.zookeeper.errors import MalformedZnode
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 
 ME, NEAR, FAR = 1, 2, 3
 PARTITION = TopicPartition("t", 0)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from broker.common.clock import ManualClock, SystemClock
+from broker.common.clock import SystemClock
 from broker.common.cluster import LeaderAndIsr, LogLoss, TopicAssignment
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.controller.topic_ids import may_get_new_id
@@ -28,6 +28,7 @@ from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.topic_ids import identify_topics
 from tests.broker.log.old_messages import old_messages
+from tests.manual_clock import ManualClock
 
 ME, OTHER = 1, 2
 FIRST, SECOND = UUID(int=1), UUID(int=2)

@@ -7,7 +7,6 @@ from uuid import UUID
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
@@ -29,6 +28,7 @@ from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.record_deletions import Deleted, Deletion, RecordDeletions
 from broker.runtime.replication.replica_manager import ReplicaManager
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 
 ME, NEAR, FAR = 1, 2, 3
 T = TopicPartition("t", 0)

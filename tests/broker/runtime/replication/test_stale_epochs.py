@@ -5,7 +5,6 @@ from uuid import UUID
 import pytest
 from structlog.testing import capture_logs
 
-from broker.common.clock import ManualClock
 from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
@@ -16,6 +15,7 @@ from broker.runtime.replication.log_reconciliation import LogReconciliation
 from broker.zookeeper import znodes
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
+from tests.manual_clock import ManualClock
 
 FIRST, SECOND = 1, 2
 TOPIC = UUID(int=7)

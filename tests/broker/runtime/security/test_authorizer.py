@@ -6,7 +6,6 @@ import logging
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ErrorCode
 from broker.common.limits import DENIED_PRINCIPALS_COUNTED_MAX
 from broker.common.logs import log_levels, set_log_level
@@ -25,6 +24,7 @@ from broker.zookeeper.acl_znodes import ACL_CHANGES, EXTENDED_ACL_CHANGES, acl_p
 from broker.zookeeper.errors import MalformedZnode, WrongVersion
 from broker.zookeeper.session import ZooKeeperSession
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 
 TOPIC = ResourceType.TOPIC
 ALICE, HOST = "User:alice", "10.0.0.1"

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.create_delegation_token import handle_create_delegation_token
 from broker.handlers.describe_delegation_token import handle_describe_delegation_token
@@ -32,6 +31,7 @@ from broker.security.session import ANONYMOUS, Session
 from broker.zookeeper import watches
 from broker.zookeeper.session import ZooKeeperSession
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 from tests.severable_proxy import SeverableProxy
 
 ALICE, BOB = Principal("User", "alice"), Principal("User", "bob")

@@ -6,7 +6,7 @@ import ssl
 
 import pytest
 
-from broker.common.clock import ManualClock, SystemClock
+from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, StartupError
 from broker.common.security_limits import (
     KEY_SET_ASKED_AGAIN_MS,
@@ -22,6 +22,7 @@ from broker.security.sasl.server import LoggedIn
 from tests.bearer import AUDIENCE, ISSUER, Issuer, segment
 from tests.certificates import Authority
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 
 RULES = BearerRules(ISSUER, (AUDIENCE,))
 

@@ -4,7 +4,6 @@ import itertools
 
 import pytest
 
-from broker.common.clock import ManualClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.config.broker import read_broker_config
 from broker.runtime.config_changes import ConfigKeepers
@@ -17,6 +16,7 @@ from broker.zookeeper.entity_configs import EntityConfigs
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from tests.eventually import eventually
+from tests.manual_clock import ManualClock
 
 _chroots = itertools.count()
 CONFIG = read_broker_config("broker.id=1\nzookeeper.connect=unused:1\nquota.window.num=3\n")

@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from broker.common.clock import ManualClock
 from console.automation.drill import actions, queries
 from console.automation.drill.advance import advance
 from console.automation.drill.models import Drill
@@ -14,6 +13,7 @@ from console.kit.common.clock import now_ms
 from console.processes import consequences, os_process, tasks
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity, look
+from tests.manual_clock import ManualClock
 
 COUNT = "import time\nwhile True:\n    time.sleep(0.001)\n"
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from broker.common.clock import ManualClock
 from console.cluster.records.reading import matcher, merged
 from console.cluster.records.scan import RECORDS_PER_READ, Budget, Scan, Stop
 from console.kit.gateway.records.interface import RecordView
 from tests.fakes.records import FakeRecordStream
+from tests.manual_clock import ManualClock
 
 MUCH = Budget(10**9, 10**9, 10**9)
 

@@ -3,9 +3,9 @@ import re
 
 import pytest
 
-from broker.common.clock import ManualClock
 from console.cluster.retention.models import DiskGrowth, TopicOutlook
 from console.kit.live import groups
+from tests.manual_clock import ManualClock
 
 DAY_MS = 86_400_000
 

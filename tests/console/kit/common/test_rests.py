@@ -2,8 +2,8 @@
 
 import pytest
 
-from broker.common.clock import ManualClock
 from console.kit.common.rests import Rests
+from tests.manual_clock import ManualClock
 
 
 def test_a_look_of_a_second_is_followed_by_a_rest_of_twenty_and_a_quick_one_by_none():
