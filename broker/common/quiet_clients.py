@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from broker.common.backoff import Backoff
 from broker.common.logs import logger
 
 #: Below librdkafka's errors, of which each try that fails is one.
@@ -71,15 +72,14 @@ class Watch:
 
     def _look(self, servers: str) -> None:
         """Until one is reached. What is soon over, and what was told a moment ago, is not worth a line."""
-        since, pause_s, is_told = time.monotonic(), self._look_first_s, False
+        since, is_told, backoff = time.monotonic(), False, Backoff(self._look_first_s, _LOOK_MAX_S)
         while not _is_reached(servers):
             if not is_told:
                 with self._lock:
                     is_told = self._is_news(servers, "away")
                 if is_told:
                     _log.warning("no broker is reached", bootstrap_servers=servers)
-            time.sleep(pause_s)
-            pause_s = min(pause_s * 2, _LOOK_MAX_S)
+            time.sleep(backoff.fail())
         with self._lock:
             self._away.discard(servers)
         if is_told:

@@ -8,8 +8,8 @@ whatever the broker was told meanwhile, and nobody but the newest controller has
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
+from broker.common.backoff import Backoff
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
 from broker.controller.effects import Effect
@@ -96,17 +96,12 @@ def _tell_again(context: ControllerContext, broker_ids: Collection[int]) -> list
     return batch.effects()
 
 
-@dataclass(slots=True)
-class _Pause:
-    until_ms: int
-    lasts_ms: int = FIRST_PAUSE_MS
-
-
 class RoleRepeats:
     """Knows when to tell a broker again what it could not do: take a role, or delete a replica of a topic that goes."""
 
     def __init__(self) -> None:
-        self._pauses: dict[int, _Pause] = {}
+        #: Broker → until when it is left alone (ms), and for how long the next time.
+        self._pauses: dict[int, tuple[float, Backoff]] = {}
 
     def begin(self) -> None:
         """A controller epoch begins, and every broker is told everything."""
@@ -114,7 +109,7 @@ class RoleRepeats:
 
     def tick(self, context: ControllerContext, now_ms: int) -> list[Effect]:
         waiting = {one.broker_id for one in (*context.deferred_replicas, *undeleted_replicas(context))}
-        for broker_id in [one for one, pause in self._pauses.items() if pause.until_ms <= now_ms]:
+        for broker_id in [one for one, (until_ms, _) in self._pauses.items() if until_ms <= now_ms]:
             if broker_id not in waiting:
                 del self._pauses[broker_id]
         due = {broker_id for broker_id in waiting if self._takes_turn(broker_id, now_ms)}
@@ -124,12 +119,8 @@ class RoleRepeats:
         """Whether it is time, and then the next time is later, though all was taken meanwhile: a broker that takes its
         role as follower may fail once more as soon as it is to lead.
         """
-        pause = self._pauses.get(broker_id)
-        if pause is None:
-            self._pauses[broker_id] = _Pause(now_ms + FIRST_PAUSE_MS)
-            return True
-        if now_ms < pause.until_ms:
+        until_ms, backoff = self._pauses.get(broker_id) or (now_ms, Backoff(FIRST_PAUSE_MS, PAUSE_MS_MAX))
+        if now_ms < until_ms:
             return False
-        pause.lasts_ms = min(2 * pause.lasts_ms, PAUSE_MS_MAX)
-        pause.until_ms = now_ms + pause.lasts_ms
+        self._pauses[broker_id] = (now_ms + backoff.fail(), backoff)
         return True

@@ -6,10 +6,10 @@ from concurrent.futures import Future
 from http.client import HTTPException
 from typing import Any
 
+from broker.common.backoff import Backoff
 from broker.common.logs import logger
 from broker.common.security_limits import CONNECTOR_TASKS_MAX
 from broker.connect.api import ConnectError, SinkConnector
-from broker.connect.backoff import Backoff
 from broker.connect.group.wire import Unit
 from broker.connect.herder.validation import connector_class
 from broker.connect.plugins import task_name

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from broker.common.backoff import Backoff
 from broker.connect.api import (
     ConfigDef,
     ConfigError,
@@ -26,7 +27,6 @@ from broker.connect.api import (
 )
 from broker.connect.api.config import OneOf, between
 from broker.connect.api.plugin import ConnectorContext, Props
-from broker.connect.backoff import Backoff
 from broker.connect.converters.json_values import JsonValues, schemaless_to_json
 from broker.connect.plugins.delivered import Delivered
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from confluent_kafka import KafkaException, Producer
 
+from broker.common.backoff import Backoff
 from broker.common.logs import logger
 from broker.common.quiet_clients import told
 from broker.connect.api import ConnectError, RetriableError, SourceRecord, SourceTask
 from broker.connect.api.plugin import TransactionContext
-from broker.connect.backoff import Backoff
 from broker.connect.group.wire import Unit
 from broker.connect.storage.logs import StorageError
 from broker.connect.storage.records import dump

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
+from broker.common.backoff import Backoff
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, Importance, RetriableError
 from broker.connect.api.config import OneOf
-from broker.connect.backoff import Backoff
 
 _RETRY_FIRST_MS = 300
 ERROR_KEYS = ConfigDef(

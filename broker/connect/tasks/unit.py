@@ -4,8 +4,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from broker.common.backoff import Backoff
 from broker.common.logs import logger
-from broker.connect.backoff import Backoff
 from broker.connect.group.wire import Unit
 from broker.connect.tasks.retriable import is_retriable
 from broker.connect.traces import sentence_of, trace_of, words_of

@@ -1,6 +1,6 @@
 """Pauses double up to the longest, and begin anew after a success."""
 
-from broker.connect.backoff import Backoff
+from broker.common.backoff import Backoff
 
 
 def test_pauses_double_up_to_the_longest_and_begin_anew_after_a_success():
