@@ -8,15 +8,15 @@ from broker.connect.api import (
     ConfigType,
     Field,
     Schema,
-    SourceConnector,
     SourceRecord,
     SourceTaskContext,
     Struct,
     Type,
 )
 from broker.connect.api.config import between, not_empty
-from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.api.plugin import Props
 from broker.connect.api.schema import FLOAT64, INT64, STRING
+from broker.connect.plugins.own_props import OneTaskSource
 from broker.connect.plugins.ticks import TickingTask
 
 ORDER = Schema(
@@ -54,7 +54,7 @@ class DatagenTask(TickingTask):
         )
 
 
-class DatagenSourceConnector(SourceConnector):
+class DatagenSourceConnector(OneTaskSource):
     """Orders of 100 customers."""
 
     task_class = DatagenTask
@@ -65,13 +65,6 @@ class DatagenSourceConnector(SourceConnector):
         ConfigKey("iterations", ConfigType.LONG, -1, documentation="Orders in all; -1: without end."),
         ConfigKey("seed", ConfigType.LONG, 1, documentation="Another seed, other orders."),
     )
-
-    def start(self, props: Props, context: ConnectorContext) -> None:
-        self.CONFIG.parse(props)
-        self._props = dict(props)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self._props]
 
     def exactly_once_support(self, props: Props) -> bool | None:
         return True

@@ -16,7 +16,6 @@ from broker.connect.api import (
     ConnectError,
     Importance,
     RetriableError,
-    SinkConnector,
     SinkRecord,
     SinkTask,
     SinkTaskContext,
@@ -25,6 +24,7 @@ from broker.connect.api import (
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.converters.plain import text_of
 from broker.connect.plugins.delivered import Delivered
+from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.paths import checked_path, is_held, is_writable_path, open_checked
 
 
@@ -111,7 +111,7 @@ def _line(record: SinkRecord) -> bytes:
     return f"{text}\n".encode("utf-8", "replace")
 
 
-class FileStreamSinkConnector(SinkConnector):
+class FileStreamSinkConnector(GroupSink):
     """Values of the topics, one a line, behind what the file holds."""
 
     task_class = FileStreamSinkTask
@@ -129,9 +129,3 @@ class FileStreamSinkConnector(SinkConnector):
         if not self.CONFIG.parse(props)["file"] and is_held():
             raise ConfigError("file", "A file must be named: standard output is the log of this worker")
         self._props = dict(props)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self._props for _ in range(max_tasks)]
-
-    def alter_offsets(self, props: Props, offsets: Mapping[TopicPartition, int | None]) -> bool:
-        return True

@@ -16,15 +16,15 @@ from broker.connect.api import (
     ConfigType,
     ConnectError,
     Importance,
-    SourceConnector,
     SourceRecord,
     SourceTask,
     SourceTaskContext,
 )
 from broker.connect.api.config import between, not_empty
-from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.api.plugin import Props
 from broker.connect.api.schema import STRING
 from broker.connect.file_tail import HEAD_BYTES, FileTail, open_regular
+from broker.connect.plugins.own_props import OneTaskSource
 from broker.connect.plugins.paths import checked_path, is_allowed_path, open_checked
 
 #: What one poll takes of a file at most; the longest line is within it.
@@ -81,7 +81,7 @@ class FileStreamSourceTask(SourceTask):
                 self._tail.close()
 
 
-class FileStreamSourceConnector(SourceConnector):
+class FileStreamSourceConnector(OneTaskSource):
     """Each line of a file becomes a record. Rotated and truncated files are followed; a missing one is waited for."""
 
     task_class = FileStreamSourceTask
@@ -124,13 +124,6 @@ class FileStreamSourceConnector(SourceConnector):
             between(0),
         ),
     )
-
-    def start(self, props: Props, context: ConnectorContext) -> None:
-        self.CONFIG.parse(props)
-        self._props = dict(props)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self._props]
 
     def exactly_once_support(self, props: Props) -> bool | None:
         return bool(props.get("file"))

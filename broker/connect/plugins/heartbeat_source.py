@@ -6,15 +6,15 @@ from broker.connect.api import (
     ConfigType,
     Field,
     Schema,
-    SourceConnector,
     SourceRecord,
     SourceTaskContext,
     Struct,
     Type,
 )
 from broker.connect.api.config import between, not_empty
-from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.api.plugin import Props
 from broker.connect.api.schema import INT64, STRING
+from broker.connect.plugins.own_props import OneTaskSource
 from broker.connect.plugins.ticks import TickingTask
 
 VALUE = Schema(Type.STRUCT, name="barnabas.Heartbeat", fields=(Field("beat", INT64), Field("time_ms", INT64)))
@@ -35,7 +35,7 @@ class HeartbeatTask(TickingTask):
         return [SourceRecord(self._partition, offset, self._topic, None, STRING, self._source, VALUE, value, now_ms)]
 
 
-class HeartbeatSourceConnector(SourceConnector):
+class HeartbeatSourceConnector(OneTaskSource):
     """Numbered beats; the number goes on after a restart."""
 
     task_class = HeartbeatTask
@@ -44,13 +44,6 @@ class HeartbeatSourceConnector(SourceConnector):
         ConfigKey("source", default="heartbeat", documentation="The key of the beats.", validator=not_empty),
         ConfigKey("interval.ms", ConfigType.INT, 1_000, documentation="Between two.", validator=between(10)),
     )
-
-    def start(self, props: Props, context: ConnectorContext) -> None:
-        self.CONFIG.parse(props)
-        self._props = dict(props)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self._props]
 
     def exactly_once_support(self, props: Props) -> bool | None:
         return True

@@ -6,10 +6,11 @@ from typing import Any
 
 import psutil
 
-from broker.connect.api import ConfigDef, ConfigKey, ConfigType, SourceConnector, SourceRecord, SourceTaskContext
+from broker.connect.api import ConfigDef, ConfigKey, ConfigType, SourceRecord, SourceTaskContext
 from broker.connect.api.config import between, not_empty
-from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.api.plugin import Props
 from broker.connect.api.schema import STRING
+from broker.connect.plugins.own_props import OneTaskSource
 from broker.connect.plugins.ticks import TickingTask
 
 
@@ -28,7 +29,7 @@ class HostMetricsTask(TickingTask):
         return [SourceRecord(place, {"time_ms": now_ms}, self._topic, None, STRING, self._host, None, value, now_ms)]
 
 
-class HostMetricsSourceConnector(SourceConnector):
+class HostMetricsSourceConnector(OneTaskSource):
     """Percent per core, load, bytes of memory, disk and network counters."""
 
     task_class = HostMetricsTask
@@ -36,13 +37,6 @@ class HostMetricsSourceConnector(SourceConnector):
         ConfigKey("topic", documentation="The topic of the measurements.", validator=not_empty),
         ConfigKey("interval.ms", ConfigType.INT, 1_000, documentation="Between two.", validator=between(100)),
     )
-
-    def start(self, props: Props, context: ConnectorContext) -> None:
-        self.CONFIG.parse(props)
-        self._props = dict(props)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self._props]
 
 
 def measure() -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Records by HTTP: batches as JSON arrays to one address, tried again while it is the other end's fault."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
@@ -19,16 +19,15 @@ from broker.connect.api import (
     Importance,
     RecordError,
     RetriableError,
-    SinkConnector,
     SinkRecord,
     SinkTask,
     SinkTaskContext,
-    TopicPartition,
 )
 from broker.connect.api.config import OneOf, between
-from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.api.plugin import Props
 from broker.connect.converters.json_values import JsonValues, schemaless_to_json
 from broker.connect.plugins.delivered import Delivered
+from broker.connect.plugins.own_props import GroupSink
 
 #: Answers that may be others a little later, and those by which one record is refused. Any other is about the address
 #: or the login: the task ends, lest a wrong password makes dead letters of a whole topic.
@@ -156,7 +155,7 @@ def _is_url(name: str, value: str) -> None:
 _METHOD = OneOf("POST", "PUT")
 
 
-class HttpSinkConnector(SinkConnector):
+class HttpSinkConnector(GroupSink):
     """Values as JSON arrays to an address. Redirects are not followed."""
 
     task_class = HttpSinkTask
@@ -173,13 +172,3 @@ class HttpSinkConnector(SinkConnector):
         ConfigKey("max.retries", ConfigType.INT, 10, documentation="Before the task fails.", validator=between(0)),
         ConfigKey("retry.backoff.ms", ConfigType.INT, 300, documentation="First; then twice.", validator=between(1)),
     )
-
-    def start(self, props: Props, context: ConnectorContext) -> None:
-        self.CONFIG.parse(props)
-        self._props = dict(props)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self._props for _ in range(max_tasks)]
-
-    def alter_offsets(self, props: Props, offsets: Mapping[TopicPartition, int | None]) -> bool:
-        return True

@@ -2,24 +2,22 @@
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from broker.common.clock import SystemClock
 from broker.connect.api import (
-    ConfigError,
-    ConfigValue,
     ConnectError,
-    SourceConnector,
     SourceRecord,
     SourceTask,
     SourceTaskContext,
 )
-from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.api.plugin import Props
 from broker.connect.api.schema import STRING
 from broker.connect.plugins.directory.files import Directory
 from broker.connect.plugins.directory.reading import PLACE_TYPES, CurrentFile, Format, Found
 from broker.connect.plugins.directory.settings import CONFIG, DIRECTORY, SEPARATORS
+from broker.connect.plugins.own_props import OneTaskSource
 from broker.connect.plugins.paths import checked_path
 
 #: How long a poll waits for a file; and for what was read to arrive, before the next file is begun.
@@ -122,7 +120,7 @@ class DirectorySourceTask(SourceTask):
             self._current = self._directory = None
 
 
-class DirectorySourceConnector(SourceConnector):
+class DirectorySourceConnector(OneTaskSource):
     """Files that are put into a directory become records, one file after the other, the oldest first.
 
     A file is begun when nobody has written to it for a while; what is added before it is marked is read, too. Links and
@@ -134,23 +132,11 @@ class DirectorySourceConnector(SourceConnector):
     task_class = DirectorySourceTask
     CONFIG = CONFIG
 
-    def validate(self, props: Props) -> list[ConfigValue]:
-        found = super().validate(props)
-        by_name = {each.name: each for each in found}
-        if str(by_name["done"].value).lower() == "move" and not by_name["done.directory"].value:
-            by_name["done.directory"].errors.append("done=move needs a directory to move to")
-        if by_name["done.directory"].value and by_name["done.directory"].value == by_name[DIRECTORY].value:
-            by_name["done.directory"].errors.append("done.directory has to be another one than directory")
-        return found
-
-    def start(self, props: Props, context: ConnectorContext) -> None:
-        for each in self.validate(props):
-            if each.errors:
-                raise ConfigError(each.name, each.errors[0])
-        self._props = dict(props)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self._props]
+    def contradictions(self, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        if str(values["done"]).lower() == "move" and not values["done.directory"]:
+            yield "done.directory", "done=move needs a directory to move to"
+        if values["done.directory"] and values["done.directory"] == values[DIRECTORY]:
+            yield "done.directory", "done.directory has to be another one than directory"
 
     def exactly_once_support(self, props: Props) -> bool | None:
         return True

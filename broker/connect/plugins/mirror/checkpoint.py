@@ -8,9 +8,10 @@ from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
 
 from broker.common.errors import BarnabasError
 from broker.common.logs import logger
-from broker.connect.api import ConfigValue, SourceConnector, SourceRecord, SourceTask, SourceTaskContext
+from broker.connect.api import ConfigValue, SourceRecord, SourceTask, SourceTaskContext
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.plugins.mirror import settings
+from broker.connect.plugins.own_props import OneTaskSource
 from broker.mirror.checkpoint_keeper import CheckpointKeeper
 
 _log = logger("broker.connect")
@@ -67,7 +68,7 @@ class MirrorCheckpointTask(SourceTask):
         self._stopped.set()
 
 
-class MirrorCheckpointConnector(SourceConnector):
+class MirrorCheckpointConnector(OneTaskSource):
     """Follows consumer groups: the offsets with which each goes on in the other cluster."""
 
     VERSION = "3.9"
@@ -81,6 +82,3 @@ class MirrorCheckpointConnector(SourceConnector):
         self.CONFIG.parse(props)
         settings.addresses(props)
         self._props = dict(props)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self._props]

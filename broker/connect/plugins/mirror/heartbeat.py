@@ -7,9 +7,10 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
 
 from broker.common.logs import logger
-from broker.connect.api import ConfigValue, SourceConnector, SourceRecord, SourceTaskContext
+from broker.connect.api import ConfigValue, SourceRecord, SourceTaskContext
 from broker.connect.api.plugin import ConnectorContext, Props
 from broker.connect.plugins.mirror import settings
+from broker.connect.plugins.own_props import OneTaskSource
 from broker.connect.plugins.ticks import TickingTask
 from broker.mirror.naming import HEARTBEATS
 
@@ -52,7 +53,7 @@ class MirrorHeartbeatTask(TickingTask):
         self._is_made = True
 
 
-class MirrorHeartbeatConnector(SourceConnector):
+class MirrorHeartbeatConnector(OneTaskSource):
     """Shows that a mirror lives, and how long records take through all that come behind it."""
 
     VERSION = "3.9"
@@ -66,6 +67,3 @@ class MirrorHeartbeatConnector(SourceConnector):
         self.CONFIG.parse(props)
         settings.addresses(props)
         self._props = dict(props)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self._props]

@@ -20,7 +20,6 @@ from broker.connect.api import (
     Importance,
     RecordError,
     SinkColumns,
-    SinkConnector,
     SinkRecord,
     SinkTask,
     SinkTaskContext,
@@ -32,6 +31,7 @@ from broker.connect.converters.logical import ms_to_timestamp
 from broker.connect.plugins.objects.formats import EXTENSIONS, fault_in, json_lines, parquet
 from broker.connect.plugins.objects.open_file import Bounds, OpenFile, Stretch, begun_with, size_of
 from broker.connect.plugins.objects.store import Bucket, Directory, Store
+from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.paths import is_writable_path
 from broker.connect.transforms.patterns import DateFormat
 
@@ -198,7 +198,7 @@ _FORMAT = OneOf("parquet", "json")
 _S3 = "S3"
 
 
-class ObjectSinkConnector(SinkConnector):
+class ObjectSinkConnector(GroupSink):
     """Parquet or JSON-lines files by time, in a directory or an S3 bucket; exactly once."""
 
     task_class = ObjectSinkTask
@@ -263,9 +263,3 @@ class ObjectSinkConnector(SinkConnector):
         if by_name["s3.access.key"].value and by_name["s3.secret.key"].value is None:
             by_name["s3.secret.key"].errors.append("s3.access.key needs its secret")
         return found
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self._props for _ in range(max_tasks)]
-
-    def alter_offsets(self, props: Props, offsets: Mapping[TopicPartition, int | None]) -> bool:
-        return True

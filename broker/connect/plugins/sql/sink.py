@@ -6,25 +6,22 @@ from typing import Any
 
 from broker.connect.api import (
     ConfigDef,
-    ConfigError,
     ConfigKey,
     ConfigType,
-    ConfigValue,
     ConnectError,
     DataError,
     Importance,
     RecordError,
     RetriableError,
     Schema,
-    SinkConnector,
     SinkRecord,
     SinkTask,
     SinkTaskContext,
     Struct,
-    TopicPartition,
 )
 from broker.connect.api.config import OneOf, between
-from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.api.plugin import Props
+from broker.connect.plugins.own_props import GroupSink
 from broker.connect.plugins.sql.database import CONNECTION, checked_name, column_type, connect, is_gone
 
 
@@ -244,7 +241,7 @@ def _told(error: Exception) -> ConnectError:
 _INSERT, _PK = OneOf("insert", "upsert", "update"), OneOf("none", "record_key", "record_value")
 
 
-class SqlSinkConnector(SinkConnector):
+class SqlSinkConnector(GroupSink):
     """Structs as rows of SQLite or PostgreSQL."""
 
     task_class = SqlSinkTask
@@ -261,30 +258,11 @@ class SqlSinkConnector(SinkConnector):
         ConfigKey("retry.backoff.ms", ConfigType.INT, 3000, documentation="Between them.", validator=between(0)),
     )
 
-    def validate(self, props: Props) -> list[ConfigValue]:
-        found = super().validate(props)
-        by_name = {each.name: each for each in found}
-        for name, reason in _contradictions({each.name: each.value for each in found}):
-            by_name[name].errors.append(reason)
-        return found
-
-    def start(self, props: Props, context: ConnectorContext) -> None:
-        for name, reason in _contradictions(self.CONFIG.parse(props)):
-            raise ConfigError(name, reason)
-        self._props = dict(props)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self._props for _ in range(max_tasks)]
-
-    def alter_offsets(self, props: Props, offsets: Mapping[TopicPartition, int | None]) -> bool:
-        return True
-
-
-def _contradictions(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    pk_mode = (values["pk.mode"] or "").lower()
-    if pk_mode == "none" and (values["insert.mode"] or "").lower() in ("upsert", "update"):
-        yield "pk.mode", "upsert and update need to know the key: record_key or record_value"
-    if pk_mode == "record_value" and not values["pk.fields"]:
-        yield "pk.fields", "pk.mode=record_value needs it"
-    if values["delete.enabled"] and pk_mode != "record_key":
-        yield "delete.enabled", "Deletions need pk.mode=record_key"
+    def contradictions(self, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        pk_mode = (values["pk.mode"] or "").lower()
+        if pk_mode == "none" and (values["insert.mode"] or "").lower() in ("upsert", "update"):
+            yield "pk.mode", "upsert and update need to know the key: record_key or record_value"
+        if pk_mode == "record_value" and not values["pk.fields"]:
+            yield "pk.fields", "pk.mode=record_value needs it"
+        if values["delete.enabled"] and pk_mode != "record_key":
+            yield "delete.enabled", "Deletions need pk.mode=record_key"

@@ -6,20 +6,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from broker.connect.api import (
-    ConfigError,
-    ConfigValue,
     ConnectError,
     Field,
     RetriableError,
     Schema,
-    SourceConnector,
     SourceRecord,
     SourceTask,
     SourceTaskContext,
     Struct,
     Type,
 )
-from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.api.plugin import Props
+from broker.connect.plugins.own_props import OneTaskSource
 from broker.connect.plugins.sql.database import connect, is_gone, schema_of_column
 from broker.connect.plugins.sql.source_settings import BY_NUMBER, BY_TIME, CONFIG, contradictions
 
@@ -272,23 +270,14 @@ def _schema_of(values: Mapping[str, Any]) -> Schema:
     return Schema(Type.STRUCT, fields=tuple(fields))
 
 
-class SqlSourceConnector(SourceConnector):
+class SqlSourceConnector(OneTaskSource):
     """New rows of tables, or of a query, as typed records; a table's topic is its name behind `topic.prefix`."""
 
     task_class = SqlSourceTask
     CONFIG = CONFIG
 
-    def validate(self, props: Props) -> list[ConfigValue]:
-        found = super().validate(props)
-        by_name = {each.name: each for each in found}
-        for name, reason in contradictions({each.name: each.value for each in found}):
-            by_name[name].errors.append(reason)
-        return found
-
-    def start(self, props: Props, context: ConnectorContext) -> None:
-        for name, reason in contradictions(self.CONFIG.parse(props)):
-            raise ConfigError(name, reason)
-        self._props = dict(props)
+    def contradictions(self, values: Mapping[str, Any]) -> list[tuple[str, str]]:
+        return contradictions(values)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         tables = self.CONFIG.parse(self._props)["table.whitelist"]
