@@ -153,10 +153,7 @@ class Rest:
         config = _texts(body["config"])
         name = str(body.get("name") or config.get("name") or "").strip()
         _check_name(name)
-        if config.setdefault("name", name) != name:
-            raise BadRequest(
-                f"Connector name configuration ({config['name']}) doesn't match connector name in the URL ({name})"
-            )
+        _set_name(config, name)
         target = str(body.get("initial_state") or "RUNNING").upper().replace("RUNNING", "STARTED")
         if target not in TARGETS:
             raise BadRequest(f"initial_state {body['initial_state']} is none of RUNNING, PAUSED, STOPPED")
@@ -167,10 +164,7 @@ class Rest:
     def _put_config(self, request: Request, body: Any) -> Any:
         name = _name(request)
         config = _texts(body)
-        if config.setdefault("name", name) != name:
-            raise BadRequest(
-                f"Connector name configuration ({config['name']}) doesn't match connector name in the URL ({name})"
-            )
+        _set_name(config, name)
         return self._write(name, config)
 
     def _patch_config(self, request: Request, body: Any) -> Any:
@@ -323,6 +317,14 @@ def _task(request: Request) -> int:
         return Unit("", int(quoted_part(request, "task"))).task
     except ValueError:
         raise NotFound("HTTP 404 Not Found") from None
+
+
+def _set_name(config: dict[str, str], name: str) -> None:
+    """Raises BadRequest where the configuration names another connector."""
+    if config.setdefault("name", name) != name:
+        raise BadRequest(
+            f"Connector name configuration ({config['name']}) doesn't match connector name in the URL ({name})"
+        )
 
 
 def _check_name(name: str) -> None:

@@ -402,15 +402,7 @@ class RunningSink(RunningUnit):
             self._seek(partition, offset)
 
     def _give_up(self, message: Any, failure: Failure) -> None:
-        place = read_at(message)
         self._dead_letters.send(message, failure)
         if not self._tolerance.tolerates:
             self._dead_letters.flush()
-            raise _NamedError(
-                f"Tolerance exceeded in error handler: {failure.stage} by {failure.executing} of the record at {place}"
-            ) from failure.error
-        if self._tolerance.logs:
-            _log.error(
-                "record left out", connector=self.unit.connector, task=self.unit.task, stage=failure.stage,
-                place=place, reason=str(failure.error),
-            )  # fmt: skip
+        self._tolerance.leave_out(self.unit.connector, self.unit.task, read_at(message), failure, _NamedError)

@@ -255,15 +255,7 @@ class RunningSource(RunningUnit):
 
     def _give_up(self, record: SourceRecord, failure: Failure) -> None:
         place = f"{dict(record.source_partition)} {dict(record.source_offset)}"
-        if not self._tolerance.tolerates:
-            raise ConnectError(
-                f"Tolerance exceeded in error handler: {failure.stage} by {failure.executing} of the record at {place}"
-            ) from failure.error
-        if self._tolerance.logs:
-            _log.error(
-                "record left out", connector=self.unit.connector, task=self.unit.task, stage=failure.stage,
-                place=place, reason=str(failure.error),
-            )  # fmt: skip
+        self._tolerance.leave_out(self.unit.connector, self.unit.task, place, failure)
 
     def _commit(self, task: SourceTask) -> None:
         """Nothing that is not acknowledged, and nothing once another worker may have the task.

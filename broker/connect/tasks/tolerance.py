@@ -7,9 +7,11 @@ from threading import Event
 from typing import Any
 
 from broker.common.backoff import Backoff
-from broker.connect.api import ConfigDef, ConfigKey, ConfigType, Importance, RetriableError
+from broker.common.logs import logger
+from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectError, Importance, RetriableError
 from broker.connect.api.config import OneOf
 
+_log = logger("broker.connect")
 _RETRY_FIRST_MS = 300
 ERROR_KEYS = ConfigDef(
     ConfigKey("errors.retry.timeout", ConfigType.LONG, 0, Importance.MEDIUM, "How long to retry, ms; -1: for ever."),
@@ -57,3 +59,17 @@ class Tolerance:
             except RetriableError as again:
                 error = again
         raise error
+
+    def leave_out(
+        self, connector: str, task: int, place: str, failure: Failure, ends: type[ConnectError] = ConnectError
+    ) -> None:
+        """Go on without the record at `place`. Raises `ends` where it ends its task."""
+        if not self.tolerates:
+            raise ends(
+                f"Tolerance exceeded in error handler: {failure.stage} by {failure.executing} of the record at {place}"
+            ) from failure.error
+        if self.logs:
+            _log.error(
+                "record left out", connector=connector, task=task, stage=failure.stage, place=place,
+                reason=str(failure.error),
+            )  # fmt: skip
