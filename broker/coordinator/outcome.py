@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from broker.common.errors import ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.coordinator.recorded_owners import Headers
 from broker.protocol.schema import Message
@@ -13,6 +14,19 @@ from broker.protocol.schema import Message
 RECORD_BYTES_PER_TICK = 256 * 1024
 #: What a record takes in a batch at most besides its key and its value.
 _RECORD_OVERHEAD_BYTES = 32
+
+#: Why an append failed → what members and producers are answered: to look for the coordinator again, or to try again
+#: there. Codes that are not listed are passed on.
+APPEND_ERRORS = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+}
 
 
 class CoordinatorRecord(NamedTuple):

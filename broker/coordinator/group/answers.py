@@ -5,6 +5,7 @@ from typing import Any
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.group.group import Group
+from broker.coordinator.outcome import APPEND_ERRORS
 from broker.protocol.messages.delete_groups import DeleteGroupsResponse
 from broker.protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
 from broker.protocol.messages.leave_group import LeaveGroupResponse, MemberIdentity, MemberResponse
@@ -28,18 +29,6 @@ _SKIP_ASSIGNMENT_VERSION = 9
 #: OffsetFetch from this version on has one error for the whole answer.
 _FETCH_ERROR_VERSION = 2
 
-#: Why an append failed: what a member of the group is told. Clients know these answers: they look for the coordinator
-#: again. Codes that are not listed are passed on.
-_APPEND_ERRORS = {
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
-    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
-}
 _TOO_LARGE = {ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE}
 
 
@@ -126,7 +115,7 @@ def left_unknown_group(group_id: str, identities: list[MemberIdentity], names_on
 
 def not_appended(append_error: ErrorCode) -> ErrorCode:
     """What a client of a coordinator is told when the coordinator's log refuses."""
-    return _APPEND_ERRORS.get(append_error, append_error)
+    return APPEND_ERRORS.get(append_error, append_error)
 
 
 def uncommitted(response: Message, append_error: ErrorCode) -> Message:

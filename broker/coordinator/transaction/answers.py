@@ -5,6 +5,7 @@ from itertools import groupby
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
+from broker.coordinator.outcome import APPEND_ERRORS
 from broker.coordinator.transaction.transaction import NO_PRODUCER_EPOCH, Transaction
 from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnResponse
 from broker.protocol.messages.add_partitions_to_txn import (
@@ -16,18 +17,6 @@ from broker.protocol.messages.add_partitions_to_txn import (
 from broker.protocol.messages.end_txn import EndTxnResponse
 from broker.protocol.messages.init_producer_id import InitProducerIdResponse
 from broker.protocol.schema import Message
-
-#: What a producer hears of an append that failed: to look for the coordinator again, or to try again there.
-_APPEND_ERRORS = {
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
-    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
-    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
-}
 
 Results = Mapping[TopicPartition, ErrorCode]
 
@@ -70,7 +59,7 @@ def _by_topic(results: Results) -> list[AddPartitionsToTxnTopicResult]:
 
 def uncommitted(response: Message, append_error: ErrorCode) -> Message:
     """The answer that takes the place of `response` when the records it waited for could not be committed."""
-    error = _APPEND_ERRORS.get(append_error, append_error)
+    error = APPEND_ERRORS.get(append_error, append_error)
     match response:
         case InitProducerIdResponse() if response.error_code == ErrorCode.NONE:
             return init_refused(error)
