@@ -235,3 +235,15 @@ def read_values(keys: Iterable[Key], texts: Mapping[str, str]) -> dict[str, Any]
         else:
             values[key.attribute] = key.default
     return values
+
+
+class ByAttribute:
+    """What `read_values` has read, each value by its attribute."""
+
+    values: Mapping[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None

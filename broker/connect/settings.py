@@ -11,7 +11,16 @@ from broker.client.security.errors import ClientConfigError
 from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import ClientSecurity, is_of_security, read_security
 from broker.common.errors import StartupError
-from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
+from broker.config.definition import (
+    REQUIRED,
+    ByAttribute,
+    ConfigError,
+    Key,
+    parse_boolean,
+    parse_int,
+    parse_list,
+    read_values,
+)
 from broker.connect.group.session_key import ALGORITHMS, KEY_BITS_MAX, KEY_BITS_MIN
 from broker.connect.overrides import (
     ALLOWLIST,
@@ -159,7 +168,7 @@ _IN_LIBRDKAFKA = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(ByAttribute):
     """`values` by attribute (dots are underscores), `props` as they were written."""
 
     values: Mapping[str, Any]
@@ -167,12 +176,6 @@ class Settings:
     security: ClientSecurity
     providers: Providers
     policy: OverridePolicy
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.values[name]
-        except KeyError:
-            raise AttributeError(name) from None
 
     def client(self) -> dict[str, Any]:
         """For the worker's own clients."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from broker.common.errors import StartupError
 from broker.common.topic_names import is_topic_name
-from broker.config.definition import REQUIRED, ConfigError, Key, parse_int, parse_list, read_values
+from broker.config.definition import REQUIRED, ByAttribute, ConfigError, Key, parse_int, parse_list, read_values
 from broker.config.properties import parse_properties
 
 KEYS = (
@@ -31,16 +31,10 @@ KEYS = (
 
 
 @dataclass(frozen=True)
-class ProbeConfig:
+class ProbeConfig(ByAttribute):
     """`values` by attribute (dots are underscores)."""
 
     values: Mapping[str, Any]
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.values[name]
-        except KeyError:
-            raise AttributeError(name) from None
 
     @property
     def where(self) -> tuple[str, int]:

@@ -12,7 +12,16 @@ from broker.client.security.librdkafka import librdkafka_settings
 from broker.client.security.properties import HEEDED, read_security
 from broker.common.errors import StartupError
 from broker.common.own_names import OwnNames
-from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
+from broker.config.definition import (
+    REQUIRED,
+    ByAttribute,
+    ConfigError,
+    Key,
+    parse_boolean,
+    parse_int,
+    parse_list,
+    read_values,
+)
 from broker.config.zookeeper import KEYS as ZOOKEEPER_TLS_KEYS
 from broker.config.zookeeper import zookeeper_tls
 from broker.registry.records import LEVELS
@@ -61,7 +70,7 @@ KEYS = (
 
 
 @dataclass(frozen=True)
-class RegistryConfig:
+class RegistryConfig(ByAttribute):
     """`values` by the names of KEYS, with underscores for dots; `client` are librdkafka's settings, secrets too."""
 
     values: Mapping[str, Any]
@@ -72,12 +81,6 @@ class RegistryConfig:
     client: Mapping[str, Any] = field(repr=False)
     #: Keys that nobody knows, as other releases have some: told at start, and passed over.
     unknown: tuple[str, ...] = ()
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.values[name]
-        except KeyError:
-            raise AttributeError(name) from None
 
     @property
     def advertised(self) -> tuple[str, int, str]:
