@@ -1,7 +1,5 @@
 """`kafka-cluster`: the id of a cluster, and brokers that it shall forget."""
 
-from typing import Any
-
 from broker.cli.frame.answers import check, int32
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
 from broker.cli.frame.declaration import Arguments, Command, Example, Option
@@ -24,7 +22,7 @@ def _cluster_id(arguments: Arguments) -> None:
 def _unregister(arguments: Arguments) -> None:
     try:
         with connected(arguments, "config") as cluster:
-            answer: Any = cluster.ask_controller(UnregisterBrokerRequest(broker_id=arguments["id"]))
+            answer = cluster.ask_controller(UnregisterBrokerRequest(broker_id=arguments["id"]))
         check(answer.error_code, answer.error_message)
     except ApiNotServed:
         print("The target cluster does not support the broker unregistration API.")

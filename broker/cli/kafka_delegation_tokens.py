@@ -4,13 +4,20 @@ import base64
 import binascii
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from broker.cli.frame.answers import check, int64
 from broker.cli.frame.connecting import ADMIN, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.output import OUTPUT, print_json, wants_json
-from broker.protocol.schema import Message
+from broker.protocol.messages import AnyResponse
+from broker.protocol.schema import Request
+
+if TYPE_CHECKING:
+    from broker.protocol.messages.expire_delegation_token import ExpireDelegationTokenResponse
+    from broker.protocol.messages.renew_delegation_token import RenewDelegationTokenResponse
+
+    _Changed = TypeVar("_Changed", RenewDelegationTokenResponse, ExpireDelegationTokenResponse)
 
 _ACTIONS = ("create", "renew", "expire", "describe")
 _NEEDED = {
@@ -62,6 +69,7 @@ def _create(arguments: Arguments) -> None:
     if owners:
         request.owner_principal_type, request.owner_principal_name = owner
     answer = _ask(arguments, request)
+    check(answer.error_code)
     token = _token(answer, [{"type": kind, "name": name} for kind, name in renewers])
     if wants_json(arguments):
         print_json(token)
@@ -86,9 +94,15 @@ def _expire(arguments: Arguments) -> None:
     _change(arguments, request, "expire", f"expire-time-period :{period_ms}")
 
 
-def _change(arguments: Arguments, request: Message, what: str, period: str) -> None:
+def _change(
+    arguments: Arguments,
+    request: "Request[_Changed]",
+    what: str,
+    period: str,
+) -> None:
     _tell(arguments, f"Calling {what} token operation with hmac :{arguments['hmac']} , {period}")
     answer = _ask(arguments, request)
+    check(answer.error_code)
     if wants_json(arguments):
         print_json({"expiryTimestamp": answer.expiry_timestamp_ms})
     else:
@@ -108,6 +122,7 @@ def _describe(arguments: Arguments) -> None:
         _tell(arguments, "Calling describe token operation for current user.")
     asked = [DescribeDelegationTokenOwner(principal_type=kind, principal_name=name) for kind, name in owners]
     answer = _ask(arguments, DescribeDelegationTokenRequest(owners=asked or None))
+    check(answer.error_code)
     tokens = [
         _token(each, [{"type": one.principal_type, "name": one.principal_name} for one in each.renewers])
         for each in answer.tokens
@@ -123,11 +138,9 @@ def _tell(arguments: Arguments, sentence: str) -> None:
         print(sentence, flush=True)
 
 
-def _ask(arguments: Arguments, request: Message) -> Any:
+def _ask(arguments: Arguments, request: Request[AnyResponse]) -> AnyResponse:
     with connected(arguments) as cluster:
-        answer = cluster.ask_any(request)
-    check(answer.error_code)
-    return answer
+        return cluster.ask_any(request)
 
 
 def _hmac(arguments: Arguments) -> bytes:

@@ -1,7 +1,5 @@
 """`kafka-features`: the levels that a cluster of KRaft has finalized, told and changed; one of ZooKeeper has none."""
 
-from typing import Any
-
 from broker.cli.frame.answers import check
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
@@ -22,9 +20,7 @@ _HEADS = ("feature", "supportedMinVersion", "supportedMaxVersion", "finalizedVer
 
 def _describe(arguments: Arguments) -> None:
     with connected(arguments) as cluster:
-        answer: Any = cluster.ask_any(
-            ApiVersionsRequest(client_software_name=OWN_SOFTWARE, client_software_version="1")
-        )
+        answer = cluster.ask_any(ApiVersionsRequest(client_software_name=OWN_SOFTWARE, client_software_version="1"))
     check(answer.error_code)
     finalized = {each.name: each.max_version_level for each in answer.finalized_features}
     rows = [
@@ -83,7 +79,7 @@ def _change(arguments: Arguments, levels: dict[str, int], kind: UpgradeType, ver
     request = UpdateFeaturesRequest(feature_updates=updates, validate_only=arguments["dry-run"])
     try:
         with connected(arguments) as cluster:
-            answer: Any = cluster.ask_controller(request)
+            answer = cluster.ask_controller(request)
     except ApiNotServed:
         raise CommandError("The target cluster has no feature levels that could be changed.") from None
     failed = {each.feature: each.error_message for each in answer.results if each.error_code}

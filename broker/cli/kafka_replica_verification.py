@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
 
 from broker.cli.frame.answers import at_least_one, int64, pattern
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
@@ -108,7 +107,7 @@ def _fetch(
         topics=[FetchTopic(topic=name, partitions=asked) for name, asked in topics.items()],
         rack_id=_ANY_RACK,
     )
-    answer: Any = cluster.ask_broker(broker, request, version_max=_FETCH_BY_NAME)
+    answer = cluster.ask_broker(broker, request, version_max=_FETCH_BY_NAME)
     for topic in answer.responses:
         for data in topic.partitions:
             compared = by_partition[TopicPartition(topic.topic, data.partition_index)]

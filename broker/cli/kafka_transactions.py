@@ -77,7 +77,7 @@ def _describe(arguments: Arguments) -> None:
 
 def _described(cluster: Cluster, name: str) -> TransactionState:
     request = DescribeTransactionsRequest(transactional_ids=[name])
-    answer: Any = Coordinators(cluster).ask(CoordinatorType.TRANSACTION, name, request, _error_code)
+    answer = Coordinators(cluster).ask(CoordinatorType.TRANSACTION, name, request, _error_code)
     found: TransactionState = answer.transaction_states[0]
     return found
 
@@ -112,7 +112,7 @@ def _producers(cluster: Cluster, partition: TopicPartition, broker: int | None) 
     topics = [TopicRequest(name=partition.topic, partition_indexes=[partition.partition])]
     request = DescribeProducersRequest(topics=topics)
     if broker is None:
-        answer: Any = Leaders(cluster).connection(partition).ask(request)
+        answer = Leaders(cluster).connection(partition).ask(request)
     else:
         answer = cluster.ask_broker(broker, request)
     ((found,),) = ([*topic.partitions] for topic in answer.topics)
@@ -127,7 +127,7 @@ def _abort(arguments: Arguments) -> None:
     with connected(arguments) as cluster:
         marker = _marker(cluster, arguments, partition)
         connection = Leaders(cluster).connection(partition)
-        answer: Any = connection.ask(WriteTxnMarkersRequest(markers=[marker]), membership=membership(arguments))
+        answer = connection.ask(WriteTxnMarkersRequest(markers=[marker]), membership=membership(arguments))
     code = answer.markers[0].topics[0].partitions[0].error_code
     if code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         raise CommandError(

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from broker.client.connection import BrokerConnection, Meter
 from broker.client.errors import ApiNotServed, BrokerUnreachable, NotTrusted, UnreadableAnswer
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
+from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
-from broker.protocol.schema import Message
+from broker.protocol.schema import Request
 
 if TYPE_CHECKING:
     from broker.client.security.properties import ClientSecurity
@@ -50,10 +51,9 @@ class Cluster:
         """Of these topics, or of all there are (None); none is created by asking. Raises BrokerUnreachable."""
         topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
-        described: MetadataResponse = self.ask_any(request)
-        return described
+        return self.ask_any(request)
 
-    def ask_any(self, request: Message, *, version_max: int = 0x7FFF) -> Any:
+    def ask_any(self, request: Request[AnyResponse], *, version_max: int = 0x7FFF) -> AnyResponse:
         """What every broker can answer, asked of the first that does. Raises BrokerUnreachable if none does (one that
         is not understood is an UnreadableAnswer), ApiNotServed if one was reached and does not serve it, NotTrusted if
         all are of no trust, and LoginRefused as soon as one says so: the next would count the same wrong password.
@@ -73,7 +73,7 @@ class Cluster:
         is_garbled = any(isinstance(error, ProtocolError) for error in failures)
         raise UnreadableAnswer(reason) if is_garbled else BrokerUnreachable(reason)
 
-    def ask_controller(self, request: Message, *, version_max: int = 0x7FFF) -> Any:
+    def ask_controller(self, request: Request[AnyResponse], *, version_max: int = 0x7FFF) -> AnyResponse:
         """What only the controller does. Any broker passes some of it on; all are told it where it is done.
 
         One that has died is taken for the controller as long as its session lasts: while none can be reached, it is
@@ -97,7 +97,7 @@ class Cluster:
                     raise
                 time.sleep(_LOOK_AGAIN_S)
 
-    def ask_broker(self, broker_id: int, request: Message, *, version_max: int = 0x7FFF) -> Any:
+    def ask_broker(self, broker_id: int, request: Request[AnyResponse], *, version_max: int = 0x7FFF) -> AnyResponse:
         """Raises BrokerUnreachable, also when the cluster has no such broker; ApiNotServed."""
         address = self.brokers().get(broker_id)
         if address is None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable, ClosedAtOnce, LoginRefused, NotTrusted
 from broker.client.wire import Room, Wire
@@ -18,10 +18,10 @@ from broker.protocol.api_keys import OWN_APIS_FROM, ApiKey
 from broker.protocol.codec import decode, encode_pieces
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
-from broker.protocol.messages import MESSAGES
+from broker.protocol.messages import AnyResponse, response_type
 from broker.protocol.messages.api_versions import OWN_SOFTWARE, ApiVersionsRequest, ApiVersionsResponse
 from broker.protocol.primitives import Buffer
-from broker.protocol.schema import Message
+from broker.protocol.schema import Message, Request
 
 if TYPE_CHECKING:
     from broker.client.security.properties import ClientSecurity
@@ -42,10 +42,11 @@ _MEMBERS_CLIENT_ID = "member"
 _TLS_ALERT = b"\x15\x03"
 
 
-class Sent(NamedTuple):
+class Sent(NamedTuple, Generic[AnyResponse]):
     """A request whose answer has not been taken yet; `at_s` by the monotonic clock."""
 
     api: ApiKey
+    response: type[AnyResponse]
     version: int
     correlation_id: int
     size: int
@@ -162,12 +163,12 @@ class BrokerConnection:
 
     def ask(
         self,
-        request: Message,
+        request: Request[AnyResponse],
         *,
         timeout_s: float | None = None,
         version_max: int = 0x7FFF,
         membership: "Membership | None" = None,
-    ) -> Message:
+    ) -> AnyResponse:
         """The response, in the highest version both sides know that is not above `version_max`.
 
         With a `membership` as a member of the cluster, which some APIs are only for; the address must then be the one
@@ -187,14 +188,18 @@ class BrokerConnection:
             return nullcontext()
         return self._meter.turn(self.address, deadline - time.monotonic())
 
-    def send(self, request: Message, *, version_max: int = 0x7FFF) -> Sent:
+    def send(self, request: Request[AnyResponse], *, version_max: int = 0x7FFF) -> Sent[AnyResponse]:
         """For whom the answer is taken by `answer`, in the order of the sending. Raises as `ask`."""
         (sent,) = self.send_all([request], version_max=version_max)
         return sent
 
     def send_all(
-        self, requests: Sequence[Message], *, version_max: int = 0x7FFF, membership: "Membership | None" = None
-    ) -> list[Sent]:
+        self,
+        requests: Sequence[Request[AnyResponse]],
+        *,
+        version_max: int = 0x7FFF,
+        membership: "Membership | None" = None,
+    ) -> list[Sent[AnyResponse]]:
         """The same of several, as one piece: who is asked is woken once."""
         versions = [self._version_of(each, version_max) for each in requests]
         deadline = time.monotonic() + self.timeout_s
@@ -205,7 +210,9 @@ class BrokerConnection:
         self._unanswered += len(sent)
         return sent
 
-    def answer(self, sent: Sent, *, timeout_s: float | None = None, room: Room | None = None) -> Message:
+    def answer(
+        self, sent: Sent[AnyResponse], *, timeout_s: float | None = None, room: Room | None = None
+    ) -> AnyResponse:
         """Of the first request whose answer has not been taken; its bytes may be in `room`. Raises as `ask`."""
         with self._told_of(sent.api):
             answer = self._receive_answer(sent, time.monotonic() + (timeout_s or self.timeout_s), room)
@@ -264,7 +271,7 @@ class BrokerConnection:
         introduction = ApiVersionsRequest(client_software_name=OWN_SOFTWARE, client_software_version="1")
         return _versions(self._exchange(introduction, _INTRODUCED_FROM, deadline))
 
-    def _version_of(self, request: Message, version_max: int) -> int:
+    def _version_of(self, request: Request[Message], version_max: int) -> int:
         api = ApiKey(request.api)
         if api not in self._served:
             whose = "; is it a Barnabas broker?" if api >= OWN_APIS_FROM else ""
@@ -276,9 +283,10 @@ class BrokerConnection:
             raise ApiNotServed(f"the broker at {self.address} serves {api.name} in versions {range_}, unknown here")
         return version
 
-    def _exchange(self, request: Message, version: int, deadline: float) -> Message:
+    def _exchange(self, request: Request[AnyResponse], version: int, deadline: float) -> AnyResponse:
         with self._told_of(request.api):
-            return self._receive_answer(*self._send([request], [version], deadline), deadline)
+            (sent,) = self._send([request], [version], deadline)
+            return self._receive_answer(sent, deadline)
 
     @contextmanager
     def _told_of(self, api: ApiKey) -> Iterator[None]:
@@ -310,22 +318,25 @@ class BrokerConnection:
                 self._meter.failed(self.address, api)
             raise
 
-    def _send(self, requests: Sequence[Message], versions: Sequence[int], deadline: float) -> list[Sent]:
+    def _send(
+        self, requests: Sequence[Request[AnyResponse]], versions: Sequence[int], deadline: float
+    ) -> list[Sent[AnyResponse]]:
         pieces: list[Buffer] = []
         sent = [self._frame(each, version, pieces) for each, version in zip(requests, versions, strict=True)]
         self._wire.send(pieces, deadline)
         return sent
 
-    def _frame(self, request: Message, version: int, pieces: list[Buffer]) -> Sent:
+    def _frame(self, request: Request[AnyResponse], version: int, pieces: list[Buffer]) -> Sent[AnyResponse]:
         """To be sent, at the end of `pieces`."""
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         header = encode_request_header(RequestHeader(request.api, version, correlation_id, self._client_id))
         body = encode_pieces(request, version)
         size = len(header) + sum(map(len, body))
         pieces += (size.to_bytes(SIZE_BYTES), header, *body)
-        return Sent(request.api, version, correlation_id, SIZE_BYTES + size, time.monotonic())
+        at_s = time.monotonic()
+        return Sent(request.api, response_type(request), version, correlation_id, SIZE_BYTES + size, at_s)
 
-    def _receive_answer(self, sent: Sent, deadline: float, room: Room | None = None) -> Message:
+    def _receive_answer(self, sent: Sent[AnyResponse], deadline: float, room: Room | None = None) -> AnyResponse:
         announced = bytes(self._wire.receive(SIZE_BYTES, deadline))
         if self._secured is None and announced.startswith(_TLS_ALERT):
             raise NotTrusted(f"the broker at {self.address} speaks TLS on that port; see security.protocol")
@@ -340,12 +351,12 @@ class BrokerConnection:
             self._meter.answered(self.address, sent.api, sent.size, received, seconds, is_error=is_error)
         return answer
 
-    def _decoded(self, sent: Sent, frame: memoryview) -> Message:
+    def _decoded(self, sent: Sent[AnyResponse], frame: memoryview) -> AnyResponse:
         try:
             answered_id, at = decode_response_header(sent.api, sent.version, frame)
             if answered_id == sent.correlation_id:
                 # Kafka's own clients do not look behind an answer either; librdkafka's mock brokers send more there.
-                return decode(MESSAGES[sent.api].response, frame[at:], sent.version, ignore_rest=True)
+                return decode(sent.response, frame[at:], sent.version, ignore_rest=True)
         except ProtocolError as error:
             raise ProtocolError(f"what {self.address} answers to {sent.api.name} cannot be read: {error}") from error
         raise ProtocolError(f"{self.address} answers request {answered_id} instead of {sent.correlation_id}")

@@ -4,10 +4,12 @@ import time
 from collections.abc import Callable
 
 from broker.client.cluster import Cluster
+from broker.client.connection import BrokerConnection
 from broker.client.errors import BrokerUnreachable, told_code
 from broker.common.errors import ApiError, ErrorCode
+from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.find_coordinator import CoordinatorType, FindCoordinatorRequest
-from broker.protocol.schema import Message
+from broker.protocol.schema import Request
 
 #: What a broker answers that does not coordinate the group or id, or not yet.
 MOVED = (
@@ -33,10 +35,10 @@ class Coordinators:
         self,
         kind: CoordinatorType,
         key: str,
-        request: Message,
-        error_of: Callable[[Message], int],
+        request: Request[AnyResponse],
+        error_of: Callable[[AnyResponse], int],
         version_max: int = 0x7FFF,
-    ) -> Message:
+    ) -> AnyResponse:
         """The answer of the coordinator of `key`, when `error_of` finds no error in it.
 
         What a client may try again is tried again; a request may therefore be handled twice. Raises ApiError,
@@ -61,7 +63,7 @@ class Coordinators:
                 self._forget(kind, key)
             time.sleep(_PAUSE_S)
 
-    def _connection(self, kind: CoordinatorType, key: str):
+    def _connection(self, kind: CoordinatorType, key: str) -> BrokerConnection:
         if (kind, key) not in self._known:
             found = self._cluster.ask_any(FindCoordinatorRequest(key=key, key_type=kind), version_max=_ONE_KEY)
             if found.error_code:

@@ -1,9 +1,8 @@
 """Consumer groups as an administrator sees and changes them, each asked of the broker that coordinates it."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from broker.client.assignment import decode_assignment
 from broker.client.cluster import Cluster
@@ -11,6 +10,7 @@ from broker.client.coordinators import Coordinators
 from broker.client.errors import told_code
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
 from broker.protocol.messages.find_coordinator import CoordinatorType, FindCoordinatorRequest
@@ -19,13 +19,15 @@ from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
+    OffsetCommitResponse,
 )
 from broker.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from broker.protocol.messages.offset_fetch import OffsetFetchRequest
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+from broker.protocol.schema import Request
 
 CONSUMER_PROTOCOL = "consumer"
 #: FindCoordinator and OffsetFetch for one group: the newest versions, which brokers of every age serve.
@@ -90,7 +92,7 @@ class Groups:
 
     def described(self, group_id: str) -> ConsumerGroup:
         """ApiError(INCONSISTENT_GROUP_PROTOCOL) for a group that is none of consumers."""
-        answer: Any = self._ask(
+        answer = self._ask(
             group_id, DescribeGroupsRequest(groups=[group_id]), lambda answer: answer.groups[0].error_code
         )
         (group,) = answer.groups
@@ -113,7 +115,7 @@ class Groups:
     def committed(self, group_id: str) -> dict[TopicPartition, int]:
         """What the group reads next, wherever it has committed."""
         request = OffsetFetchRequest(group_id=group_id, topics=None)
-        answer: Any = self._ask(group_id, request, _error_of_fetch, version_max=_FETCH_OF_ONE)
+        answer = self._ask(group_id, request, _error_of_fetch, version_max=_FETCH_OF_ONE)
         return {
             TopicPartition(topic.name, each.partition_index): each.committed_offset
             for topic in answer.topics
@@ -143,14 +145,20 @@ class Groups:
             topics.setdefault(topic, []).append(OffsetDeleteRequestPartition(partition_index=index))
         listed = [OffsetDeleteRequestTopic(name=name, partitions=each) for name, each in topics.items()]
         request = OffsetDeleteRequest(group_id=group_id, topics=listed)
-        answer: Any = self._ask(group_id, request, lambda answer: answer.error_code)
+        answer = self._ask(group_id, request, lambda answer: answer.error_code)
         return {
             TopicPartition(topic.name, each.partition_index): told_code(each.error_code)
             for topic in answer.topics
             for each in topic.partitions
         }
 
-    def _ask(self, group_id: str, request: Any, error_of: Any, version_max: int = 0x7FFF) -> Any:
+    def _ask(
+        self,
+        group_id: str,
+        request: Request[AnyResponse],
+        error_of: Callable[[AnyResponse], int],
+        version_max: int = 0x7FFF,
+    ) -> AnyResponse:
         return self._coordinators.ask(CoordinatorType.GROUP, group_id, request, error_of, version_max)
 
 
@@ -168,12 +176,12 @@ def _consumer_group(group: DescribedGroup) -> ConsumerGroup:
     return ConsumerGroup(group.group_id, group.group_state, group.protocol_data, members)
 
 
-def _error_of_fetch(answer: Any) -> int:
+def _error_of_fetch(answer: OffsetFetchResponse) -> int:
     """Version 1 has no error of the whole."""
     return answer.error_code or _first_error(answer)
 
 
-def _first_error(answer: Any) -> int:
+def _first_error(answer: OffsetFetchResponse | OffsetCommitResponse) -> int:
     codes = (each.error_code for topic in answer.topics for each in topic.partitions)
     return next((code for code in codes if code), ErrorCode.NONE)
 

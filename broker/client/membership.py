@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection
@@ -11,16 +11,18 @@ from broker.client.coordinators import MOVED
 from broker.client.errors import BrokerUnreachable, told_code
 from broker.common.errors import ApiError, ErrorCode
 from broker.protocol.messages.find_coordinator import CoordinatorType, FindCoordinatorRequest
-from broker.protocol.messages.heartbeat import HeartbeatRequest
-from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
-from broker.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
-from broker.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from broker.protocol.schema import Message
+from broker.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
+from broker.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from broker.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from broker.protocol.schema import Request
 
 #: The newest version that asks for one key.
 _FIND_ONE = 3
 #: Above the rebalance timeout, for the answer's way.
 _SPARE_S = 5.0
+
+_Answer = TypeVar("_Answer", JoinGroupResponse, SyncGroupResponse, HeartbeatResponse, LeaveGroupResponse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +110,10 @@ class Member:
             timeout_s=_SPARE_S,
         )
 
-    def _ask(self, request: Message, *, timeout_s: float) -> Any:
+    def _ask(self, request: Request[_Answer], *, timeout_s: float) -> _Answer:
         sent_at = time.monotonic()
         try:
-            answer: Any = self._connection().ask(request, timeout_s=timeout_s)
+            answer = self._connection().ask(request, timeout_s=timeout_s)
         except BrokerUnreachable:
             self._forget()
             raise
@@ -122,7 +124,7 @@ class Member:
             return answer
         if code in MOVED:
             self._coordinator = None
-        elif code is ErrorCode.MEMBER_ID_REQUIRED:
+        elif code is ErrorCode.MEMBER_ID_REQUIRED and isinstance(answer, JoinGroupResponse):
             raise _Numbered(answer.member_id)
         elif code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
             self.member_id = "" if code is ErrorCode.UNKNOWN_MEMBER_ID else self.member_id

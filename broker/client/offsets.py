@@ -79,9 +79,9 @@ def _ask_leader(
         leaders.forget(some, connection_broken=True)
         return error
     failure = None
-    for topic in response.topics:
-        for each in topic.partitions:
-            partition = TopicPartition(topic.name, each.partition_index)
+    for answered in response.topics:
+        for each in answered.partitions:
+            partition = TopicPartition(answered.name, each.partition_index)
             if each.error_code:
                 failure = ApiError(told_code(each.error_code), f"{partition}: {told_code(each.error_code).meaning}")
                 leaders.forget(partition)

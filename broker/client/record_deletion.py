@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from broker.client.errors import BrokerUnreachable, told_code
 from broker.client.leaders import MOVED, Address, Leaders
@@ -59,7 +58,7 @@ def _ask_leader(
 ) -> dict[TopicPartition, Deletion]:
     connection = leaders.connection(next(iter(before)))
     request = DeleteRecordsRequest(topics=_topics(before.items()), timeout_ms=int(timeout_s * 1000))
-    answer: Any = connection.ask(request, timeout_s=timeout_s + _ON_ITS_WAY_S)
+    answer = connection.ask(request, timeout_s=timeout_s + _ON_ITS_WAY_S)
     return {
         TopicPartition(topic.name, each.partition_index): _deletion(each.low_watermark, told_code(each.error_code))
         for topic in answer.topics

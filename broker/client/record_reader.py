@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from itertools import dropwhile, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection, Sent
@@ -22,7 +22,7 @@ from broker.client.offsets import list_offsets
 from broker.client.visible_batches import Batch, end_of, visible_batches
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import IsolationLevel, TopicPartition
-from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP
 from broker.records.batch import HEADER_BYTES, BatchHeader, TimestampType
 from broker.records.compression import decompress
@@ -67,7 +67,7 @@ class PartitionRefused(ApiError):
 
 class _Asked(NamedTuple):
     connection: BrokerConnection
-    sent: Sent
+    sent: Sent[FetchResponse]
     offsets: dict[TopicPartition, int]
     until: float
     turn: ExitStack
@@ -311,7 +311,7 @@ class RecordReader:
     def _take(self, address: Address, asked: _Asked) -> None:
         try:
             with asked.turn:
-                response: Any = asked.connection.answer(asked.sent)
+                response = asked.connection.answer(asked.sent)
         except BrokerUnreachable:
             self._lost(address, asked)
             return

@@ -5,7 +5,7 @@ coordinator's timeout, whoever holds the connection.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
@@ -28,7 +28,6 @@ from broker.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
 )
-from broker.protocol.schema import Message
 
 ONGOING = "Ongoing"
 #: States in which a transaction has records that markers are still to end.
@@ -135,7 +134,11 @@ def open_transactions(cluster: Cluster, prefix: str) -> list[str]:
     return sorted(each for each in found if each.startswith(prefix))
 
 
-def _error_code(answer: Message) -> int:
+class _Coded(Protocol):
+    error_code: int
+
+
+def _error_code(answer: _Coded) -> int:
     return answer.error_code
 
 

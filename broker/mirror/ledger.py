@@ -2,7 +2,6 @@
 
 import threading
 import time
-from typing import Any
 
 from broker.client.cluster import Cluster
 from broker.client.errors import BrokerUnreachable
@@ -87,7 +86,7 @@ class Ledger(Book):
             isolation_level=IsolationLevel.READ_COMMITTED,
             topics=[FetchTopic(topic=TOPIC, partitions=[asked])],
         )
-        answer: Any = self._leaders.connection(LEDGER).ask(request, version_max=_FETCH_BY_NAME)
+        answer = self._leaders.connection(LEDGER).ask(request, version_max=_FETCH_BY_NAME)
         if answer.error_code:
             raise ApiError(ErrorCode(answer.error_code))
         data: PartitionData = answer.responses[0].partitions[0]

@@ -90,5 +90,5 @@ def _epoch_end(leaders: Leaders, partition: TopicPartition, leader_epoch: int) -
         replica_id=_CONSUMER, topics=[OffsetForLeaderTopic(topic=partition.topic, partitions=[asked])]
     )
     answer = leaders.connection(partition).ask(request)
-    (told,) = answer.topics[0].partitions  # type: ignore[attr-defined]
+    (told,) = answer.topics[0].partitions
     return None if told.error_code or told.end_offset < 0 else told.end_offset

@@ -24,7 +24,7 @@ from broker.mirror.batches import Batch, stamp
 from broker.mirror.patience import TRANSACTION_WAITS_S, Patience
 from broker.mirror.queues import Queue, requests
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
-from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 
 _ACKS_ALL = -1
 _REPLICAS_TIMEOUT_MS = 30_000
@@ -53,7 +53,7 @@ class Written(NamedTuple):
     refusal: ApiError | None
 
 
-_UnderWay = tuple[Address, BrokerConnection, Sent, dict[TopicPartition, int]]
+_UnderWay = tuple[Address, BrokerConnection, Sent[ProduceResponse], dict[TopicPartition, int]]
 
 
 class BatchProducer:
@@ -246,7 +246,7 @@ class BatchProducer:
                 broken.add(address)
                 self._broken({tp: left[tp] for tp in numbers}, error)
                 continue
-            self._patience.throttled(address, answer.throttle_time_ms / 1000)  # type: ignore[attr-defined]
+            self._patience.throttled(address, answer.throttle_time_ms / 1000)
             self._heed(answer, left, numbers)
 
     def _broken(self, queues: Mapping[TopicPartition, Queue], error: ApiError | BrokerUnreachable) -> None:
@@ -272,7 +272,9 @@ class BatchProducer:
             topic_data=[TopicProduceData(name=name, partition_data=data) for name, data in topics.items()],
         )
 
-    def _heed(self, answer: Any, left: Mapping[TopicPartition, Queue], numbers: Mapping[TopicPartition, int]) -> None:
+    def _heed(
+        self, answer: ProduceResponse, left: Mapping[TopicPartition, Queue], numbers: Mapping[TopicPartition, int]
+    ) -> None:
         for topic in answer.responses:
             for each in topic.partition_responses:
                 partition, code = TopicPartition(topic.name, each.index), told_code(each.error_code)

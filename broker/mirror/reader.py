@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import UUID
 
 from broker.client.cluster import Cluster
@@ -25,7 +25,7 @@ from broker.common.logs import logger
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.mirror.batches import Copy, copy_of
 from broker.mirror.provenance import Clusters, Provenance
-from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 from broker.protocol.messages.list_offsets import LATEST_TIMESTAMP
 from broker.records.batch import iterate_headers
 
@@ -85,7 +85,7 @@ class _Wanted(NamedTuple):
 
 class _Asked(NamedTuple):
     connection: BrokerConnection
-    sent: Sent
+    sent: Sent[FetchResponse]
     wanted: dict[TopicPartition, _Wanted]
     until: float
 
@@ -255,7 +255,7 @@ class SourceReader:
 
     def _answered(self, fetching: Cluster, address: Address, asked: _Asked, room: Room) -> list[Read]:
         try:
-            answer: Any = asked.connection.answer(asked.sent, room=room)
+            answer = asked.connection.answer(asked.sent, room=room)
         except BrokerUnreachable as error:
             self._lost(fetching, address, next(iter(asked.wanted)), error)
             return []

@@ -19,8 +19,8 @@ from broker.net.tls.stream import TlsStream
 from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
-from broker.protocol.messages import MESSAGES
-from broker.protocol.schema import Message
+from broker.protocol.messages import response_type
+from broker.protocol.schema import Message, Request
 from broker.security.login import login
 from broker.security.membership import CLIENT_ID, Membership
 from broker.security.scram import AuthenticationError
@@ -106,7 +106,7 @@ async def _connect(host: str, port: int) -> socket.socket:
     return sock
 
 
-async def _exchange(line: Line, message: Message, version: int, correlation_id: int) -> Message:
+async def _exchange(line: Line, message: Request[Message], version: int, correlation_id: int) -> Message:
     header = encode_request_header(RequestHeader(message.api, version, correlation_id, CLIENT_ID))
     body = encode(message, version)
     await line.send((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
@@ -117,7 +117,7 @@ async def _exchange(line: Line, message: Message, version: int, correlation_id: 
     answered_id, at = decode_response_header(message.api, version, frame)
     if answered_id != correlation_id:
         raise ProtocolError(f"request {answered_id} is answered instead of {correlation_id}")
-    return decode(MESSAGES[message.api].response, frame[at:], version)
+    return decode(response_type(message), frame[at:], version)
 
 
 def _close(sock: socket.socket | Line | None) -> None:

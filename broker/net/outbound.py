@@ -12,8 +12,8 @@ from broker.net.line import Line
 from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
-from broker.protocol.messages import MESSAGES
-from broker.protocol.schema import Message
+from broker.protocol.messages import AnyResponse, response_type
+from broker.protocol.schema import Request
 
 #: An answer on the control plane names partitions; a peer that announces more than this is not a broker.
 RESPONSE_BYTES_MAX = 64 * 1024 * 1024
@@ -49,7 +49,7 @@ class OutboundConnection:
             return
         self._line = await self._dialer.dial(self._host, self._port, timeout_ms)
 
-    async def request(self, message: Message, version: int, timeout_ms: int) -> Message:
+    async def request(self, message: Request[AnyResponse], version: int, timeout_ms: int) -> AnyResponse:
         """The response. Raises PeerUnreachable, or ProtocolError when the answer cannot be read."""
         async with self._turn:
             line = self._line
@@ -72,7 +72,7 @@ class OutboundConnection:
             self._line.close()
         self._line = None
 
-    async def _exchange(self, message: Message, version: int, line: Line) -> Message:
+    async def _exchange(self, message: Request[AnyResponse], version: int, line: Line) -> AnyResponse:
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         header = encode_request_header(RequestHeader(message.api, version, correlation_id, self._client_id))
         body = encode(message, version)
@@ -84,4 +84,4 @@ class OutboundConnection:
         answered_id, at = decode_response_header(message.api, version, frame)
         if answered_id != correlation_id:
             raise ProtocolError(f"{self._host}:{self._port} answers request {answered_id} instead of {correlation_id}")
-        return decode(MESSAGES[message.api].response, frame[at:], version)
+        return decode(response_type(message), frame[at:], version)

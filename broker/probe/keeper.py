@@ -28,7 +28,7 @@ from broker.protocol.messages.create_topics import (
     CreateTopicsRequest,
 )
 from broker.protocol.messages.elect_leaders import ElectionType, ElectLeadersRequest, TopicPartitions
-from broker.protocol.schema import Message
+from broker.protocol.schema import Message, Request
 
 _LOOK_EVERY_S = 1.0
 #: A step is given so long to come true; replicas that move are given longer.
@@ -102,7 +102,7 @@ class Keeper:
             _log.warning("the topic cannot be kept spread", topic=self._desk.topic, reason=str(error))
 
 
-def _request(step: Step, topic: str, config: ProbeConfig) -> Message:
+def _request(step: Step, topic: str, config: ProbeConfig) -> Request[Message]:
     if isinstance(step, Create):
         assignments = [
             CreatableReplicaAssignment(partition_index=index, broker_ids=list(replicas))

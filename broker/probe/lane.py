@@ -5,7 +5,7 @@ One request each is under way at a time, and none is sent again: what is measure
 """
 
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from broker.client.connection import BrokerConnection
 from broker.client.errors import BrokerUnreachable, told_code
@@ -15,10 +15,11 @@ from broker.common.logs import logger
 from broker.probe.desk import Desk
 from broker.probe.fetching import FETCH_VERSION_MAX, fetch_request, marks_of
 from broker.probe.record import Mark, encode
+from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.fetch import PartitionData
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from broker.protocol.schema import Message
+from broker.protocol.schema import Request
 
 if TYPE_CHECKING:
     from broker.client.security.properties import ClientSecurity
@@ -119,8 +120,8 @@ class Lane:
                 for each in wanted:
                     self._desk.book.not_fetched(self._broker, each, self._desk.at_ms(), _why(error))
             raise
-        for each in (each for told in answer.responses for each in told.partitions):
-            self._note_read(each, wanted[each.partition_index], each.partition_index in written)
+        for data in (data for answered in answer.responses for data in answered.partitions):
+            self._note_read(data, wanted[data.partition_index], data.partition_index in written)
 
     def _note_read(self, told: PartitionData, position: int, is_written: bool) -> None:
         marks, position, why = marks_of(told, position)
@@ -147,7 +148,7 @@ class Lane:
             host, port, timeout_s=timeout_s, client_id=self._desk.client_id, security=self._security
         )
 
-    def _ask(self, request: Message) -> Any:
+    def _ask(self, request: Request[AnyResponse]) -> AnyResponse:
         assert self._connection is not None
         with self._desk.lock:
             self._desk.book.watch.ask(self._broker)

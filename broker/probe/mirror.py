@@ -69,7 +69,7 @@ class MirrorReader:
     def _fetch(self, led: list[TopicPartition]) -> None:
         wanted = {each.partition: self._positions[each] for each in led}
         try:
-            answer: Any = self._leaders.connection(led[0]).ask(
+            answer = self._leaders.connection(led[0]).ask(
                 fetch_request(self._topic, wanted, 0), version_max=FETCH_VERSION_MAX
             )
         except BrokerUnreachable:

@@ -12,7 +12,7 @@ Slots must exist before the class does, hence a metaclass; dataclasses would bui
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, dataclass_transform
 
 from broker.common.errors import InvariantViolation
 from broker.protocol.api_keys import ApiKey
@@ -43,6 +43,7 @@ __all__ = [
     "Field",
     "Message",
     "Primitive",
+    "Request",
     "Struct",
     "array",
     "boolean",
@@ -206,3 +207,20 @@ class Message(Struct):
     def is_flexible(cls, version: int) -> bool:
         """Whether this version has compact lengths and tagged fields (KIP-482)."""
         return cls.flexible_from is not None and version >= cls.flexible_from
+
+
+ResponseT = TypeVar("ResponseT", bound=Message, covariant=True)
+
+if TYPE_CHECKING:
+
+    class Request(Message, Generic[ResponseT], api=ApiKey.API_VERSIONS, versions=(0, 0), flexible_from=None):
+        """A request body. The response of its API is its type argument: `Request["HeartbeatResponse"]`.
+
+        A connection that sends one returns a response of that type; nothing of this is left while the program runs.
+        """
+
+else:
+
+    class Request(Message, api=None, versions=None, flexible_from=None):
+        def __class_getitem__(cls, response):
+            return cls

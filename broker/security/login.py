@@ -6,7 +6,7 @@ from typing import Any
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
-from broker.protocol.schema import Message
+from broker.protocol.schema import Message, Request
 from broker.security.scram import AuthenticationError, ClientExchange
 
 #: By API, see `messages`.
@@ -15,7 +15,7 @@ AUTHENTICATE_VERSION = 2
 
 #: Whoever drives it sends each request's own response. What it returns is how long the login counts, in ms; 0: for
 #: as long as the connection lives.
-Login = Generator[tuple[Message, int], Any, int]
+Login = Generator[tuple[Request[Message], int], Any, int]
 #: A mechanism's own part: yields what the broker is told, is sent what it answers, and ends when that is enough.
 Tokens = Generator[bytes, bytes, None]
 

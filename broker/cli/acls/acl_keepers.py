@@ -1,7 +1,7 @@
 """Where `kafka-acls` finds and changes rules: through brokers, or as before Kafka 2.1 directly in ZooKeeper."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from broker.cli.frame.answers import check
 from broker.cli.frame.declaration import CommandError
@@ -39,7 +39,7 @@ class Brokers:
         self._cluster = cluster
 
     def found(self, wanted: PatternFilter) -> Rules:
-        answer: Any = self._cluster.ask_any(
+        answer = self._cluster.ask_any(
             DescribeAclsRequest(
                 resource_type_filter=wanted.kind,
                 resource_name_filter=wanted.name,

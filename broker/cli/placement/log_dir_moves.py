@@ -58,12 +58,12 @@ def begin_moves(cluster: Cluster, wanted: LogDirs) -> set[Replica]:
                 for path, topics in directories.items()
             ]
         )
-        for topic in cluster.ask_broker(broker, request).results:
-            for each in topic.partitions:
+        for result in cluster.ask_broker(broker, request).results:
+            for each in result.partitions:
                 if each.error_code == ErrorCode.REPLICA_NOT_AVAILABLE:
                     continue
                 check(each.error_code)
-                begun.add((TopicPartition(topic.topic_name, each.partition_index), broker))
+                begun.add((TopicPartition(result.topic_name, each.partition_index), broker))
     return begun
 
 

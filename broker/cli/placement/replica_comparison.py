@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from broker.cli.frame.declaration import CommandError
 from broker.common.types import TopicPartition
+from broker.protocol.primitives import Buffer
 from broker.records.batch import iterate_headers
 
 
@@ -22,7 +23,7 @@ class Read(NamedTuple):
     high_watermark: int
 
 
-def batches_of(records: bytes | memoryview | None, from_offset: int) -> tuple[Batch, ...]:
+def batches_of(records: Buffer | None, from_offset: int) -> tuple[Batch, ...]:
     """Those that hold records from an offset on; one that is cut off is left out. Raises ApiError(CORRUPT_MESSAGE)."""
     if not records:
         return ()

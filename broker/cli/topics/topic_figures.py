@@ -3,7 +3,6 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from broker.cli.frame.answers import check
 from broker.client.cluster import Cluster
@@ -94,7 +93,7 @@ def settings(cluster: Cluster, topic: str | None) -> dict[str, str]:
     kind = _TOPIC if topic else _BROKER
     resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)
     request = DescribeConfigsRequest(resources=[resource])
-    answer: Any = cluster.ask_any(request) if topic else cluster.ask_broker(int(name), request)
+    answer = cluster.ask_any(request) if topic else cluster.ask_broker(int(name), request)
     (result,) = answer.results
     check(result.error_code, result.error_message)
     return {each.name: each.value for each in result.configs if each.value is not None}

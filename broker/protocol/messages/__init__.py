@@ -7,10 +7,12 @@ when it is asked for; the module and the names follow from the API (ARCHITECTURE
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message
+from broker.protocol.schema import Message, Request
+
+AnyResponse = TypeVar("AnyResponse", bound=Message)
 
 
 class MessagePair(NamedTuple):
@@ -51,3 +53,8 @@ def _import(api: ApiKey) -> MessagePair:
 
 
 MESSAGES: Mapping[ApiKey, MessagePair] = _Messages()
+
+
+def response_type(request: Request[AnyResponse]) -> type[AnyResponse]:
+    """Return the class that the response to `request` is decoded into. A test ties it to the request's declaration."""
+    return cast(type[AnyResponse], MESSAGES[request.api].response)

@@ -5,7 +5,7 @@ ask for many transactions at once, each in `transactions`, and may only verify (
 """
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int16, int32, int64, string, wire
 
 
 class AddPartitionsToTxnTopic(Struct):
@@ -21,7 +21,9 @@ class AddPartitionsToTxnTransaction(Struct):
     topics: list[AddPartitionsToTxnTopic] = wire(array(AddPartitionsToTxnTopic))
 
 
-class AddPartitionsToTxnRequest(Message, api=ApiKey.ADD_PARTITIONS_TO_TXN, versions=(0, 5), flexible_from=3):
+class AddPartitionsToTxnRequest(
+    Request["AddPartitionsToTxnResponse"], api=ApiKey.ADD_PARTITIONS_TO_TXN, versions=(0, 5), flexible_from=3
+):
     """Make partitions part of open transactions.
 
     2: PRODUCER_FENCED exists. 4: many transactions, verification. 5: new transaction errors.

@@ -1,7 +1,7 @@
 """AlterClientQuotas: set and remove quotas of users, client ids and addresses (KIP-546)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, float64, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, float64, int16, int32, string, wire
 
 
 class EntityData(Struct):
@@ -20,7 +20,9 @@ class EntryData(Struct):
     ops: list[OpData] = wire(array(OpData))  #: what is not named stays as it is
 
 
-class AlterClientQuotasRequest(Message, api=ApiKey.ALTER_CLIENT_QUOTAS, versions=(0, 1), flexible_from=1):
+class AlterClientQuotasRequest(
+    Request["AlterClientQuotasResponse"], api=ApiKey.ALTER_CLIENT_QUOTAS, versions=(0, 1), flexible_from=1
+):
     """Change the quotas of some entities, each succeeding or failing alone."""
 
     entries: list[EntryData] = wire(array(EntryData))

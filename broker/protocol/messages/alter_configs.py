@@ -1,7 +1,7 @@
 """AlterConfigs: replace the whole dynamic configuration of topics or brokers. IncrementalAlterConfigs supersedes it."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int8, int16, int32, string, wire
 
 
 class AlterableConfig(Struct):
@@ -15,7 +15,7 @@ class AlterConfigsResource(Struct):
     configs: list[AlterableConfig] = wire(array(AlterableConfig))  #: what is not named goes back to its default
 
 
-class AlterConfigsRequest(Message, api=ApiKey.ALTER_CONFIGS, versions=(0, 2), flexible_from=2):
+class AlterConfigsRequest(Request["AlterConfigsResponse"], api=ApiKey.ALTER_CONFIGS, versions=(0, 2), flexible_from=2):
     """Replace the configuration of some resources, each succeeding or failing alone."""
 
     resources: list[AlterConfigsResource] = wire(array(AlterConfigsResource))

@@ -1,7 +1,7 @@
 """AlterPartitionReassignments: move partitions to other brokers, or call a move off (KIP-455)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, string, wire
 
 
 class ReassignablePartition(Struct):
@@ -16,7 +16,10 @@ class ReassignableTopic(Struct):
 
 
 class AlterPartitionReassignmentsRequest(
-    Message, api=ApiKey.ALTER_PARTITION_REASSIGNMENTS, versions=(0, 0), flexible_from=0
+    Request["AlterPartitionReassignmentsResponse"],
+    api=ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+    versions=(0, 0),
+    flexible_from=0,
 ):
     """Reassign some partitions, each succeeding or failing alone."""
 

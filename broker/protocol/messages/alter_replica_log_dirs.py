@@ -1,7 +1,7 @@
 """AlterReplicaLogDirs: move replicas between the log directories of one broker (KIP-113)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, string, wire
 
 
 class AlterReplicaLogDirTopic(Struct):
@@ -14,7 +14,9 @@ class AlterReplicaLogDir(Struct):
     topics: list[AlterReplicaLogDirTopic] = wire(array(AlterReplicaLogDirTopic))
 
 
-class AlterReplicaLogDirsRequest(Message, api=ApiKey.ALTER_REPLICA_LOG_DIRS, versions=(1, 2), flexible_from=2):
+class AlterReplicaLogDirsRequest(
+    Request["AlterReplicaLogDirsResponse"], api=ApiKey.ALTER_REPLICA_LOG_DIRS, versions=(1, 2), flexible_from=2
+):
     """Move some replicas; a replica that does not exist yet is created there later."""
 
     dirs: list[AlterReplicaLogDir] = wire(array(AlterReplicaLogDir))

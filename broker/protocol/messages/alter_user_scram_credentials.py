@@ -1,7 +1,7 @@
 """AlterUserScramCredentials: give users SCRAM passwords, or take them away (KIP-554)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Buffer, Message, Struct, array, bytes_, int8, int16, int32, string, wire
+from broker.protocol.schema import Buffer, Message, Request, Struct, array, bytes_, int8, int16, int32, string, wire
 
 
 class ScramCredentialDeletion(Struct):
@@ -18,7 +18,10 @@ class ScramCredentialUpsertion(Struct):
 
 
 class AlterUserScramCredentialsRequest(
-    Message, api=ApiKey.ALTER_USER_SCRAM_CREDENTIALS, versions=(0, 0), flexible_from=0
+    Request["AlterUserScramCredentialsResponse"],
+    api=ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+    versions=(0, 0),
+    flexible_from=0,
 ):
     """Change the credentials of some users, each succeeding or failing alone."""
 

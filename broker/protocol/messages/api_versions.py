@@ -3,13 +3,13 @@
 import re
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int16, int32, int64, string, wire
 
 #: What programs of this product say their `client_software_name` is.
 OWN_SOFTWARE = "barnabas"
 
 
-class ApiVersionsRequest(Message, api=ApiKey.API_VERSIONS, versions=(0, 4), flexible_from=3):
+class ApiVersionsRequest(Request["ApiVersionsResponse"], api=ApiKey.API_VERSIONS, versions=(0, 4), flexible_from=3):
     """A client asks what it may send; allowed before authentication.
 
     3: the client names itself (KIP-511). 4: features with minimum version 0 may be answered.

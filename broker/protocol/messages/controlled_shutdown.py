@@ -4,10 +4,12 @@ Only the version that Kafka 3.9's brokers send is declared.
 """
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, wire
 
 
-class ControlledShutdownRequest(Message, api=ApiKey.CONTROLLED_SHUTDOWN, versions=(3, 3), flexible_from=3):
+class ControlledShutdownRequest(
+    Request["ControlledShutdownResponse"], api=ApiKey.CONTROLLED_SHUTDOWN, versions=(3, 3), flexible_from=3
+):
     """Move leadership away from this broker."""
 
     broker_id: int = wire(int32)

@@ -2,7 +2,7 @@
 
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_acls import AclPatternType
-from broker.protocol.schema import Message, Struct, array, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int8, int16, int32, string, wire
 
 
 class AclCreation(Struct):
@@ -15,7 +15,7 @@ class AclCreation(Struct):
     permission_type: int = wire(int8)  #: DENY or ALLOW
 
 
-class CreateAclsRequest(Message, api=ApiKey.CREATE_ACLS, versions=(0, 3), flexible_from=2):
+class CreateAclsRequest(Request["CreateAclsResponse"], api=ApiKey.CREATE_ACLS, versions=(0, 3), flexible_from=2):
     """Create some rules, each succeeding or failing alone.
 
     1: kinds of patterns (KIP-290). 3: users as resources (KIP-373).

@@ -1,7 +1,7 @@
 """CreateDelegationToken: a secret of its own by which the owner's programs log in for a while (KIP-48)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Buffer, Message, Struct, array, bytes_, int16, int32, int64, string, wire
+from broker.protocol.schema import Buffer, Message, Request, Struct, array, bytes_, int16, int32, int64, string, wire
 
 
 class CreatableRenewer(Struct):
@@ -9,7 +9,9 @@ class CreatableRenewer(Struct):
     principal_name: str = wire(string)
 
 
-class CreateDelegationTokenRequest(Message, api=ApiKey.CREATE_DELEGATION_TOKEN, versions=(0, 3), flexible_from=2):
+class CreateDelegationTokenRequest(
+    Request["CreateDelegationTokenResponse"], api=ApiKey.CREATE_DELEGATION_TOKEN, versions=(0, 3), flexible_from=2
+):
     """3: for somebody else than who asks (KIP-373)."""
 
     owner_principal_type: str | None = wire(string, since=3, nullable=True)

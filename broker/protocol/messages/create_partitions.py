@@ -1,7 +1,7 @@
 """CreatePartitions: give topics more partitions (KIP-195). There is no way back."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int16, int32, string, wire
 
 
 class CreatePartitionsAssignment(Struct):
@@ -15,7 +15,9 @@ class CreatePartitionsTopic(Struct):
     assignments: list[CreatePartitionsAssignment] | None = wire(array(CreatePartitionsAssignment), nullable=True)
 
 
-class CreatePartitionsRequest(Message, api=ApiKey.CREATE_PARTITIONS, versions=(0, 3), flexible_from=2):
+class CreatePartitionsRequest(
+    Request["CreatePartitionsResponse"], api=ApiKey.CREATE_PARTITIONS, versions=(0, 3), flexible_from=2
+):
     """Enlarge some topics, each succeeding or failing alone. 3: a quota may refuse it (KIP-599)."""
 
     topics: list[CreatePartitionsTopic] = wire(array(CreatePartitionsTopic))

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int8, int16, int32, string, uuid, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int8, int16, int32, string, uuid, wire
 
 
 class CreatableReplicaAssignment(Struct):
@@ -24,7 +24,7 @@ class CreatableTopic(Struct):
     configs: list[CreatableTopicConfig] = wire(array(CreatableTopicConfig))
 
 
-class CreateTopicsRequest(Message, api=ApiKey.CREATE_TOPICS, versions=(0, 7), flexible_from=5):
+class CreateTopicsRequest(Request["CreateTopicsResponse"], api=ApiKey.CREATE_TOPICS, versions=(0, 7), flexible_from=5):
     """Create some topics, each succeeding or failing alone.
 
     1: validate only. 4: partitions and replication factor may be left to the broker (KIP-464).

@@ -2,7 +2,7 @@
 
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_acls import AclPatternType
-from broker.protocol.schema import Message, Struct, array, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int8, int16, int32, string, wire
 
 
 class DeleteAclsFilter(Struct):
@@ -15,7 +15,7 @@ class DeleteAclsFilter(Struct):
     permission_type: int = wire(int8)  #: an AclPermissionType
 
 
-class DeleteAclsRequest(Message, api=ApiKey.DELETE_ACLS, versions=(0, 3), flexible_from=2):
+class DeleteAclsRequest(Request["DeleteAclsResponse"], api=ApiKey.DELETE_ACLS, versions=(0, 3), flexible_from=2):
     """Delete what some filters match, each filter succeeding or failing alone.
 
     1: kinds of patterns (KIP-290). 3: users as resources (KIP-373).

@@ -1,10 +1,10 @@
 """DeleteGroups: forget empty groups and their committed offsets."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, string, wire
 
 
-class DeleteGroupsRequest(Message, api=ApiKey.DELETE_GROUPS, versions=(0, 2), flexible_from=2):
+class DeleteGroupsRequest(Request["DeleteGroupsResponse"], api=ApiKey.DELETE_GROUPS, versions=(0, 2), flexible_from=2):
     """Delete some groups, each succeeding or failing alone."""
 
     groups_names: list[str] = wire(array(string))

@@ -1,7 +1,7 @@
 """DeleteRecords: forget a partition's records below an offset (KIP-107)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, wire
 
 #: Value of `offset` that stands for the high watermark: delete all there is.
 HIGH_WATERMARK = -1
@@ -17,7 +17,9 @@ class DeleteRecordsTopic(Struct):
     partitions: list[DeleteRecordsPartition] = wire(array(DeleteRecordsPartition))
 
 
-class DeleteRecordsRequest(Message, api=ApiKey.DELETE_RECORDS, versions=(0, 2), flexible_from=2):
+class DeleteRecordsRequest(
+    Request["DeleteRecordsResponse"], api=ApiKey.DELETE_RECORDS, versions=(0, 2), flexible_from=2
+):
     """Move the log start offset of some partitions forward; their leader answers when all replicas have."""
 
     topics: list[DeleteRecordsTopic] = wire(array(DeleteRecordsTopic))

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, string, uuid, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, string, uuid, wire
 
 
 class DeleteTopicState(Struct):
@@ -11,7 +11,7 @@ class DeleteTopicState(Struct):
     topic_id: UUID = wire(uuid)  #: all zeros when deleting by name
 
 
-class DeleteTopicsRequest(Message, api=ApiKey.DELETE_TOPICS, versions=(0, 6), flexible_from=4):
+class DeleteTopicsRequest(Request["DeleteTopicsResponse"], api=ApiKey.DELETE_TOPICS, versions=(0, 6), flexible_from=4):
     """Delete some topics, each succeeding or failing alone. 6: by id (KIP-516)."""
 
     topics: list[DeleteTopicState] = wire(array(DeleteTopicState), since=6)

@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int8, int16, int32, string, wire
 
 
 class AclResourceType(IntEnum):
@@ -63,7 +63,7 @@ class AclPermissionType(IntEnum):
     ALLOW = 3
 
 
-class DescribeAclsRequest(Message, api=ApiKey.DESCRIBE_ACLS, versions=(0, 3), flexible_from=2):
+class DescribeAclsRequest(Request["DescribeAclsResponse"], api=ApiKey.DESCRIBE_ACLS, versions=(0, 3), flexible_from=2):
     """A rule is described if every part of the filter matches; null matches everything.
 
     1: kinds of patterns (KIP-290). 3: users as resources (KIP-373).

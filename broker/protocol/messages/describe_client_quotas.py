@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, float64, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, float64, int8, int16, int32, string, wire
 
 
 class QuotaMatchType(IntEnum):
@@ -23,7 +23,9 @@ class ComponentData(Struct):
     match: str | None = wire(string, nullable=True)  #: null unless the match is exact
 
 
-class DescribeClientQuotasRequest(Message, api=ApiKey.DESCRIBE_CLIENT_QUOTAS, versions=(0, 1), flexible_from=1):
+class DescribeClientQuotasRequest(
+    Request["DescribeClientQuotasResponse"], api=ApiKey.DESCRIBE_CLIENT_QUOTAS, versions=(0, 1), flexible_from=1
+):
     """A quota is described if its entity matches every component."""
 
     components: list[ComponentData] = wire(array(ComponentData))

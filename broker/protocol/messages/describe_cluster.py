@@ -2,10 +2,12 @@
 
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED
-from broker.protocol.schema import Message, Struct, array, boolean, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int8, int16, int32, string, wire
 
 
-class DescribeClusterRequest(Message, api=ApiKey.DESCRIBE_CLUSTER, versions=(0, 1), flexible_from=0):
+class DescribeClusterRequest(
+    Request["DescribeClusterResponse"], api=ApiKey.DESCRIBE_CLUSTER, versions=(0, 1), flexible_from=0
+):
     """1: brokers or controllers (KIP-919)."""
 
     include_cluster_authorized_operations: bool = wire(boolean)

@@ -1,7 +1,7 @@
 """DescribeConfigs: the configuration of topics and brokers, and where each value comes from."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int8, int16, int32, string, wire
 
 
 class DescribeConfigsResource(Struct):
@@ -10,7 +10,9 @@ class DescribeConfigsResource(Struct):
     configuration_keys: list[str] | None = wire(array(string), nullable=True)  #: null for all
 
 
-class DescribeConfigsRequest(Message, api=ApiKey.DESCRIBE_CONFIGS, versions=(0, 4), flexible_from=4):
+class DescribeConfigsRequest(
+    Request["DescribeConfigsResponse"], api=ApiKey.DESCRIBE_CONFIGS, versions=(0, 4), flexible_from=4
+):
     """1: synonyms (KIP-226). 3: types and documentation (KIP-569)."""
 
     resources: list[DescribeConfigsResource] = wire(array(DescribeConfigsResource))

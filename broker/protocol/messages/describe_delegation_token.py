@@ -1,7 +1,7 @@
 """DescribeDelegationToken: the tokens that who asks may know of, their secrets with them (KIP-48)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Buffer, Message, Struct, array, bytes_, int16, int32, int64, string, wire
+from broker.protocol.schema import Buffer, Message, Request, Struct, array, bytes_, int16, int32, int64, string, wire
 
 
 class DescribeDelegationTokenOwner(Struct):
@@ -9,7 +9,9 @@ class DescribeDelegationTokenOwner(Struct):
     principal_name: str = wire(string)
 
 
-class DescribeDelegationTokenRequest(Message, api=ApiKey.DESCRIBE_DELEGATION_TOKEN, versions=(0, 3), flexible_from=2):
+class DescribeDelegationTokenRequest(
+    Request["DescribeDelegationTokenResponse"], api=ApiKey.DESCRIBE_DELEGATION_TOKEN, versions=(0, 3), flexible_from=2
+):
     """Whose tokens: null for everybody's, empty for nobody's."""
 
     owners: list[DescribeDelegationTokenOwner] | None = wire(array(DescribeDelegationTokenOwner), nullable=True)

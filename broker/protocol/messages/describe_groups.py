@@ -2,10 +2,12 @@
 
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED
-from broker.protocol.schema import Buffer, Message, Struct, array, boolean, bytes_, int16, int32, string, wire
+from broker.protocol.schema import Buffer, Message, Request, Struct, array, boolean, bytes_, int16, int32, string, wire
 
 
-class DescribeGroupsRequest(Message, api=ApiKey.DESCRIBE_GROUPS, versions=(0, 5), flexible_from=5):
+class DescribeGroupsRequest(
+    Request["DescribeGroupsResponse"], api=ApiKey.DESCRIBE_GROUPS, versions=(0, 5), flexible_from=5
+):
     """3: authorized operations (KIP-430)."""
 
     groups: list[str] = wire(array(string))

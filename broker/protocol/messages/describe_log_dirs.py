@@ -1,7 +1,19 @@
 """DescribeLogDirs: how much room a broker's log directories have and which replicas fill it (KIP-113)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import OWN_TAG_MIN, Message, Struct, array, boolean, int16, int32, int64, string, wire
+from broker.protocol.schema import (
+    OWN_TAG_MIN,
+    Message,
+    Request,
+    Struct,
+    array,
+    boolean,
+    int16,
+    int32,
+    int64,
+    string,
+    wire,
+)
 
 
 class DescribableLogDirTopic(Struct):
@@ -9,7 +21,9 @@ class DescribableLogDirTopic(Struct):
     partitions: list[int] = wire(array(int32))
 
 
-class DescribeLogDirsRequest(Message, api=ApiKey.DESCRIBE_LOG_DIRS, versions=(0, 4), flexible_from=2):
+class DescribeLogDirsRequest(
+    Request["DescribeLogDirsResponse"], api=ApiKey.DESCRIBE_LOG_DIRS, versions=(0, 4), flexible_from=2
+):
     """Each broker answers for its own directories only."""
 
     #: Null for every partition the broker hosts.

@@ -1,7 +1,7 @@
 """DescribeProducers: the idempotent and transactional producers a partition remembers (KIP-664)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, wire
 
 
 class TopicRequest(Struct):
@@ -9,7 +9,9 @@ class TopicRequest(Struct):
     partition_indexes: list[int] = wire(array(int32))
 
 
-class DescribeProducersRequest(Message, api=ApiKey.DESCRIBE_PRODUCERS, versions=(0, 0), flexible_from=0):
+class DescribeProducersRequest(
+    Request["DescribeProducersResponse"], api=ApiKey.DESCRIBE_PRODUCERS, versions=(0, 0), flexible_from=0
+):
     """Ask the leader, or any replica, of some partitions."""
 
     topics: list[TopicRequest] = wire(array(TopicRequest))

@@ -4,10 +4,12 @@ An API of this broker alone, for consoles: Kafka tells the same by JMX, which is
 """
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, float64, int8, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, float64, int8, int16, int32, int64, string, wire
 
 
-class DescribeRequestsRequest(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 5), flexible_from=0):
+class DescribeRequestsRequest(
+    Request["DescribeRequestsResponse"], api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 5), flexible_from=0
+):
     """Each broker answers for itself."""
 
 

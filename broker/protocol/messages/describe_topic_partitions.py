@@ -4,7 +4,7 @@ from uuid import UUID
 
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED
-from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, string, uuid, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int16, int32, string, uuid, wire
 
 
 class TopicRequest(Struct):
@@ -18,7 +18,9 @@ class Cursor(Struct):
     partition_index: int = wire(int32)
 
 
-class DescribeTopicPartitionsRequest(Message, api=ApiKey.DESCRIBE_TOPIC_PARTITIONS, versions=(0, 0), flexible_from=0):
+class DescribeTopicPartitionsRequest(
+    Request["DescribeTopicPartitionsResponse"], api=ApiKey.DESCRIBE_TOPIC_PARTITIONS, versions=(0, 0), flexible_from=0
+):
     """A client asks for some topics, or, naming none, for all."""
 
     topics: list[TopicRequest] = wire(array(TopicRequest))

@@ -1,10 +1,12 @@
 """DescribeTransactions: what transactional ids are doing, as their coordinator knows it (KIP-664)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, wire
 
 
-class DescribeTransactionsRequest(Message, api=ApiKey.DESCRIBE_TRANSACTIONS, versions=(0, 0), flexible_from=0):
+class DescribeTransactionsRequest(
+    Request["DescribeTransactionsResponse"], api=ApiKey.DESCRIBE_TRANSACTIONS, versions=(0, 0), flexible_from=0
+):
     """Describe some transactional ids, each succeeding or failing alone."""
 
     transactional_ids: list[str] = wire(array(string))

@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int8, int16, int32, string, wire
 
 
 class ScramMechanism(IntEnum):
@@ -19,7 +19,10 @@ class UserName(Struct):
 
 
 class DescribeUserScramCredentialsRequest(
-    Message, api=ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, versions=(0, 0), flexible_from=0
+    Request["DescribeUserScramCredentialsResponse"],
+    api=ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+    versions=(0, 0),
+    flexible_from=0,
 ):
     """Describe some users."""
 

@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int8, int16, int32, string, wire
 
 
 class ElectionType(IntEnum):
@@ -19,7 +19,7 @@ class TopicPartitions(Struct):
     partitions: list[int] = wire(array(int32))
 
 
-class ElectLeadersRequest(Message, api=ApiKey.ELECT_LEADERS, versions=(0, 2), flexible_from=2):
+class ElectLeadersRequest(Request["ElectLeadersResponse"], api=ApiKey.ELECT_LEADERS, versions=(0, 2), flexible_from=2):
     """Elect a leader for some partitions. 0: preferred only. 1: the type of election."""
 
     election_type: int = wire(int8, since=1)  #: an ElectionType

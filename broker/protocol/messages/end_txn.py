@@ -1,10 +1,10 @@
 """EndTxn: a producer commits or aborts its transaction."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, boolean, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, boolean, int16, int32, int64, string, wire
 
 
-class EndTxnRequest(Message, api=ApiKey.END_TXN, versions=(0, 4), flexible_from=3):
+class EndTxnRequest(Request["EndTxnResponse"], api=ApiKey.END_TXN, versions=(0, 4), flexible_from=3):
     """Decide the open transaction. 2: PRODUCER_FENCED exists. 4: new transaction errors."""
 
     transactional_id: str = wire(string)

@@ -1,10 +1,12 @@
 """ExpireDelegationToken: a token ends sooner, or at once (KIP-48)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Buffer, Message, bytes_, int16, int32, int64, wire
+from broker.protocol.schema import Buffer, Message, Request, bytes_, int16, int32, int64, wire
 
 
-class ExpireDelegationTokenRequest(Message, api=ApiKey.EXPIRE_DELEGATION_TOKEN, versions=(0, 2), flexible_from=2):
+class ExpireDelegationTokenRequest(
+    Request["ExpireDelegationTokenResponse"], api=ApiKey.EXPIRE_DELEGATION_TOKEN, versions=(0, 2), flexible_from=2
+):
     """Names the token by its secret."""
 
     hmac: Buffer = wire(bytes_, secret=True)

@@ -7,6 +7,7 @@ from broker.protocol.schema import (
     OWN_TAG_MIN,
     Buffer,
     Message,
+    Request,
     Struct,
     array,
     boolean,
@@ -51,7 +52,7 @@ class ForgottenTopic(Struct):
     partitions: list[int] = wire(array(int32))
 
 
-class FetchRequest(Message, api=ApiKey.FETCH, versions=(4, 17), flexible_from=12):
+class FetchRequest(Request["FetchResponse"], api=ApiKey.FETCH, versions=(4, 17), flexible_from=12):
     """Somebody wants the records from an offset on.
 
     5: log start offset. 7: fetch sessions (KIP-227). 9: current leader epoch (KIP-320). 10: zstd allowed.

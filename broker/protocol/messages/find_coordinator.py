@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int8, int16, int32, string, wire
 
 
 class CoordinatorType(IntEnum):
@@ -13,7 +13,9 @@ class CoordinatorType(IntEnum):
     TRANSACTION = 1
 
 
-class FindCoordinatorRequest(Message, api=ApiKey.FIND_COORDINATOR, versions=(0, 5), flexible_from=3):
+class FindCoordinatorRequest(
+    Request["FindCoordinatorResponse"], api=ApiKey.FIND_COORDINATOR, versions=(0, 5), flexible_from=3
+):
     """0: groups only. 1: transactional ids too. 4: many keys at once (KIP-699). 5: new transaction errors."""
 
     key: str = wire(string, until=3)

@@ -1,10 +1,10 @@
 """Heartbeat: a group member says it is alive and hears whether the group is rebalancing."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, int16, int32, string, wire
 
 
-class HeartbeatRequest(Message, api=ApiKey.HEARTBEAT, versions=(0, 4), flexible_from=4):
+class HeartbeatRequest(Request["HeartbeatResponse"], api=ApiKey.HEARTBEAT, versions=(0, 4), flexible_from=4):
     """3: static members may name themselves (KIP-345)."""
 
     group_id: str = wire(string)

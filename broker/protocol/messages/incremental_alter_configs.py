@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int8, int16, int32, string, wire
 
 
 class ConfigOperation(IntEnum):
@@ -30,7 +30,9 @@ class AlterConfigsResource(Struct):
     configs: list[AlterableConfig] = wire(array(AlterableConfig))  #: what is not named stays as it is
 
 
-class IncrementalAlterConfigsRequest(Message, api=ApiKey.INCREMENTAL_ALTER_CONFIGS, versions=(0, 1), flexible_from=1):
+class IncrementalAlterConfigsRequest(
+    Request["IncrementalAlterConfigsResponse"], api=ApiKey.INCREMENTAL_ALTER_CONFIGS, versions=(0, 1), flexible_from=1
+):
     """Change the configuration of some resources, each succeeding or failing alone."""
 
     resources: list[AlterConfigsResource] = wire(array(AlterConfigsResource))

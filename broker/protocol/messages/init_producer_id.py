@@ -1,10 +1,12 @@
 """InitProducerId: an id and an epoch for an idempotent or transactional producer."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, int16, int32, int64, string, wire
 
 
-class InitProducerIdRequest(Message, api=ApiKey.INIT_PRODUCER_ID, versions=(0, 5), flexible_from=2):
+class InitProducerIdRequest(
+    Request["InitProducerIdResponse"], api=ApiKey.INIT_PRODUCER_ID, versions=(0, 5), flexible_from=2
+):
     """3: a producer may raise its own epoch (KIP-360). 4: PRODUCER_FENCED exists. 5: new transaction errors."""
 
     transactional_id: str | None = wire(string, nullable=True)  #: null for a producer without transactions

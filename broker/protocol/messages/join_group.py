@@ -1,7 +1,7 @@
 """JoinGroup: a consumer or worker becomes a member of a group and waits for the others."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Buffer, Message, Struct, array, boolean, bytes_, int16, int32, string, wire
+from broker.protocol.schema import Buffer, Message, Request, Struct, array, boolean, bytes_, int16, int32, string, wire
 
 
 class JoinGroupRequestProtocol(Struct):
@@ -9,7 +9,7 @@ class JoinGroupRequestProtocol(Struct):
     metadata: Buffer = wire(bytes_)  #: opaque to the broker
 
 
-class JoinGroupRequest(Message, api=ApiKey.JOIN_GROUP, versions=(0, 9), flexible_from=6):
+class JoinGroupRequest(Request["JoinGroupResponse"], api=ApiKey.JOIN_GROUP, versions=(0, 9), flexible_from=6):
     """Join, or join again.
 
     1: rebalance timeout. 4: the first answer only hands out a member id (KIP-394). 5: static members (KIP-345).

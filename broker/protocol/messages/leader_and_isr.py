@@ -9,6 +9,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import (
     OWN_TAG_MIN,
     Message,
+    Request,
     Struct,
     array,
     boolean,
@@ -48,7 +49,7 @@ class LeaderAndIsrLiveLeader(Struct):
     port: int = wire(int32)
 
 
-class LeaderAndIsrRequest(Message, api=ApiKey.LEADER_AND_ISR, versions=(7, 7), flexible_from=4):
+class LeaderAndIsrRequest(Request["LeaderAndIsrResponse"], api=ApiKey.LEADER_AND_ISR, versions=(7, 7), flexible_from=4):
     """Become leader or follower of the partitions named."""
 
     controller_id: int = wire(int32)

@@ -1,7 +1,7 @@
 """LeaveGroup: a member goes, or an administrator removes some."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, string, wire
 
 
 class MemberIdentity(Struct):
@@ -10,7 +10,7 @@ class MemberIdentity(Struct):
     reason: str | None = wire(string, since=5, nullable=True, default=None, ignorable=True)
 
 
-class LeaveGroupRequest(Message, api=ApiKey.LEAVE_GROUP, versions=(0, 5), flexible_from=4):
+class LeaveGroupRequest(Request["LeaveGroupResponse"], api=ApiKey.LEAVE_GROUP, versions=(0, 5), flexible_from=4):
     """3: many members at once (KIP-345). 5: a reason for the log (KIP-800)."""
 
     group_id: str = wire(string)

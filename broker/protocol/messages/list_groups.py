@@ -1,10 +1,10 @@
 """ListGroups: the groups this broker coordinates."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, string, wire
 
 
-class ListGroupsRequest(Message, api=ApiKey.LIST_GROUPS, versions=(0, 5), flexible_from=3):
+class ListGroupsRequest(Request["ListGroupsResponse"], api=ApiKey.LIST_GROUPS, versions=(0, 5), flexible_from=3):
     """4: only some states (KIP-518). 5: only some types (KIP-848)."""
 
     states_filter: list[str] = wire(array(string), since=4)  #: empty for all

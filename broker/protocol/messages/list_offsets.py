@@ -1,7 +1,7 @@
 """ListOffsets: the offset that belongs to a timestamp, or the first, or the next."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int8, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int8, int16, int32, int64, string, wire
 
 #: Values of `timestamp` that are questions of their own.
 LATEST_TIMESTAMP = -1
@@ -22,7 +22,7 @@ class ListOffsetsTopic(Struct):
     partitions: list[ListOffsetsPartition] = wire(array(ListOffsetsPartition))
 
 
-class ListOffsetsRequest(Message, api=ApiKey.LIST_OFFSETS, versions=(1, 9), flexible_from=6):
+class ListOffsetsRequest(Request["ListOffsetsResponse"], api=ApiKey.LIST_OFFSETS, versions=(1, 9), flexible_from=6):
     """Where in time does a partition begin, end or pass a moment.
 
     2: isolation level. 4: current leader epoch. 7: the newest timestamp (KIP-734). 8: the first local offset (KIP-405).

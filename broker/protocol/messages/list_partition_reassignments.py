@@ -1,7 +1,7 @@
 """ListPartitionReassignments: which partitions are on the move (KIP-455)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, string, wire
 
 
 class ListPartitionReassignmentsTopics(Struct):
@@ -10,7 +10,10 @@ class ListPartitionReassignmentsTopics(Struct):
 
 
 class ListPartitionReassignmentsRequest(
-    Message, api=ApiKey.LIST_PARTITION_REASSIGNMENTS, versions=(0, 0), flexible_from=0
+    Request["ListPartitionReassignmentsResponse"],
+    api=ApiKey.LIST_PARTITION_REASSIGNMENTS,
+    versions=(0, 0),
+    flexible_from=0,
 ):
     """Ask the controller."""
 

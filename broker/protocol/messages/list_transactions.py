@@ -1,10 +1,12 @@
 """ListTransactions: the transactional ids a broker coordinates (KIP-664)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, wire
 
 
-class ListTransactionsRequest(Message, api=ApiKey.LIST_TRANSACTIONS, versions=(0, 1), flexible_from=0):
+class ListTransactionsRequest(
+    Request["ListTransactionsResponse"], api=ApiKey.LIST_TRANSACTIONS, versions=(0, 1), flexible_from=0
+):
     """An id is listed if it passes every filter; an empty filter passes all. 1: long-running ones only (KIP-994)."""
 
     state_filters: list[str] = wire(array(string))

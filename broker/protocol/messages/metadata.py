@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, string, uuid, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int16, int32, string, uuid, wire
 
 #: Value of the authorized-operations fields when they were not asked for.
 OPERATIONS_NOT_REQUESTED = -(1 << 31)
@@ -14,7 +14,7 @@ class MetadataRequestTopic(Struct):
     name: str | None = wire(string, nullable_since=10)  #: null when asking by id, from version 12
 
 
-class MetadataRequest(Message, api=ApiKey.METADATA, versions=(0, 12), flexible_from=9):
+class MetadataRequest(Request["MetadataResponse"], api=ApiKey.METADATA, versions=(0, 12), flexible_from=9):
     """A client asks for all topics or for some.
 
     0: no topics means all. 1: null means all, empty means none. 4: creating unknown topics can be declined.

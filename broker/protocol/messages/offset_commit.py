@@ -1,7 +1,7 @@
 """OffsetCommit: a group remembers how far it has read."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, wire
 
 
 class OffsetCommitRequestPartition(Struct):
@@ -16,7 +16,7 @@ class OffsetCommitRequestTopic(Struct):
     partitions: list[OffsetCommitRequestPartition] = wire(array(OffsetCommitRequestPartition))
 
 
-class OffsetCommitRequest(Message, api=ApiKey.OFFSET_COMMIT, versions=(2, 9), flexible_from=8):
+class OffsetCommitRequest(Request["OffsetCommitResponse"], api=ApiKey.OFFSET_COMMIT, versions=(2, 9), flexible_from=8):
     """Commit for some partitions; generation -1 with no member id commits for a group without members.
 
     5: retention is the broker's business. 6: leader epoch (KIP-320). 7: static members. 9: member epochs (KIP-848).

@@ -1,7 +1,7 @@
 """OffsetDelete: forget what a group has committed for some partitions (KIP-496)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, string, wire
 
 
 class OffsetDeleteRequestPartition(Struct):
@@ -13,7 +13,9 @@ class OffsetDeleteRequestTopic(Struct):
     partitions: list[OffsetDeleteRequestPartition] = wire(array(OffsetDeleteRequestPartition))
 
 
-class OffsetDeleteRequest(Message, api=ApiKey.OFFSET_DELETE, versions=(0, 0), flexible_from=None):
+class OffsetDeleteRequest(
+    Request["OffsetDeleteResponse"], api=ApiKey.OFFSET_DELETE, versions=(0, 0), flexible_from=None
+):
     """Delete the offsets of topics to which no member of the group is subscribed."""
 
     group_id: str = wire(string)

@@ -4,7 +4,7 @@ Up to version 7 one group, in the top-level fields; from version 8 many, each in
 """
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int16, int32, int64, string, wire
 
 
 class OffsetFetchRequestTopic(Struct):
@@ -20,7 +20,7 @@ class OffsetFetchRequestGroup(Struct):
     topics: list[OffsetFetchRequestTopic] | None = wire(array(OffsetFetchRequestTopic), nullable=True)
 
 
-class OffsetFetchRequest(Message, api=ApiKey.OFFSET_FETCH, versions=(1, 9), flexible_from=6):
+class OffsetFetchRequest(Request["OffsetFetchResponse"], api=ApiKey.OFFSET_FETCH, versions=(1, 9), flexible_from=6):
     """2: null topics means all. 7: wait out open transactions (KIP-447). 8: many groups. 9: member epochs (KIP-848)."""
 
     group_id: str = wire(string, until=7)

@@ -1,7 +1,7 @@
 """OffsetForLeaderEpoch: where a leader epoch ended, so that a log or a consumer can find its divergence (KIP-101)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, wire
 
 
 class OffsetForLeaderPartition(Struct):
@@ -15,7 +15,9 @@ class OffsetForLeaderTopic(Struct):
     partitions: list[OffsetForLeaderPartition] = wire(array(OffsetForLeaderPartition))
 
 
-class OffsetForLeaderEpochRequest(Message, api=ApiKey.OFFSET_FOR_LEADER_EPOCH, versions=(2, 4), flexible_from=4):
+class OffsetForLeaderEpochRequest(
+    Request["OffsetForLeaderEpochResponse"], api=ApiKey.OFFSET_FOR_LEADER_EPOCH, versions=(2, 4), flexible_from=4
+):
     """3: the asker says which replica it is (KIP-392)."""
 
     replica_id: int = wire(int32, since=3, default=-2, ignorable=True)  #: -1 consumer, -2 unknown

@@ -6,7 +6,20 @@ An API of this broker alone, for consoles and people: nothing is deleted by aski
 from enum import IntEnum
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, float64, int8, int16, int32, int64, string, wire
+from broker.protocol.schema import (
+    Message,
+    Request,
+    Struct,
+    array,
+    boolean,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    wire,
+)
 
 
 class DeletionReason(IntEnum):
@@ -29,7 +42,9 @@ class PreviewRetentionTopic(Struct):
     configs: list[PreviewRetentionConfig] = wire(array(PreviewRetentionConfig))  #: instead of what the topic sets
 
 
-class PreviewRetentionRequest(Message, api=ApiKey.PREVIEW_RETENTION, versions=(0, 0), flexible_from=0):
+class PreviewRetentionRequest(
+    Request["PreviewRetentionResponse"], api=ApiKey.PREVIEW_RETENTION, versions=(0, 0), flexible_from=0
+):
     """To the leader of the partitions. A preview of compaction reads all that a pass would read."""
 
     topics: list[PreviewRetentionTopic] = wire(array(PreviewRetentionTopic))

@@ -1,12 +1,12 @@
 """Produce: append record batches to partitions."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Buffer, Message, Struct, array, int16, int32, int64, records, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, records, string, wire
 
 
 class PartitionProduceData(Struct):
     index: int = wire(int32)
-    records: Buffer | None = wire(records, nullable=True)  #: one record batch
+    records: bytearray | memoryview | None = wire(records, nullable=True)  #: one record batch
 
 
 class TopicProduceData(Struct):
@@ -14,7 +14,7 @@ class TopicProduceData(Struct):
     partition_data: list[PartitionProduceData] = wire(array(PartitionProduceData))
 
 
-class ProduceRequest(Message, api=ApiKey.PRODUCE, versions=(3, 11), flexible_from=9):
+class ProduceRequest(Request["ProduceResponse"], api=ApiKey.PRODUCE, versions=(3, 11), flexible_from=9):
     """A producer sends batches of format 2, the only one served.
 
     3: transactional id. 7: zstd allowed (KIP-110). 10: new leaders may be answered (KIP-951).

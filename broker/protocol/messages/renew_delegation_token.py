@@ -1,10 +1,12 @@
 """RenewDelegationToken: a token is good for longer, as far as its end (KIP-48)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Buffer, Message, bytes_, int16, int32, int64, wire
+from broker.protocol.schema import Buffer, Message, Request, bytes_, int16, int32, int64, wire
 
 
-class RenewDelegationTokenRequest(Message, api=ApiKey.RENEW_DELEGATION_TOKEN, versions=(0, 2), flexible_from=2):
+class RenewDelegationTokenRequest(
+    Request["RenewDelegationTokenResponse"], api=ApiKey.RENEW_DELEGATION_TOKEN, versions=(0, 2), flexible_from=2
+):
     """Names the token by its secret."""
 
     hmac: Buffer = wire(bytes_, secret=True)

@@ -1,10 +1,12 @@
 """SaslAuthenticate: one token of the mechanism's dialogue in each direction (KIP-152)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Buffer, Message, bytes_, int16, int64, string, wire
+from broker.protocol.schema import Buffer, Message, Request, bytes_, int16, int64, string, wire
 
 
-class SaslAuthenticateRequest(Message, api=ApiKey.SASL_AUTHENTICATE, versions=(0, 2), flexible_from=2):
+class SaslAuthenticateRequest(
+    Request["SaslAuthenticateResponse"], api=ApiKey.SASL_AUTHENTICATE, versions=(0, 2), flexible_from=2
+):
     """The client's next token, as its mechanism defines it."""
 
     auth_bytes: Buffer = wire(bytes_, secret=True)

@@ -1,10 +1,12 @@
 """SaslHandshake: client and broker agree on the mechanism before the client authenticates (KIP-43)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, array, int16, string, wire
+from broker.protocol.schema import Message, Request, array, int16, string, wire
 
 
-class SaslHandshakeRequest(Message, api=ApiKey.SASL_HANDSHAKE, versions=(0, 1), flexible_from=None):
+class SaslHandshakeRequest(
+    Request["SaslHandshakeResponse"], api=ApiKey.SASL_HANDSHAKE, versions=(0, 1), flexible_from=None
+):
     """What follows differs. 0: bare tokens, each with a four-byte length. 1: SaslAuthenticate requests (KIP-152)."""
 
     mechanism: str = wire(string)  #: "PLAIN", "SCRAM-SHA-256" …

@@ -4,7 +4,7 @@ Only the version that Kafka 3.9's controller sends is declared.
 """
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int16, int32, int64, string, wire
 
 
 class StopReplicaPartitionState(Struct):
@@ -18,7 +18,7 @@ class StopReplicaTopicState(Struct):
     partition_states: list[StopReplicaPartitionState] = wire(array(StopReplicaPartitionState))
 
 
-class StopReplicaRequest(Message, api=ApiKey.STOP_REPLICA, versions=(4, 4), flexible_from=2):
+class StopReplicaRequest(Request["StopReplicaResponse"], api=ApiKey.STOP_REPLICA, versions=(4, 4), flexible_from=2):
     """Stop the replicas named, deleting their files where asked."""
 
     controller_id: int = wire(int32)

@@ -1,7 +1,7 @@
 """SyncGroup: the group's leader hands in the assignment, every member receives its part."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Buffer, Message, Struct, array, bytes_, int16, int32, string, wire
+from broker.protocol.schema import Buffer, Message, Request, Struct, array, bytes_, int16, int32, string, wire
 
 
 class SyncGroupRequestAssignment(Struct):
@@ -9,7 +9,7 @@ class SyncGroupRequestAssignment(Struct):
     assignment: Buffer = wire(bytes_)  #: opaque to the broker
 
 
-class SyncGroupRequest(Message, api=ApiKey.SYNC_GROUP, versions=(0, 5), flexible_from=4):
+class SyncGroupRequest(Request["SyncGroupResponse"], api=ApiKey.SYNC_GROUP, versions=(0, 5), flexible_from=4):
     """3: static members. 5: the member repeats type and name of the protocol it joined with (KIP-559)."""
 
     group_id: str = wire(string)

@@ -1,7 +1,7 @@
 """TxnOffsetCommit: a group's offsets that count only if the producer's transaction commits."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, int16, int32, int64, string, wire
 
 
 class TxnOffsetCommitRequestPartition(Struct):
@@ -16,7 +16,9 @@ class TxnOffsetCommitRequestTopic(Struct):
     partitions: list[TxnOffsetCommitRequestPartition] = wire(array(TxnOffsetCommitRequestPartition))
 
 
-class TxnOffsetCommitRequest(Message, api=ApiKey.TXN_OFFSET_COMMIT, versions=(0, 4), flexible_from=3):
+class TxnOffsetCommitRequest(
+    Request["TxnOffsetCommitResponse"], api=ApiKey.TXN_OFFSET_COMMIT, versions=(0, 4), flexible_from=3
+):
     """Sent to the group's coordinator after AddOffsetsToTxn.
 
     2: leader epoch (KIP-320). 3: the consumer's membership, which fences zombies (KIP-447). 4: new transaction errors.

@@ -1,10 +1,12 @@
 """UnregisterBroker: have a KRaft cluster forget a broker that will not come back (KIP-631)."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, int16, int32, string, wire
 
 
-class UnregisterBrokerRequest(Message, api=ApiKey.UNREGISTER_BROKER, versions=(0, 0), flexible_from=0):
+class UnregisterBrokerRequest(
+    Request["UnregisterBrokerResponse"], api=ApiKey.UNREGISTER_BROKER, versions=(0, 0), flexible_from=0
+):
     """Brokers of ZooKeeper do not serve it: a registration there ends with its session."""
 
     broker_id: int = wire(int32)

@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int8, int16, int32, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int8, int16, int32, string, wire
 
 
 class UpgradeType(IntEnum):
@@ -22,7 +22,9 @@ class FeatureUpdateKey(Struct):
     upgrade_type: int = wire(int8, since=1, default=1)  #: an UpgradeType
 
 
-class UpdateFeaturesRequest(Message, api=ApiKey.UPDATE_FEATURES, versions=(0, 1), flexible_from=0):
+class UpdateFeaturesRequest(
+    Request["UpdateFeaturesResponse"], api=ApiKey.UPDATE_FEATURES, versions=(0, 1), flexible_from=0
+):
     """1: kinds of upgrades, and a question without a change."""
 
     timeout_ms: int = wire(int32, default=60_000)

@@ -6,7 +6,20 @@ Only the version that Kafka 3.9's controller sends is declared.
 from uuid import UUID
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int8, int16, int32, int64, string, uuid, wire
+from broker.protocol.schema import (
+    Message,
+    Request,
+    Struct,
+    array,
+    boolean,
+    int8,
+    int16,
+    int32,
+    int64,
+    string,
+    uuid,
+    wire,
+)
 
 
 class UpdateMetadataPartitionState(Struct):
@@ -39,7 +52,9 @@ class UpdateMetadataBroker(Struct):
     rack: str | None = wire(string, nullable=True, default=None, ignorable=True)
 
 
-class UpdateMetadataRequest(Message, api=ApiKey.UPDATE_METADATA, versions=(8, 8), flexible_from=6):
+class UpdateMetadataRequest(
+    Request["UpdateMetadataResponse"], api=ApiKey.UPDATE_METADATA, versions=(8, 8), flexible_from=6
+):
     """Partitions that changed and all brokers alive."""
 
     controller_id: int = wire(int32)

@@ -4,7 +4,7 @@ Sent by brokers, and by an operator's tool that aborts a hanging transaction (KI
 """
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, int64, string, wire
+from broker.protocol.schema import Message, Request, Struct, array, boolean, int16, int32, int64, string, wire
 
 
 class WritableTxnMarkerTopic(Struct):
@@ -20,7 +20,9 @@ class WritableTxnMarker(Struct):
     coordinator_epoch: int = wire(int32)  #: leader epoch of the coordinator's partition; an old one is refused
 
 
-class WriteTxnMarkersRequest(Message, api=ApiKey.WRITE_TXN_MARKERS, versions=(0, 1), flexible_from=1):
+class WriteTxnMarkersRequest(
+    Request["WriteTxnMarkersResponse"], api=ApiKey.WRITE_TXN_MARKERS, versions=(0, 1), flexible_from=1
+):
     """Append a control batch to each partition named."""
 
     markers: list[WritableTxnMarker] = wire(array(WritableTxnMarker))

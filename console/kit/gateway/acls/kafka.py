@@ -8,6 +8,7 @@ from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.client.security.properties import ClientSecurity
 from broker.common.errors import BarnabasError, ErrorCode
 from broker.config.authorizer import parse_super_users
+from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from broker.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from broker.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResource
@@ -17,7 +18,7 @@ from broker.protocol.messages.describe_requests import (
     DescribeRequestsResponse,
 )
 from broker.protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
-from broker.protocol.schema import Message
+from broker.protocol.schema import Request
 from broker.security.acls.model import Binding, Entry, Pattern, PatternType, Permission
 from broker.security.operations import Operation, ResourceType
 from broker.security.session import ANONYMOUS
@@ -107,7 +108,7 @@ class KafkaAcls:
             return ()
         return tuple(sorted(f"User:{each.user}" for each in answer.results if not each.error_code))
 
-    def _ask(self, request: Message) -> Any:
+    def _ask(self, request: Request[AnyResponse]) -> AnyResponse:
         try:
             with self._client.cluster(_TIMEOUT_S) as cluster:
                 return cluster.ask_any(request)

@@ -18,7 +18,7 @@ from typing import Any
 
 from broker.client.connection import Sent
 from broker.common.errors import BarnabasError
-from broker.protocol.schema import Message
+from broker.protocol.schema import Message, Request
 from broker.security.membership import Membership
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.connection.kept_connections import Lent
@@ -44,7 +44,7 @@ class Heard:
 
 def ask_at_once(
     client: ClusterClient,
-    questions: Mapping[Address, Sequence[Message]],
+    questions: Mapping[Address, Sequence[Request[Message]]],
     timeout_seconds: float,
     membership: Membership | None = None,
 ) -> dict[Address, Heard]:
@@ -72,15 +72,15 @@ class _Talk:
     def __init__(self, client: ClusterClient, lent: Lent, ends: ExitStack):
         self._client, self._ends = client, ends
         self._connection = ends.enter_context(lent)
-        self._sent: deque[Sent] = deque()
-        self._later: Iterator[Message] = iter(())
+        self._sent: deque[Sent[Message]] = deque()
+        self._later: Iterator[Request[Message]] = iter(())
         self.heard = Heard(served=self._connection.served)
 
     @property
     def descriptor(self) -> int:
         return self._connection.fileno()
 
-    def asks(self, questions: Sequence[Message], membership: Membership | None) -> bool:
+    def asks(self, questions: Sequence[Request[Message]], membership: Membership | None) -> bool:
         """Whether answers are to come."""
         connection = self._connection
         try:

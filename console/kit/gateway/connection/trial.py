@@ -12,15 +12,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from threading import Thread
-from typing import Any, cast
+from typing import Any
 
 from broker.client.cluster import parse_bootstrap_servers
 from broker.client.connection import BrokerConnection
 from broker.client.errors import BrokerUnreachable, ClosedAtOnce, LoginRefused, NotTrusted
 from broker.client.security.properties import ClientSecurity
 from broker.common.errors import BarnabasError
-from broker.protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
-from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED, MetadataRequest, MetadataResponse
+from broker.protocol.messages.describe_cluster import DescribeClusterRequest
+from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED, MetadataRequest
 from broker.security.operations import Operation
 
 STEP_S = 5.0
@@ -160,7 +160,7 @@ class _Server:
         if self._security.sasl:
             yield Step("log in", f"as {self._security.sasl.username} by {self._security.sasl.mechanism}")
         try:
-            told = cast(MetadataResponse, connection.ask(MetadataRequest(topics=[]), timeout_s=STEP_S))
+            told = connection.ask(MetadataRequest(topics=[]), timeout_s=STEP_S)
         except BarnabasError as error:
             yield Step("metadata", error=f"{error}.")
             return
@@ -179,7 +179,7 @@ def _rights(connection: BrokerConnection) -> Step:
     bits = OPERATIONS_NOT_REQUESTED
     with suppress(BarnabasError, BrokerUnreachable):
         asked = DescribeClusterRequest(include_cluster_authorized_operations=True)
-        bits = cast(DescribeClusterResponse, connection.ask(asked, timeout_s=STEP_S)).cluster_authorized_operations
+        bits = connection.ask(asked, timeout_s=STEP_S).cluster_authorized_operations
     if bits == OPERATIONS_NOT_REQUESTED:
         return Step("rights", "the cluster does not tell; what is refused will say so on its page")
     may = [words for operation, words in _NEEDED.items() if bits & (1 << operation)]

@@ -6,7 +6,6 @@ they will end (KIP-664).
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
-from typing import Any
 
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
@@ -78,7 +77,7 @@ class KafkaProducers:
         try:
             with asked(self._client, self._timeout, _NOT_SERVED) as cluster:
                 connection = Leaders(cluster).connection(place)
-                answer: Any = connection.ask(request, timeout_s=MARKER_TIMEOUT_SECONDS, membership=member)
+                answer = connection.ask(request, timeout_s=MARKER_TIMEOUT_SECONDS, membership=member)
         except GatewayError as error:
             if isinstance(error.__cause__, LoginRefused):
                 self._membership.forget()
@@ -120,7 +119,7 @@ def _told(
     cluster: Cluster, address: Address, topic: str, partitions: list[int], silent: dict[int, str]
 ) -> Iterator[ProducerView]:
     request = DescribeProducersRequest(topics=[TopicRequest(name=topic, partition_indexes=partitions)])
-    answer: Any = cluster.connection(*address).ask(request)
+    answer = cluster.connection(*address).ask(request)
     for told in answer.topics:
         for each in told.partitions:
             if each.error_code:
@@ -146,7 +145,7 @@ def _transactions(cluster: Cluster, producer_ids: list[int], timeout_seconds: fl
     untold = _without_coordinator(cluster)
     for broker_id, address in sorted(cluster.brokers().items()):
         try:
-            answer: Any = cluster.connection(*address).ask(ListTransactionsRequest(producer_id_filters=producer_ids))
+            answer = cluster.connection(*address).ask(ListTransactionsRequest(producer_id_filters=producer_ids))
         except (BrokerUnreachable, ProtocolError):
             cluster.forget(*address)
             untold = f"Broker {broker_id} did not say which transactions it coordinates."
