@@ -14,15 +14,23 @@ import stat
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict
 
 #: Path and flags to a descriptor, as `os.open`. Raises OSError.
 OpenFile = Callable[[Path, int], int]
-SourceOffset = dict[str, Any]
 #: Bytes at the start of a file that tell it from another with the same inode.
 HEAD_BYTES = 256
 #: How long a renamed file is still read before the new one under the old name is opened: its writer may hold it open.
 ROTATION_GRACE_MS = 2_000
+
+
+class FileOffset(TypedDict):
+    """A resume point, as the module's docstring describes it."""
+
+    inode: int
+    position: int
+    head: int
+    unfinished: NotRequired[bool]
 
 
 class TailedLine(NamedTuple):
@@ -33,7 +41,7 @@ class TailedLine(NamedTuple):
 
     value: bytes
     continues: bool
-    offset: SourceOffset
+    offset: FileOffset
     is_unfinished: bool = False
     is_continuation: bool = False
 
@@ -51,7 +59,7 @@ class FileTail:
         self,
         path: Path,
         max_line_bytes: int,
-        resume_at: SourceOffset | None,
+        resume_at: FileOffset | None,
         rest_ms: int,
         open_file: OpenFile = os.open,
     ):
@@ -70,13 +78,14 @@ class FileTail:
 
     def read_lines(self, now_ms: int, max_lines: int, max_bytes: int) -> list[TailedLine]:
         """Lines that have come to their end, at most as many; empty when there are none or no file is there yet."""
-        if self._descriptor is None and not self._open():
+        descriptor = self._open() if self._descriptor is None else self._descriptor
+        if descriptor is None:
             return []
-        size = os.fstat(self._descriptor).st_size
-        if size < self._position or not self._is_same_file():
-            self._begin_at(0)
-        lines = self._complete_lines(os.pread(self._descriptor, max_bytes, self._position), max_lines)
-        return lines or self._after_rotation(now_ms) or self._after_rest(now_ms, size)
+        size = os.fstat(descriptor).st_size
+        if size < self._position or not self._is_same_file(descriptor):
+            self._begin_at(descriptor, 0)
+        lines = self._complete_lines(os.pread(descriptor, max_bytes, self._position), max_lines)
+        return lines or self._after_rotation(descriptor, now_ms) or self._after_rest(now_ms, size)
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -107,7 +116,7 @@ class FileTail:
             self._begin_with((self._head + consumed)[:HEAD_BYTES])
         self._position += len(consumed)
         is_continuation, self._is_within_line = self._is_within_line, is_unfinished
-        offset = {"inode": self._inode, "position": self._position, "head": self._head_sum}
+        offset: FileOffset = {"inode": self._inode, "position": self._position, "head": self._head_sum}
         if is_unfinished:
             offset["unfinished"] = True
         return TailedLine(value, continues, offset, is_unfinished, is_continuation)
@@ -124,7 +133,7 @@ class FileTail:
         value = os.pread(self._descriptor, size - self._position, self._position).removesuffix(b"\r")
         return [self._line(value, value, is_unfinished=True)] if value else []
 
-    def _after_rotation(self, now_ms: int) -> list[TailedLine]:
+    def _after_rotation(self, descriptor: int, now_ms: int) -> list[TailedLine]:
         """At the end of a file: once its name belongs to another file, give up its unfinished line and turn to that."""
         if not self._is_rotated():
             self._rotated_at_ms = None
@@ -133,7 +142,7 @@ class FileTail:
             self._rotated_at_ms = now_ms
         if now_ms - self._rotated_at_ms < ROTATION_GRACE_MS:
             return []
-        rest = os.pread(self._descriptor, self._max_line_bytes, self._position)
+        rest = os.pread(descriptor, self._max_line_bytes, self._position)
         lines = [self._line(rest, rest)] if rest else []
         self.close()
         self._resume_at = None
@@ -145,7 +154,7 @@ class FileTail:
         except FileNotFoundError:
             return False
 
-    def _open(self) -> bool:
+    def _open(self) -> int | None:
         resume_at, self._rotated_at_ms = self._resume_at, None
         for candidate in self._candidates(resume_at):
             descriptor = open_regular(candidate, self._open_file)
@@ -153,34 +162,34 @@ class FileTail:
                 continue
             self._descriptor, self._inode = descriptor, os.fstat(descriptor).st_ino
             if resume_at is not None and self._is_file_of(descriptor, resume_at):
-                self._begin_at(resume_at["position"], resume_at.get("unfinished", False))
-                return True
+                self._begin_at(descriptor, resume_at["position"], resume_at.get("unfinished", False))
+                return descriptor
             if candidate == self.path:
-                self._begin_at(0)
-                return True
+                self._begin_at(descriptor, 0)
+                return descriptor
             self.close()
-        return False
+        return None
 
-    def _candidates(self, resume_at: SourceOffset | None) -> list[Path]:
+    def _candidates(self, resume_at: FileOffset | None) -> list[Path]:
         """The file of the resume point under another name, if it was rotated, before the one under its own name."""
         if resume_at is None or _inode_of(self.path) == resume_at["inode"]:
             return [self.path]
         siblings = sorted(self.path.parent.glob(f"{self.path.name}*"))
         return [*(other for other in siblings if _inode_of(other) == resume_at["inode"]), self.path]
 
-    def _is_file_of(self, descriptor: int, resume_at: SourceOffset) -> bool:
+    def _is_file_of(self, descriptor: int, resume_at: FileOffset) -> bool:
         position = resume_at["position"]
         status = os.fstat(descriptor)
         if status.st_ino != resume_at["inode"] or status.st_size < position:
             return False
         return zlib.crc32(os.pread(descriptor, min(position, HEAD_BYTES), 0)) == resume_at["head"]
 
-    def _is_same_file(self) -> bool:
-        return os.pread(self._descriptor, len(self._head), 0) == self._head
+    def _is_same_file(self, descriptor: int) -> bool:
+        return os.pread(descriptor, len(self._head), 0) == self._head
 
-    def _begin_at(self, position: int, is_within_line: bool = False) -> None:
+    def _begin_at(self, descriptor: int, position: int, is_within_line: bool = False) -> None:
         self._position, self._is_within_line, self._unchanged = position, is_within_line, None
-        self._begin_with(os.pread(self._descriptor, min(position, HEAD_BYTES), 0))
+        self._begin_with(os.pread(descriptor, min(position, HEAD_BYTES), 0))
 
     def _begin_with(self, head: bytes) -> None:
         self._head, self._head_sum = head, zlib.crc32(head)

@@ -23,7 +23,7 @@ from broker.connect.api import (
 from broker.connect.api.config import between, not_empty
 from broker.connect.api.plugin import Props
 from broker.connect.api.schema import STRING
-from broker.connect.file_tail import HEAD_BYTES, FileTail, open_regular
+from broker.connect.file_tail import HEAD_BYTES, FileOffset, FileTail, open_regular
 from broker.connect.plugins.own_props import OneTaskSource
 from broker.connect.plugins.paths import checked_path, is_allowed_path, open_checked
 
@@ -140,17 +140,24 @@ class FileStreamSourceConnector(OneTaskSource):
         return True
 
 
-def _resume_point(path: Path, stored: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _resume_point(path: Path, stored: Mapping[str, Any] | None) -> FileOffset | None:
     """A stored offset with what FileTail knows the file by; Kafka's own, and what people set, are a position alone."""
-    if stored is None or "inode" in stored:
-        return dict(stored) if stored else None
-    position = int(stored.get(POSITION, 0))
+    if stored is None:
+        return None
+    position, inode, head = int(stored.get(POSITION, 0)), stored.get("inode"), stored.get("head")
+    if isinstance(inode, int) and isinstance(head, int):
+        return {
+            "inode": inode,
+            "position": position,
+            "head": head,
+            "unfinished": stored.get("unfinished") is True,
+        }
     descriptor = open_regular(path, open_checked)
     if descriptor is None:
         return None
     try:
         head = os.pread(descriptor, min(position, HEAD_BYTES), 0)
-        return {POSITION: position, "inode": os.fstat(descriptor).st_ino, "head": zlib.crc32(head)}
+        return {"position": position, "inode": os.fstat(descriptor).st_ino, "head": zlib.crc32(head)}
     finally:
         os.close(descriptor)
 

@@ -43,6 +43,16 @@ def test_an_offset_that_is_a_position_alone_is_kafkas_and_is_followed(tmp_path):
     assert [each.value for each in polled(task, 1)] == ["bar"]
 
 
+def test_an_offset_with_an_inode_and_no_checksum_counts_as_a_position_alone(tmp_path):
+    file = tmp_path / "test.txt"
+    file.write_text("foo\nbar\n")
+    offset = {"position": 4, "inode": file.stat().st_ino}
+    assert FileStreamSourceConnector().alter_offsets({"file": str(file)}, {json.dumps({"filename": str(file)}): offset})
+    context = SourceContext([({"filename": str(file)}, offset)])
+    task = started(FileStreamSourceTask(), {"file": str(file), "topic": "t"}, context)
+    assert [each.value for each in polled(task, 1)] == ["bar"]
+
+
 def test_a_poll_takes_no_more_than_its_batch_and_a_stopped_task_nothing(tmp_path):
     file = tmp_path / "test.txt"
     file.write_text("a\nb\nc\n")
