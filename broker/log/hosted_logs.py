@@ -67,7 +67,7 @@ class HostedLogs:
         #: perhaps on a worker thread.
         self.on_directory_failed: Callable[[Path, bool], None] = lambda path, was_last: None
         #: Called with the log directory of each write that was refused for want of room; perhaps on a worker thread.
-        self.on_directory_full: Callable[[Path], None] = lambda path: None
+        self.on_directory_full: Callable[[Path], object] = lambda path: None
         #: Told of a log directory and where logs in it will end, 0 of those about to be made; before that is done,
         #: perhaps on a worker thread, and perhaps twice. May raise OSError, then it is not. Of deleted ones it is told
         #: when they are gone, 0 as well.

@@ -64,22 +64,27 @@ class Segment(StoredSegment):
 
     def has_room_for(self, size: int, last_offset: int, segment_bytes: int, segment_index_bytes: int) -> bool:
         """Whether a batch may be added without file, indexes or relative offsets growing too large."""
+        index = self._index
+        assert index is not None
         return (
             self.size_bytes + size <= segment_bytes
             and last_offset - self.base_offset <= RELATIVE_OFFSET_MAX
-            and (len(self._index.positions) + 1) * TIME_ENTRY_BYTES <= segment_index_bytes
+            and (len(index.positions) + 1) * TIME_ENTRY_BYTES <= segment_index_bytes
         )
 
     def append(self, batch: bytes | bytearray | memoryview, last_offset: int, max_timestamp: int) -> None:
         """Write a batch that carries its final offsets at the end. Raises OSError, then readers see no change."""
+        file, index, times = self._file, self._index, self._times
+        assert file is not None
+        assert index is not None
+        assert times is not None
         position = self.size_bytes
         size = len(batch)
-        write_at(self._file, batch, position)
-        is_indexed = self._index.note_batch(last_offset, position, size)
+        write_at(file, batch, position)
+        is_indexed = index.note_batch(last_offset, position, size)
         self._recent.append(last_offset, position)
         self.size_bytes = position + size
         self.next_offset = last_offset + 1
-        times = self._times
         if max_timestamp > times.max_timestamp:
             times.note_batch(max_timestamp, last_offset)
         if is_indexed:
@@ -87,9 +92,12 @@ class Segment(StoredSegment):
 
     def append_run(self, batches: memoryview, headers: Sequence[BatchHeader]) -> None:
         """As `append`, of the batches with `headers` that lie back to back in `batches`, by one write."""
+        file, index, recent, times = self._file, self._index, self._recent, self._times
+        assert file is not None
+        assert index is not None
+        assert times is not None
         position = self.size_bytes
-        write_at(self._file, batches, position)
-        index, recent, times = self._index, self._recent, self._times
+        write_at(file, batches, position)
         for header in headers:
             size = header.batch_length + LENGTH_PREFIX_BYTES
             last_offset = header.base_offset + header.last_offset_delta
@@ -104,15 +112,18 @@ class Segment(StoredSegment):
 
     def cut_tail(self) -> None:
         """Remove from the file what is behind the last whole batch. Raises OSError."""
-        os.ftruncate(self._file.fd, self.size_bytes)
+        file = self._file
+        assert file is not None
+        os.ftruncate(file.fd, self.size_bytes)
 
     def check_shortened(self, position: int) -> None:
         """Raise ApiError(CORRUPT_MESSAGE) if messages of an old format lie where `shorten` has to read batches.
 
         What was appended behind them could not be found, and the indexes would end in front of them.
         """
-        is_indexed = self._index is not None and self._times_to_shorten() is not None
-        start = self._index.until(position).last_entry()[1] if is_indexed else 0
+        index = self._index
+        is_indexed = index is not None and self._times_to_shorten() is not None
+        start = index.until(position).last_entry()[1] if index is not None and is_indexed else 0
         try:
             for _ in scan_batches(self.file, start, position, self.base_offset):
                 pass
@@ -128,8 +139,7 @@ class Segment(StoredSegment):
         """
         index, times = self._index, self._times_to_shorten()
         left = Segment(self.files.log.parent, self.base_offset, position, self._index_interval_bytes)
-        left._open_active()
-        os.ftruncate(left._file.fd, position)
+        os.ftruncate(left._open_active().fd, position)
         left.size_bytes = position
         left._take_indexes(index, times)
         left.size_bytes, left.next_offset = position, next_offset
@@ -155,8 +165,10 @@ class Segment(StoredSegment):
 
     def seal(self) -> None:
         """No more appends."""
+        times = self._times
+        assert times is not None
         self.store_indexes()
-        self._max_timestamp = self._times.max_timestamp
+        self._max_timestamp = times.max_timestamp
         self._is_active = False
 
     def flush(self) -> None:
@@ -173,8 +185,10 @@ class Segment(StoredSegment):
 
     def store_indexes(self) -> None:
         """An index that cannot be written is no harm: it is completed or rebuilt when it is next loaded."""
+        index = self._index
+        assert index is not None
         try:
-            store_index(self.files.index, self._index)
+            store_index(self.files.index, index)
             if self._times is not None:
                 self._times.add_entry()
                 store_time_index(self.files.time_index, self._times)
@@ -206,12 +220,13 @@ class Segment(StoredSegment):
         Returns damage if there is any; then only `recover` can tell where the intact part ends. Raises OldFormatError.
         """
         self._open_active()
-        self._times = load_time_index(self.files.time_index, self.base_offset)
-        if self._times is None or not len(self._times):
+        self._times = times = load_time_index(self.files.time_index, self.base_offset)
+        if times is None or not len(times):
             return self._rebuild_indexes()
-        extent = self._load_index(self._times)
+        _, extent = self._load_index(times)
         self.next_offset = extent.next_offset
-        if extent.damage is None and self._position_of_time(self._times.last_entry()) is None:
+        last = times.last_entry()
+        if extent.damage is None and (last is None or self._position_of_time(last) is None):
             return self._rebuild_indexes()
         return extent.damage
 
@@ -224,10 +239,11 @@ class Segment(StoredSegment):
         self.store_indexes()
         return damage
 
-    def _open_active(self) -> None:
+    def _open_active(self) -> OpenFile:
         self._is_active = True
-        self._file = OpenFile(self.files.log, os.O_RDWR)
-        self.size_bytes = self._file.size_bytes
+        self._file = file = OpenFile(self.files.log, os.O_RDWR)
+        self.size_bytes = file.size_bytes
+        return file
 
     # --- reading
 
@@ -261,7 +277,7 @@ class Segment(StoredSegment):
         position = self._recent.position_of(offset)
         if position is not None:
             return position
-        return self._walk_with_sound_index(lambda: self._walk_to_offset(offset))
+        return self._walk_with_sound_index(lambda index: self._walk_to_offset(index, offset))
 
     def headers_from(self, offset: int) -> Iterator[BatchHeader]:
         """Of the batches from the one holding `offset`, or following it, on. Raises ApiError(CORRUPT_MESSAGE)."""
@@ -277,7 +293,7 @@ class Segment(StoredSegment):
         boundary = self._recent.boundary_not_above(limit)
         if boundary is not None and boundary >= start:
             return boundary
-        return self._walk_with_sound_index(lambda: self._walk_to_boundary(start, limit))
+        return self._walk_with_sound_index(lambda index: self._walk_to_boundary(index, start, limit))
 
     def end_of_batch(self, start: int) -> int:
         """Where the batch that begins at `start` ends."""
@@ -292,24 +308,25 @@ class Segment(StoredSegment):
         last_offset = self._recent.last_offset_before(end)
         if last_offset is not None:
             return last_offset
-        return self._walk_with_sound_index(lambda: self._walk_to_end(end))
+        return self._walk_with_sound_index(lambda index: self._walk_to_end(index, end))
 
-    def _walk_to_end(self, end: int) -> int:
+    def _walk_to_end(self, index: OffsetIndex, end: int) -> int:
         last_offset = self.base_offset - 1
-        for position, header in self._batches_from(*self._index.entry_for_position(end - 1)):
+        for position, header in self._batches_from(*index.entry_for_position(end - 1)):
             if position >= end:
                 break
             last_offset = header.last_offset
         return last_offset
 
-    def _walk_to_offset(self, offset: int) -> int:
-        for position, header in self._batches_from(*self._index.entry_for_offset(offset)):
+    def _walk_to_offset(self, index: OffsetIndex, offset: int) -> int:
+        for position, header in self._batches_from(*index.entry_for_offset(offset)):
             if header.last_offset >= offset:
                 return position
         return self.size_bytes
 
-    def _walk_to_boundary(self, start: int, limit: int) -> int:
-        entry_offset, first = self._index.entry_for_position(limit)
+    def _walk_to_boundary(self, index: OffsetIndex, start: int, limit: int) -> int:
+        entry_offset: int | None
+        entry_offset, first = index.entry_for_position(limit)
         if first <= start:
             entry_offset, first = None, start
         boundary = first
@@ -337,25 +354,26 @@ class Segment(StoredSegment):
                 raise BadBatchError(position, f"offset {header.last_offset} where the index says {entry_offset}")
             yield position, header
 
-    def _walk_with_sound_index(self, walk: Callable[[], int]) -> int:
+    def _walk_with_sound_index(self, walk: Callable[[OffsetIndex], int]) -> int:
         """An entry of an index file may lie; then the index is rebuilt from the batches, once, and asked again."""
         try:
-            if self._index is None:
-                self._load_index()
+            index = self._index
+            if index is None:
+                index, _ = self._load_index()
             try:
-                return walk()
+                return walk(index)
             except BadBatchError as damage:
-                if isinstance(damage, OldFormatError) or not self._index.is_read:
+                if isinstance(damage, OldFormatError) or not index.is_read:
                     raise
                 _log.warning("index rebuilt", path=str(self.files.index), reason=str(damage))
-            self._rebuild_index()
-            return walk()
+            index, _ = self._rebuild_index()
+            return walk(index)
         except BadBatchError as damage:
             raise self._corrupt(damage) from None
 
     # --- the index
 
-    def _load_index(self, times: TimeIndex | None = None) -> Extent:
+    def _load_index(self, times: TimeIndex | None = None) -> tuple[OffsetIndex, Extent]:
         """From its file, completed from the batches behind its last entry; rebuilt if those do not fit it."""
         index = load_index(
             self.files.index, self.base_offset, self._index_interval_bytes, self.size_bytes, is_checked=False
@@ -367,14 +385,14 @@ class Segment(StoredSegment):
         self._index = index
         if len(index) > entries:
             self.store_indexes()
-        return extent
+        return index, extent
 
-    def _rebuild_index(self) -> Extent:
+    def _rebuild_index(self) -> tuple[OffsetIndex, Extent]:
         index = OffsetIndex(self.base_offset, self._index_interval_bytes)
         extent = self._extend(index)
         self._index = index
         self.store_indexes()
-        return extent
+        return index, extent
 
     def _extend(
         self,

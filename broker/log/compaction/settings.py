@@ -23,7 +23,7 @@ class CleanerSettings:
     on_owner: OnOwner
     #: Of half a second at most, and of none before each batch: that lets go of the interpreter, without which the log's
     #: owner would wait up to 5 ms for its turn.
-    sleep: Callable[[float], None]
+    sleep: Callable[[float], object]
     #: Asked before each batch and each pause.
     should_stop: Callable[[], bool] = lambda: False
     #: log.cleaner.dedupe.buffer.size.
