@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVarTuple, Unpack
 
 from kazoo import exceptions as kazoo_errors
 from kazoo.client import KazooClient, KazooState
@@ -22,18 +22,8 @@ from broker.common.errors import NotNowError, StartupError
 from broker.net.tls.settings import TlsSettings
 from broker.zookeeper.acls import OPEN, acl_of
 from broker.zookeeper.digest_file import Digest
-from broker.zookeeper.errors import (
-    ConnectionInterrupted,
-    NodeExists,
-    NodeMissing,
-    NodeNotEmpty,
-    NotPermitted,
-    OperationRefused,
-    QuotaExceeded,
-    SessionLost,
-    WrongVersion,
-    ZooKeeperError,
-)
+from broker.zookeeper.errors import NodeExists, NodeMissing, ZooKeeperError
+from broker.zookeeper.kazoo_results import CONSEQUENCES, KazooResult, KazooStat, translated
 from broker.zookeeper.tls import TlsHandler, tls_arguments
 
 ANY_VERSION = -1
@@ -110,6 +100,7 @@ class Check:
 
 Operation = Create | SetData | Delete | Check
 Watcher = Callable[[], None]
+Arguments = TypeVarTuple("Arguments")
 
 
 class ZooKeeperSession:
@@ -146,7 +137,8 @@ class ZooKeeperSession:
         except ValueError as error:
             raise StartupError(f"zookeeper.connect={connect} is not host:port,…[/chroot]: {error}.") from error
         self.sets_acls = sets_acls and digest is not None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        #: Set by `connect`; before that there is nobody to hand anything over.
+        self._loop: asyncio.AbstractEventLoop
         self._listeners: list[Callable[[SessionState], None]] = []
         self._connected = asyncio.Event()
         self.state = SessionState.LOST
@@ -196,7 +188,8 @@ class ZooKeeperSession:
     @property
     def identity(self) -> tuple[int, bytes]:
         """Id and password: with both, anybody may take the session over."""
-        return self._client.client_id
+        identity: tuple[int, bytes] = self._client.client_id
+        return identity
 
     @property
     def session_id(self) -> int:
@@ -228,12 +221,12 @@ class ZooKeeperSession:
 
     async def exists(self, path: str, watch: Watcher | None = None) -> Znode | None:
         """The znode's facts without its content (`data` is empty), or None. A watch also fires on creation."""
-        stat = await self._await(path, self._client.exists_async(path, watch=self._watcher(watch)))
+        stat: KazooStat | None = await self._await(path, self._client.exists_async(path, watch=self._watcher(watch)))
         return _znode(b"", stat) if stat else None
 
     async def facts(self, path: str) -> ZnodeFacts:
         """Raises NodeMissing."""
-        stat = await self._await(path, self._client.exists_async(path))
+        stat: KazooStat | None = await self._await(path, self._client.exists_async(path))
         if stat is None:
             raise NodeMissing(path)
         return ZnodeFacts(
@@ -266,13 +259,15 @@ class ZooKeeperSession:
     ) -> str:
         """The path of the new znode (ZooKeeper appends ten digits to a sequential one). Its data may be none at all."""
         acl = self._acl_of(path)
-        return await self._await(
+        created: str = await self._await(
             path, self._client.create_async(path, data, acl=acl, ephemeral=ephemeral, sequence=sequential)
         )
+        return created
 
     async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> int:
         """The version the znode now has."""
-        return (await self._await(path, self._client.set_async(path, data, version=version))).version
+        stat: KazooStat = await self._await(path, self._client.set_async(path, data, version=version))
+        return stat.version
 
     async def delete(self, path: str, version: int = ANY_VERSION) -> None:
         await self._await(path, self._client.delete_async(path, version=version))
@@ -297,14 +292,14 @@ class ZooKeeperSession:
         """From now on the session is this one as well: `digest`, `user:password`."""
         await self._await("", self._client.add_auth_async(scheme, credential))
 
-    async def acls(self, path: str) -> tuple:
+    async def acls(self, path: str) -> tuple[Any, ...]:
         return tuple((await self._await(path, self._client.get_acls_async(path)))[0])
 
     async def protect(self, path: str) -> None:
         """Give a znode the access list it would have if this session created it now."""
         await self._await(path, self._client.set_acls_async(path, self._acl_of(path)))
 
-    def _acl_of(self, path: str) -> tuple:
+    def _acl_of(self, path: str) -> tuple[Any, ...]:
         return acl_of(path) if self.sets_acls else OPEN
 
     # -- all or nothing
@@ -319,21 +314,21 @@ class ZooKeeperSession:
             _add_operation(transaction, operation, self._acl_of(operation.path))
         results = await self._await(operations[0].path, transaction.commit_async())
         for operation, result in zip(operations, results, strict=True):
-            if isinstance(result, Exception) and not isinstance(result, _CONSEQUENCES):
-                raise _translated(result, operation.path)
+            if isinstance(result, Exception) and not isinstance(result, CONSEQUENCES):
+                raise translated(result, operation.path)
         return [getattr(result, "version", result) for result in results]
 
     # -- from kazoo's threads to the loop
 
-    async def _await(self, path: str, result: Any) -> Any:
-        future: asyncio.Future = self._loop.create_future()
+    async def _await(self, path: str, result: KazooResult) -> Any:
+        future: asyncio.Future[Any] = self._loop.create_future()
         result.rawlink(lambda done: self._hand_over(_settle, future, done, path))
         return await future
 
     def _watcher(self, watch: Watcher | None) -> Callable[[Any], None] | None:
         return None if watch is None else lambda _event: self._hand_over(watch)
 
-    def _hand_over(self, callback: Callable, *arguments: Any) -> None:
+    def _hand_over(self, callback: Callable[[Unpack[Arguments]], None], *arguments: *Arguments) -> None:
         """The only way from kazoo's threads to the event loop. After the loop has ended nobody is left to tell."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(callback, *arguments)
@@ -353,43 +348,20 @@ def _close_session(servers: str, identity: tuple[int, bytes], tls: TlsSettings |
         client.close()
 
 
-#: How ZooKeeper marks the operations of a transaction that failed only because another one did.
-_CONSEQUENCES = (kazoo_errors.RolledBackError, kazoo_errors.RuntimeInconsistency)
-
-_TRANSLATIONS = (
-    (kazoo_errors.NoNodeError, NodeMissing),
-    (kazoo_errors.NodeExistsError, NodeExists),
-    (kazoo_errors.NotEmptyError, NodeNotEmpty),
-    (kazoo_errors.BadVersionError, WrongVersion),
-    (kazoo_errors.NoAuthError, NotPermitted),
-    (kazoo_errors.QuotaExceededError, QuotaExceeded),
-    (kazoo_errors.ConnectionLoss, ConnectionInterrupted),
-    (kazoo_errors.OperationTimeoutError, ConnectionInterrupted),
-    ((kazoo_errors.SessionExpiredError, kazoo_errors.ConnectionClosedError), SessionLost),
-)
-
-
-def _translated(error: BaseException, path: str) -> ZooKeeperError:
-    for theirs, ours in _TRANSLATIONS:
-        if isinstance(error, theirs):
-            return ours(path, type(error).__name__)
-    return OperationRefused(path, f"{type(error).__name__} {error}".strip())
-
-
-def _settle(future: asyncio.Future, done: Any, path: str) -> None:
+def _settle(future: "asyncio.Future[Any]", done: KazooResult, path: str) -> None:
     if future.done():
         return
     if done.successful():
         future.set_result(done.value)
     else:
-        future.set_exception(_translated(done.exception, path))
+        future.set_exception(translated(done.exception, path))
 
 
-def _znode(data: bytes, stat: Any) -> Znode:
+def _znode(data: bytes, stat: KazooStat) -> Znode:
     return Znode(data, stat.version, stat.czxid, stat.ephemeralOwner, stat.ctime, stat.mzxid)
 
 
-def _add_operation(transaction: Any, operation: Operation, acl: tuple) -> None:
+def _add_operation(transaction: Any, operation: Operation, acl: tuple[Any, ...]) -> None:
     match operation:
         case Create(path, data, ephemeral, sequential):
             transaction.create(path, data, acl=acl, ephemeral=ephemeral, sequence=sequential)

@@ -6,7 +6,7 @@ each look sets the next watch before it reads, so no change is missed, though se
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from broker.common.errors import BarnabasError
 from broker.common.logs import logger
@@ -22,6 +22,12 @@ Seen = TypeVar("Seen")
 CONFIG_CHANGE_KEPT_MS = 15 * 60 * 1000
 _TRY_AGAIN_S = 1.0
 _RECONNECTED_S = 0.02
+
+
+class Closable(Protocol):
+    """A watch, whatever it sees."""
+
+    def close(self) -> None: ...
 
 
 class Watch(Generic[Seen]):
