@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from broker.client.security.errors import ClientConfigError
+from broker.client.security.errors import ClientConfigError, without_query
 from broker.client.security.properties import BearerSettings
 from broker.client.security.secret import Secret
 
@@ -72,20 +72,20 @@ class TokenSource:
         else:
             text, expires_in_s = self._fetched()
         if not text or any(not "!" <= each <= "~" for each in text):
-            raise ClientConfigError(f"{shown(url)} gives no token")
+            raise ClientConfigError(f"{without_query(url)} gives no token")
         claims = _claims(text)
         end = claims.get("exp")
         if not isinstance(end, int | float):
             end = now_s + (expires_in_s or _READ_AGAIN_S)
         if end <= now_s:
-            raise ClientConfigError(f"the token of {shown(url)} has expired")
+            raise ClientConfigError(f"the token of {without_query(url)} has expired")
         return Token(Secret(text), str(claims.get("sub", "")), float(end))
 
     def _fetched(self) -> tuple[str, float | None]:
         """Imported here: what speaks HTTP is 2 MB of every client, and few fetch their tokens."""
         from broker.client.security.token_endpoint import ask_for_token
 
-        answer, where = ask_for_token(self._settings, self._context()), shown(self._settings.url)
+        answer, where = ask_for_token(self._settings, self._context()), without_query(self._settings.url)
         text, expires_in = answer.get("access_token"), answer.get("expires_in")
         if not isinstance(text, str):
             raise ClientConfigError(f"{where} answers without an access_token")
@@ -110,8 +110,3 @@ def _claims(text: str) -> dict[str, Any]:
     except (IndexError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def shown(url: str) -> str:
-    """Without its question, in which there may be a secret."""
-    return url.partition("?")[0]

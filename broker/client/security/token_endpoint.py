@@ -9,8 +9,7 @@ from http.client import HTTPException
 from ssl import SSLContext
 from typing import Any, NoReturn
 
-from broker.client.security.bearer import shown
-from broker.client.security.errors import ClientConfigError
+from broker.client.security.errors import ClientConfigError, without_query
 from broker.client.security.properties import BearerSettings
 
 _TIMEOUT_S = 10.0
@@ -29,7 +28,7 @@ def ask_for_token(settings: BearerSettings, context: SSLContext | None) -> dict[
     handlers: list[urllib.request.BaseHandler] = [_NoRedirects()]
     if context is not None:
         handlers.append(urllib.request.HTTPSHandler(context=context))
-    return _answer(urllib.request.build_opener(*handlers), request, shown(settings.url))
+    return _answer(urllib.request.build_opener(*handlers), request, without_query(settings.url))
 
 
 def _answer(opener: urllib.request.OpenerDirector, request: urllib.request.Request, where: str) -> dict[str, Any]:
