@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, Generic, TypeVar
 
 from broker.common.cluster import LiveBroker, MemberListeners
 from broker.common.errors import ErrorCode, ProtocolError
@@ -20,7 +21,10 @@ from broker.controller.effects import SendLeaderAndIsr, SendStopReplica, SendUpd
 from broker.controller.events import Event
 from broker.net.dialer import Dialer, PeerUnreachable
 from broker.net.outbound import OutboundConnection, connection_to
-from broker.protocol.schema import Message
+from broker.protocol.messages.leader_and_isr import LeaderAndIsrResponse
+from broker.protocol.messages.stop_replica import StopReplicaResponse
+from broker.protocol.messages.update_metadata import UpdateMetadataResponse
+from broker.protocol.schema import Request
 from broker.runtime.controller.requests import (
     LEADER_AND_ISR_VERSION,
     STOP_REPLICA_VERSION,
@@ -43,7 +47,9 @@ _ROLES_TAKEN_WITHIN_S = 0.5
 _BACK_OFF_FIRST_S = 0.05
 _BACK_OFF_MAX_S = 1.0
 
-OnAnswer = Callable[[Message], Event | None]
+#: What brokers answer to a controller's three requests.
+Response = TypeVar("Response", bound=LeaderAndIsrResponse | StopReplicaResponse | UpdateMetadataResponse)
+OnResponse = Callable[[Response], Event | None]
 
 
 class ControllerChannels:
@@ -62,7 +68,7 @@ class ControllerChannels:
         self._dialer = dialer
         self._channels: dict[int, _Channel] = {}
         #: One for each LeaderAndIsr that is not answered yet.
-        self._roles_under_way: set[asyncio.Future] = set()
+        self._roles_under_way: set[asyncio.Future[None]] = set()
 
     def open(self, broker: LiveBroker) -> None:
         """A channel to this incarnation goes on, where it is reached now; one to an earlier incarnation is closed."""
@@ -112,14 +118,14 @@ class ControllerChannels:
 
 
 @dataclass(slots=True)
-class _Queued:
-    request: Message
+class _Queued(Generic[Response]):
+    request: Request[Response]
     version: int
-    on_answer: OnAnswer
+    on_response: OnResponse[Response]
     #: Done when it was answered, or never will be.
-    is_over: asyncio.Future | None
+    is_over: asyncio.Future[None] | None
     #: Not sent before these are done, or `not_before_s` has come.
-    after: Collection[asyncio.Future]
+    after: Collection[asyncio.Future[None]]
     not_before_s: float
 
 
@@ -134,20 +140,21 @@ class _Channel:
         self._deliver = deliver
         self._connection_to = partial(connection_to, dialer, listener=listener, client_id=client_id)
         self._connection: OutboundConnection | None = None
-        self._queue: asyncio.Queue[_Queued] = asyncio.Queue()
+        #: Requests of all three kinds, hence Any: only `_tell` takes one up, as a whole.
+        self._queue: asyncio.Queue[_Queued[Any]] = asyncio.Queue()
         self._task = asyncio.get_running_loop().create_task(rounds(self._tell_next))
 
     def send(
         self,
-        request: Message,
+        request: Request[Response],
         version: int,
-        on_answer: OnAnswer,
+        on_response: OnResponse[Response],
         *,
-        is_over: asyncio.Future | None = None,
-        after: Collection[asyncio.Future] = (),
+        is_over: asyncio.Future[None] | None = None,
+        after: Collection[asyncio.Future[None]] = (),
     ) -> None:
         not_before_s = asyncio.get_running_loop().time() + _ROLES_TAKEN_WITHIN_S
-        self._queue.put_nowait(_Queued(request, version, on_answer, is_over, after, not_before_s))
+        self._queue.put_nowait(_Queued(request, version, on_response, is_over, after, not_before_s))
 
     def go_on(self, broker: LiveBroker) -> None:
         """Its listeners may have changed. A request that is under way is asked again."""
@@ -168,7 +175,9 @@ class _Channel:
             self._connection = None
 
     async def _tell_next(self) -> None:
-        queued = await self._queue.get()
+        await self._tell(await self._queue.get())
+
+    async def _tell(self, queued: _Queued[Response]) -> None:
         try:
             await self._wait_for_roles(queued)
             response = await self._request_until_answered(queued.request, queued.version)
@@ -178,17 +187,17 @@ class _Channel:
             code, api = response.error_code, queued.request.api.name
             _log.warning("broker refuses", broker=self.broker.broker_id, api=api, error_code=code)
             return
-        event = queued.on_answer(response)
+        event = queued.on_response(response)
         if event is not None:
             self._deliver(event)
 
-    async def _wait_for_roles(self, queued: _Queued) -> None:
+    async def _wait_for_roles(self, queued: _Queued[Response]) -> None:
         missing = [role for role in queued.after if not role.done()]
         patience_s = queued.not_before_s - asyncio.get_running_loop().time()
         if missing and patience_s > 0:
             await asyncio.wait(missing, timeout=patience_s)
 
-    async def _request_until_answered(self, request: Message, version: int) -> Message:
+    async def _request_until_answered(self, request: Request[Response], version: int) -> Response:
         back_off_s = _BACK_OFF_FIRST_S
         while True:
             try:
@@ -203,6 +212,6 @@ class _Channel:
             back_off_s = min(2 * back_off_s, _BACK_OFF_MAX_S)
 
 
-def _end(queued: _Queued) -> None:
+def _end(queued: _Queued[Response]) -> None:
     if queued.is_over is not None and not queued.is_over.done():
         queued.is_over.set_result(None)

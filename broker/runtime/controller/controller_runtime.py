@@ -6,13 +6,14 @@ the same epoch. A lost session, or a fence that no longer holds, ends it.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum, auto
-from typing import Any
+from functools import partial
+from typing import TypeVar
 from uuid import UUID
 
 from broker.common.clock import Clock
-from broker.common.cluster import MemberListeners
+from broker.common.cluster import LiveBroker, MemberListeners, TopicAssignment
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PARTITIONS_DECIDED_ON_THE_LOOP
 from broker.common.logs import logger
@@ -45,10 +46,7 @@ from broker.runtime.controller.doubts import ControllerDoubts
 from broker.runtime.controller.questions import Answer, Questions
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.runtime.rounds import rounds
-from broker.zookeeper.admin_requests import (
-    read_election_request,
-    read_reassignment_request,
-)
+from broker.zookeeper.admin_requests import read_election_request, read_reassignment_request
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import (
     ControllerEpoch,
@@ -58,10 +56,10 @@ from broker.zookeeper.election import (
     try_become_controller,
 )
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
-from broker.zookeeper.session import SessionState
+from broker.zookeeper.session import SessionState, Watcher, ZooKeeperSession
 from broker.zookeeper.snapshot import read_snapshot
 from broker.zookeeper.store import ClusterStore
-from broker.zookeeper.watches import ConfigChanges, Watch
+from broker.zookeeper.watches import Closable, ConfigChanges, Watch
 
 _log = logger(__name__)
 
@@ -72,6 +70,7 @@ _TICK_S = 1.0
 
 #: A list, by the kind of its event, or a topic, by its name.
 _Watched = type[Event] | str
+Seen = TypeVar("Seen")
 
 
 class _Call(Enum):
@@ -119,11 +118,11 @@ class ControllerRuntime:
         self._deciding: asyncio.Future[list[do.Effect]] | None = None
         self._epoch: ControllerEpoch | None = None
         self._writes: ControllerStore | None = None
-        self._list_watches: list[Watch | ConfigChanges] = []
-        self._topic_watches: dict[str, Watch] = {}
-        self._broker_watches: dict[int, Watch] = {}
-        self._tasks: list[asyncio.Task] = []
-        self._controller_watch: Watch | None = None
+        self._list_watches: list[Closable] = []
+        self._topic_watches: dict[str, Watch[TopicAssignment | None]] = {}
+        self._broker_watches: dict[int, Watch[LiveBroker | None]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._controller_watch: Watch[int] | None = None
         self._controller_id = NO_BROKER
         self._doubts = ControllerDoubts(self._call_look)
         #: Since this broker was started, by it as controller; Kafka's UncleanLeaderElectionsPerSec counts them.
@@ -291,14 +290,18 @@ class ControllerRuntime:
         seen = await read_snapshot(self._store)
         await self._step(Elected(epoch.epoch, **vars(seen), last_topic_ids=self._cached_topic_ids()))
 
-    def _watch(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
-        def deliver(seen: Any) -> None:
+    def _watch(self, read: Callable[[Watcher], Awaitable[Seen]], event_of: Callable[[Seen], Event]) -> Watch[Seen]:
+        def deliver(seen: Seen) -> None:
             event = event_of(seen)
             self._deliver_last_seen(type(event), event)
 
         return Watch(self._session, read, deliver)
 
-    def _watch_request(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
+    def _watch_request(
+        self,
+        read: Callable[[ZooKeeperSession, Watcher], Awaitable[Seen | None]],
+        event_of: Callable[[Seen], Event],
+    ) -> Watch[Seen | None]:
         """A znode that is there only while something is asked."""
         return Watch(
             self._session,
@@ -355,7 +358,9 @@ class ControllerRuntime:
             return effect.event
         if self._carry_out_here(effect):
             return None
-        return await self._zookeeper.carry_out(effect, self._writes)
+        writes = self._writes
+        assert writes is not None  # as long as this broker acts
+        return await self._zookeeper.carry_out(effect, writes)
 
     def _carry_out_here(self, effect: do.Effect) -> bool:
         """Effects on this process alone; False for any other."""
@@ -363,7 +368,9 @@ class ControllerRuntime:
             case do.OpenChannel(broker):
                 self._channels.open(broker)
                 if broker.broker_id not in self._broker_watches:
-                    self._broker_watches[broker.broker_id] = self._watch_broker(broker.broker_id)
+                    read = partial(self._store.broker, broker.broker_id)
+                    watch = self._watch_one(read, f"broker {broker.broker_id}", BrokerUpdated)
+                    self._broker_watches[broker.broker_id] = watch
             case do.CloseChannel(broker_id):
                 self._channels.close(broker_id)
                 if broker_id in self._broker_watches:
@@ -380,7 +387,7 @@ class ControllerRuntime:
                 self._tell_unclean(elections)
             case do.WatchTopics(names):
                 for name in names - self._topic_watches.keys():
-                    self._topic_watches[name] = self._watch_topic(name)
+                    self._topic_watches[name] = self._watch_one(partial(self._store.topic, name), name, TopicRead)
             case do.UnwatchTopics(names):
                 for name in names & self._topic_watches.keys():
                     self._topic_watches.pop(name).close()
@@ -401,16 +408,13 @@ class ControllerRuntime:
                 in_sync_before=",".join(map(str, each.in_sync_before)),
             )
 
-    def _watch_broker(self, broker_id: int) -> Watch:
-        return Watch(
-            self._session,
-            lambda watcher: self._store.broker(broker_id, watcher),
-            lambda broker: broker and self._deliver_last_seen(f"broker {broker_id}", BrokerUpdated(broker)),
-        )
+    def _watch_one(
+        self, read: Callable[[Watcher], Awaitable[Seen | None]], watched: str, event_of: Callable[[Seen], Event]
+    ) -> Watch[Seen | None]:
+        """What stands in one znode, which may go and come back."""
 
-    def _watch_topic(self, name: str) -> Watch:
-        return Watch(
-            self._session,
-            lambda watcher: self._store.topic(name, watcher),
-            lambda assignment: assignment and self._deliver_last_seen(name, TopicRead(assignment)),
-        )
+        def deliver(seen: Seen | None) -> None:
+            if seen is not None:
+                self._deliver_last_seen(watched, event_of(seen))
+
+        return Watch(self._session, read, deliver)

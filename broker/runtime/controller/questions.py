@@ -21,7 +21,8 @@ class Questions:
         """Deliver a new number and wait for its answer; ApiError NOT_CONTROLLER or REQUEST_TIMED_OUT."""
         self._asked += 1
         number = self._asked
-        waiting = self._open[number] = asyncio.get_running_loop().create_future()
+        waiting: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._open[number] = waiting
         try:
             deliver(number)
             async with asyncio.timeout(timeout_ms / 1000):

@@ -177,7 +177,8 @@ def replicas_deleted(
 ) -> ReplicasDeleted | None:
     """What became of those that were to be deleted; None when there were none."""
     asked = {stop.partition: stop.leader_epoch for stop in effect.stops if stop.delete}
-    deleted, failed = set(), set()
+    deleted: set[TopicPartition] = set()
+    failed: set[TopicPartition] = set()
     for one in response.partition_errors:
         answered = deleted if one.error_code == ErrorCode.NONE else failed
         answered.add(TopicPartition(one.topic_name, one.partition_index))
