@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Generic
+from typing import Generic, TypeVarTuple
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
@@ -28,9 +28,10 @@ from broker.records.builder import build_batch
 from broker.records.control import EndMarker
 from broker.records.record import Record
 from broker.runtime.coordinators.loading import load
-from broker.runtime.coordinators.shard import C, Shard
+from broker.runtime.coordinators.shard import C, Proposed, Shard
 from broker.runtime.in_turns import emptied_in_turns
-from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.hosted_partition import HostedPartition
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 _log = logger(__name__)
 
@@ -39,8 +40,11 @@ _TIMERS_WAIT_MS = 1_000
 #: Groups, offsets of groups or timers.
 _FREED_AT_ONCE = 1_000
 
+#: A call's token, if an answer is waited for; none else.
+Token = TypeVarTuple("Token")
 
-class CoordinatorRuntime(Generic[C]):
+
+class CoordinatorRuntime(Generic[C, Proposed]):
     """Hands requests to the shard of their partition and carries its outcomes out."""
 
     def __init__(
@@ -57,8 +61,8 @@ class CoordinatorRuntime(Generic[C]):
         self._new_coordinator = new_coordinator
         self._replicas = replicas
         self._clock = clock
-        self._shards: dict[int, Shard[C]] = {}
-        self._waiting: dict[int, asyncio.Future] = {}
+        self._shards: dict[int, Shard[C, Proposed]] = {}
+        self._waiting: dict[int, asyncio.Future[Message]] = {}
         self._tokens = itertools.count(1)
         self._loading_turns = Turns()
         self._freeing: set[asyncio.Task[None]] = set()
@@ -70,7 +74,7 @@ class CoordinatorRuntime(Generic[C]):
         self.failures = 0
         #: Told of each outcome that is followed up, when its records are committed. It must not call a coordinator
         #: before it returns, nor raise.
-        self.on_committed: list[Callable[[Shard[C], Outcome], None]] = []
+        self.on_committed: list[Callable[[Shard[C, Proposed], Proposed], None]] = []
         #: Told of each partition given up.
         self.on_resigned: list[Callable[[int], None]] = []
         replicas.on_role.append(self._on_role)
@@ -98,7 +102,7 @@ class CoordinatorRuntime(Generic[C]):
 
     # -- requests
 
-    def submit(self, partition: int, ask: Callable[[C, int, int], Outcome]) -> Message | Awaitable[Message]:
+    def submit(self, partition: int, ask: Callable[[C, int, int], Proposed]) -> Message | Awaitable[Message]:
         """Run `ask(coordinator, token, now_ms)` on the shard; its answer now, or when the machine gives it.
 
         Raises ApiError NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS. After a lost session others may coordinate,
@@ -117,14 +121,15 @@ class CoordinatorRuntime(Generic[C]):
         if _is_answered(outcome, token) and (outcome.responses[0].is_at_once or shard.is_all_committed):
             self._arm(shard)
             return outcome.responses[0].response
-        future = self._waiting[token] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._waiting[token] = future
         self._carry_out(shard, outcome)
         if future.done():
             return future.result()
         future.add_done_callback(partial(self._answered_or_left, partition, token))
         return future
 
-    def _answered_or_left(self, partition: int, token: int, future: asyncio.Future) -> None:
+    def _answered_or_left(self, partition: int, token: int, future: asyncio.Future[Message]) -> None:
         if not future.cancelled():
             return
         self._waiting.pop(token, None)
@@ -133,7 +138,7 @@ class CoordinatorRuntime(Generic[C]):
             shard.uncommitted.forget(token)
             shard.coordinator.cancel(token)
 
-    def _call(self, shard: Shard[C], call: Callable[..., Outcome], *token: int) -> Outcome:
+    def _call(self, shard: Shard[C, Proposed], call: Callable[[C, *Token, int], Proposed], *token: *Token) -> Proposed:
         """What it proposed before it raised must not stay: nobody would ever append it."""
         try:
             return call(shard.coordinator, *token, self._clock.monotonic_ms())
@@ -142,7 +147,7 @@ class CoordinatorRuntime(Generic[C]):
             self._carry_out(shard, shard.coordinator.recover())
             raise
 
-    def tell(self, partition: int, tell: Callable[[C, int], Outcome]) -> None:
+    def tell(self, partition: int, tell: Callable[[C, int], Proposed]) -> None:
         """Run `tell(coordinator, now_ms)` on the shard, for news that nobody waits to have answered.
 
         Raises ApiError as `submit`.
@@ -150,7 +155,7 @@ class CoordinatorRuntime(Generic[C]):
         shard = self.shard(partition)
         self._carry_out(shard, self._call(shard, tell))
 
-    def shard(self, partition: int) -> Shard[C]:
+    def shard(self, partition: int) -> Shard[C, Proposed]:
         """The partition's; raises ApiError as `submit`."""
         shard = self._shards.get(partition)
         if shard is None:
@@ -177,7 +182,7 @@ class CoordinatorRuntime(Generic[C]):
 
     # -- outcomes
 
-    def _carry_out(self, shard: Shard[C], outcome: Outcome) -> None:
+    def _carry_out(self, shard: Shard[C, Proposed], outcome: Proposed) -> None:
         if outcome.records:
             outcome = self._written(shard, outcome)
         for note in outcome.notes:
@@ -190,7 +195,7 @@ class CoordinatorRuntime(Generic[C]):
             self._put_off(shard, outcome)
         self._arm(shard)
 
-    def _put_off(self, shard: Shard[C], outcome: Outcome) -> None:
+    def _put_off(self, shard: Shard[C, Proposed], outcome: Proposed) -> None:
         deadline_ms = self._clock.monotonic_ms() + self._answer_within_ms
         for answer in outcome.responses:
             if answer.is_at_once:
@@ -209,7 +214,7 @@ class CoordinatorRuntime(Generic[C]):
         if future is not None and not future.done():
             future.set_result(answer.response)
 
-    def _follow_up(self, shard: Shard[C], outcome: Outcome) -> None:
+    def _follow_up(self, shard: Shard[C, Proposed], outcome: Proposed) -> None:
         if outcome.is_followed_up:
             for listener in self.on_committed:
                 listener(shard, outcome)
@@ -227,20 +232,22 @@ class CoordinatorRuntime(Generic[C]):
             for outcome in shard.uncommitted.take_outcomes(high_watermark):
                 self._follow_up(shard, outcome)
 
-    def _written(self, shard: Shard[C], outcome: Outcome) -> Outcome:
+    def _written(self, shard: Shard[C, Proposed], outcome: Proposed) -> Proposed:
         """The outcome when its records are appended and replayed, else what to do instead."""
         try:
             self._append(shard, outcome)
             return outcome
         except ApiError as error:
-            return shard.coordinator.abort(outcome, error.code)
+            code = error.code
         except Exception:
             partition = str(shard.hosted.partition.topic_partition)
             _log.exception("coordinator cannot write", partition=partition)
             self.failures += 1
-            return shard.coordinator.abort(outcome, ErrorCode.UNKNOWN_SERVER_ERROR)
+            code = ErrorCode.UNKNOWN_SERVER_ERROR
+        aborted: Proposed = shard.coordinator.abort(outcome, code)
+        return aborted
 
-    def _append(self, shard: Shard[C], outcome: Outcome) -> None:
+    def _append(self, shard: Shard[C, Proposed], outcome: Proposed) -> None:
         """Append and replay. Raises ApiError; of a divisible outcome some records may count then."""
         shard.hosted.partition.check_leader()
         shard.hosted.partition.check_enough_in_sync()
@@ -255,7 +262,7 @@ class CoordinatorRuntime(Generic[C]):
 
     # -- time
 
-    def _arm(self, shard: Shard[C]) -> None:
+    def _arm(self, shard: Shard[C, Proposed]) -> None:
         """After every call into the shard. One timer serves all shards; it may ring too early, never too late."""
         deadline_ms = shard.next_deadline_ms()
         if deadline_ms is not None and (self._timer is None or deadline_ms < self._timer_ms):
@@ -283,14 +290,14 @@ class CoordinatorRuntime(Generic[C]):
         for shard in shards:
             self._arm(shard)
 
-    def _answer_overdue(self, shard: Shard[C], now_ms: int) -> None:
+    def _answer_overdue(self, shard: Shard[C, Proposed], now_ms: int) -> None:
         for answer in shard.uncommitted.take_overdue(now_ms):
             self._answer(shard.coordinator.unconfirmed(answer, ErrorCode.REQUEST_TIMED_OUT))
 
-    def _tick_shard(self, shard: Shard[C], now_ms: int) -> None:
+    def _tick_shard(self, shard: Shard[C, Proposed], now_ms: int) -> None:
         self._carry_out(shard, self._call(shard, lambda coordinator, now_ms: coordinator.tick(now_ms)))
 
-    def _try(self, shard: Shard[C], now_ms: int, work: Callable[[Shard[C], int], None]) -> None:
+    def _try(self, shard: Shard[C, Proposed], now_ms: int, work: Callable[[Shard[C, Proposed], int], None]) -> None:
         """What fails is tried again later, never at once: it might fail for ever."""
         try:
             work(shard, now_ms)
@@ -335,14 +342,14 @@ class CoordinatorRuntime(Generic[C]):
         freeing.add_done_callback(self._freeing.discard)
 
     def _take_over(self, hosted: HostedPartition) -> None:
-        shard = Shard(hosted, self._new_coordinator())
+        shard: Shard[C, Proposed] = Shard(hosted, self._new_coordinator())
         self._shards[shard.partition] = shard
         if hosted.log.log_end_offset == hosted.log.log_start_offset:
             self._loaded(shard)
         else:
             shard.loading = asyncio.get_running_loop().create_task(self._load(shard))
 
-    async def _load(self, shard: Shard[C]) -> None:
+    async def _load(self, shard: Shard[C, Proposed]) -> None:
         """Half of the state is worse than none: what cannot be read to its end is not coordinated."""
         try:
             await load(shard, self._new_coordinator, self._loaded, self.not_loaded, self._loading_turns)
@@ -352,7 +359,7 @@ class CoordinatorRuntime(Generic[C]):
             self.not_loaded.add(shard.partition)
             del self._shards[shard.partition]
 
-    def _loaded(self, shard: Shard[C]) -> None:
+    def _loaded(self, shard: Shard[C, Proposed]) -> None:
         """What was loaded may not be committed yet: nothing is promised because of it before it is."""
         shard.note_written(shard.hosted.log.log_end_offset)
         outcome = self._call(shard, lambda coordinator, now_ms: coordinator.after_load(now_ms))

@@ -7,11 +7,12 @@ from broker.common.types import TopicPartition
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.group.memory import GroupMemory
+from broker.coordinator.outcome import Outcome
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 
-GroupCoordinators = CoordinatorRuntime[GroupCoordinator]
+GroupCoordinators = CoordinatorRuntime[GroupCoordinator, Outcome]
 
 
 def group_coordinators(
@@ -20,7 +21,7 @@ def group_coordinators(
     def new_coordinator() -> GroupCoordinator:
         return GroupCoordinator(config, _new_member_id, clock.now_ms, memory)
 
-    groups = CoordinatorRuntime(OFFSETS_TOPIC, new_coordinator, replicas, clock, config.offsets_commit_timeout_ms)
+    groups = GroupCoordinators(OFFSETS_TOPIC, new_coordinator, replicas, clock, config.offsets_commit_timeout_ms)
     replicas.on_marker.append(groups.complete_transaction)
     return groups
 

@@ -9,7 +9,7 @@ from broker.net.turns import Turns
 from broker.records.batch import BatchHeader, iterate_headers
 from broker.records.control import parse_marker
 from broker.records.record import Record, decode_records
-from broker.runtime.coordinators.shard import Coordinator, Shard
+from broker.runtime.coordinators.shard import C, Proposed, Shard
 
 _log = logger(__name__)
 
@@ -22,9 +22,9 @@ _AGAIN_MAX_S = 30.0
 
 
 async def load(
-    shard: Shard,
-    new_coordinator: Callable[[], Coordinator],
-    finish: Callable[[Shard], None],
+    shard: Shard[C, Proposed],
+    new_coordinator: Callable[[], C],
+    finish: Callable[[Shard[C, Proposed]], None],
     not_loaded: set[int],
     turns: Turns,
 ) -> None:
@@ -47,10 +47,10 @@ async def load(
             _log.exception("coordinator is not loaded yet", partition=partition, again_in_s=pause_s)
         await asyncio.sleep(pause_s)
         pause_s = min(2 * pause_s, _AGAIN_MAX_S)
-        shard.coordinator = new_coordinator()
+        shard.start_over(new_coordinator())
 
 
-async def replay_all(shard: Shard, turns: Turns) -> None:
+async def replay_all(shard: Shard[C, Proposed], turns: Turns) -> None:
     """To the end as it is then: markers are appended while the partition is loaded.
 
     Raises InvariantViolation or ApiError when it cannot be read to its end.
@@ -73,7 +73,7 @@ async def replay_all(shard: Shard, turns: Turns) -> None:
             raise InvariantViolation(f"nothing is to be read at offset {at}, but the log ends at {end}")
 
 
-def _replay_batch(shard: Shard, header: BatchHeader, batch: memoryview) -> None:
+def _replay_batch(shard: Shard[C, Proposed], header: BatchHeader, batch: memoryview) -> None:
     if header.is_control:
         marker = parse_marker(batch)
         if marker is not None:
@@ -84,7 +84,7 @@ def _replay_batch(shard: Shard, header: BatchHeader, batch: memoryview) -> None:
         _replay(shard, record, producer_id)
 
 
-def _replay(shard: Shard, record: Record, producer_id: int | None) -> None:
+def _replay(shard: Shard[C, Proposed], record: Record, producer_id: int | None) -> None:
     try:
         shard.replay(record.key or b"", record.value, record.headers, producer_id)
     except InvariantViolation as error:

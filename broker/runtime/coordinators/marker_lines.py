@@ -5,14 +5,15 @@ without a socket, and nothing waits for another's answer there.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
 
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
+from broker.coordinator.transaction.coordinator import TransactionCoordinator
+from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
 from broker.net.dialer import Dialer, PeerUnreachable
 from broker.net.outbound import OutboundConnection
 from broker.protocol.messages.write_txn_markers import (
@@ -39,22 +40,12 @@ _CODES = frozenset(ErrorCode)
 _log = logger(__name__)
 
 
-class Markers(Protocol):
-    """What is to be written; `coordinator/transaction` makes them."""
-
-    transactional_id: str
-    producer_id: int
-    producer_epoch: int
-    is_commit: bool
-    partitions: Iterable[TopicPartition]
-
-
 @dataclass(eq=False, slots=True)
 class Ending:
     """A transaction whose outcome is durable, and the partitions that have not been told yet."""
 
-    shard: Shard
-    markers: Markers
+    shard: Shard[TransactionCoordinator, TransactionOutcome]
+    markers: MarkersToWrite
     left: set[TopicPartition]
     #: Refusals that stand in the log already.
     noted: set[ErrorCode] = field(default_factory=set)
@@ -116,8 +107,10 @@ class OwnLine(MarkerLine):
             asyncio.ensure_future(self._write_all(asked)).add_done_callback(partial(self._written, asked))
 
     async def _write_all(self, asked: Waiting) -> dict[int, Codes]:
-        answer = self._write(_request(asked))
-        return _codes(answer if isinstance(answer, Message) else await answer)
+        reply = self._write(_request(asked))
+        response = reply if isinstance(reply, Message) else await reply
+        assert isinstance(response, WriteTxnMarkersResponse)
+        return _codes(response)
 
     def _written(self, asked: Waiting, work: asyncio.Future[dict[int, Codes]]) -> None:
         if work.cancelled():
@@ -145,7 +138,7 @@ class PeerLine(MarkerLine):
         self._name = name
         self._address: tuple[str, int] | None = None
         self._connection: OutboundConnection | None = None
-        self._sending: asyncio.Task | None = None
+        self._sending: asyncio.Task[None] | None = None
 
     def close(self) -> None:
         super().close()
@@ -188,13 +181,14 @@ class PeerLine(MarkerLine):
         address = self._address_of()
         if address is None:
             raise PeerUnreachable(f"nobody knows where broker {self._broker_id} is")
-        if address != self._address:
-            if self._connection is not None:
-                self._connection.close()
+        connection = self._connection
+        if connection is None or address != self._address:
+            if connection is not None:
+                connection.close()
             self._address = address
-            self._connection = OutboundConnection(self._dialer, *address, self._name)
-        await self._connection.connect(_CONNECT_TIMEOUT_MS)
-        return self._connection
+            self._connection = connection = OutboundConnection(self._dialer, *address, self._name)
+        await connection.connect(_CONNECT_TIMEOUT_MS)
+        return connection
 
 
 def _request(asked: Waiting) -> WriteTxnMarkersRequest:

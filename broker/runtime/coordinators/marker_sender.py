@@ -7,15 +7,17 @@ it has been replaced goes on until it hears so from the controller, with the epo
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 
 from broker.common.errors import ErrorCode
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER, TopicPartition
+from broker.coordinator.transaction.coordinator import TransactionCoordinator
+from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
 from broker.net.dialer import Dialer
 from broker.protocol.messages.write_txn_markers import WriteTxnMarkersRequest
 from broker.protocol.schema import Message
-from broker.runtime.coordinators.marker_lines import Codes, Ending, MarkerLine, Markers, OwnLine, PeerLine
+from broker.runtime.coordinators.marker_lines import Codes, Ending, MarkerLine, OwnLine, PeerLine
 from broker.runtime.coordinators.shard import Shard
 from broker.runtime.metadata_cache import MetadataCache
 from broker.zookeeper.errors import ZooKeeperError
@@ -61,7 +63,7 @@ class MarkerSender:
         self._lines: dict[int, MarkerLine] = {}
         self._again: dict[Ending, set[TopicPartition]] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._asking: set[asyncio.Task] = set()
+        self._asking: set[asyncio.Task[None]] = set()
         #: Who wants to know when the transaction of an id has ended, and has not given up.
         self._waiting: dict[str, dict[asyncio.Future[None], None]] = {}
 
@@ -77,7 +79,7 @@ class MarkerSender:
         if self._timer is not None:
             self._timer.cancel()
 
-    def send(self, shard: Shard, markers: Markers) -> None:
+    def send(self, shard: Shard[TransactionCoordinator, TransactionOutcome], markers: MarkersToWrite) -> None:
         """Have `markers` written; those of an earlier transaction of the id are not needed any more."""
         self._drop(markers.transactional_id)
         ending = Ending(shard, markers, set(markers.partitions))
@@ -128,18 +130,15 @@ class MarkerSender:
 
     def _line(self, broker_id: int) -> MarkerLine:
         if broker_id not in self._lines:
-            self._lines[broker_id] = (
-                OwnLine(self._on_codes, self.write_here)
-                if broker_id == self._broker_id
-                else PeerLine(
-                    self._on_codes,
-                    broker_id,
-                    lambda: self._address_of(broker_id),
-                    self._dialer,
-                    f"broker-{self._broker_id}-markers",
-                )
-            )
+            self._lines[broker_id] = self._new_line(broker_id)
         return self._lines[broker_id]
+
+    def _new_line(self, broker_id: int) -> MarkerLine:
+        if broker_id == self._broker_id:
+            assert self.write_here is not None
+            return OwnLine(self._on_codes, self.write_here)
+        name = f"broker-{self._broker_id}-markers"
+        return PeerLine(self._on_codes, broker_id, lambda: self._address_of(broker_id), self._dialer, name)
 
     def _on_codes(self, ending: Ending, codes: Codes) -> None:
         if ending.is_dropped:
@@ -182,7 +181,7 @@ class MarkerSender:
                 _log.exception("markers not routed", **_names(ending))
                 self._later(ending, partitions)
 
-    def _start(self, work) -> None:
+    def _start(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)

@@ -2,17 +2,20 @@
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.outcome import Answer, Outcome
 from broker.coordinator.recorded_owners import Headers
 from broker.records.control import EndMarker, MarkerType
 from broker.runtime.coordinators.uncommitted import Uncommitted
-from broker.runtime.replication.replica_manager import HostedPartition
+from broker.runtime.replication.hosted_partition import HostedPartition
+
+#: What the coordinators of a topic propose, an Outcome of their own kind.
+Proposed = TypeVar("Proposed", bound=Outcome)
 
 
-class Coordinator(Protocol):
+class Coordinator(Protocol[Proposed]):
     """What the runtime asks of any coordinator; `coordinator/group/coordinator.py` tells the whole contract."""
 
     def replay(self, key: bytes, value: bytes | None, headers: Headers = ()) -> None: ...
@@ -21,25 +24,25 @@ class Coordinator(Protocol):
 
     def committed(self, high_watermark: int) -> None: ...
 
-    def after_load(self, now_ms: int) -> Outcome: ...
+    def after_load(self, now_ms: int) -> Proposed: ...
 
     def next_deadline_ms(self) -> int | None: ...
 
-    def tick(self, now_ms: int) -> Outcome: ...
+    def tick(self, now_ms: int) -> Proposed: ...
 
-    def abort(self, outcome: Outcome, error_code: ErrorCode) -> Outcome: ...
+    def abort(self, outcome: Proposed, error_code: ErrorCode) -> Proposed: ...
 
-    def recover(self) -> Outcome: ...
+    def recover(self) -> Proposed: ...
 
     def unconfirmed(self, answer: Answer, error_code: ErrorCode) -> Answer: ...
 
     def cancel(self, token: int) -> None: ...
 
-    def unload(self) -> Outcome: ...
+    def unload(self) -> Proposed: ...
 
 
 @runtime_checkable
-class TransactionalCoordinator(Coordinator, Protocol):
+class TransactionalCoordinator(Protocol):
     """A coordinator whose records may belong to transactions of producers, which markers in its partition end."""
 
     def replay(
@@ -49,37 +52,43 @@ class TransactionalCoordinator(Coordinator, Protocol):
     def complete_transaction(self, producer_id: int, is_commit: bool) -> None: ...
 
 
-C = TypeVar("C", bound=Coordinator)
+C = TypeVar("C", bound=Coordinator[Any])
 
 
 @dataclass(eq=False, slots=True)
-class Shard(Generic[C]):
+class Shard(Generic[C, Proposed]):
     """Lives as long as one unbroken leadership: its load, its timers and its answers end with it."""
 
     hosted: HostedPartition
     coordinator: C
     is_loaded: bool = False
-    loading: asyncio.Task | None = None
+    loading: asyncio.Task[None] | None = None
     #: Where the high watermark must be for all that was done so far to be committed.
     written_to: int = 0
-    uncommitted: Uncommitted = field(default_factory=Uncommitted)
+    uncommitted: Uncommitted[Proposed] = field(default_factory=Uncommitted)
     #: Its timers are left alone until then, after one of them could not be dealt with.
     timers_wait_until_ms: int = 0
-    _is_transactional: bool = field(init=False)
+    #: The coordinator, if it is such a one.
+    _transactional: TransactionalCoordinator | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self._is_transactional = isinstance(self.coordinator, TransactionalCoordinator)
+        self.start_over(self.coordinator)
+
+    def start_over(self, coordinator: C) -> None:
+        """Replace the coordinator by an empty one, after a load that failed."""
+        self.coordinator = coordinator
+        self._transactional = coordinator if isinstance(coordinator, TransactionalCoordinator) else None
 
     def replay(self, key: bytes, value: bytes | None, headers: Headers = (), producer_id: int | None = None) -> None:
         """`producer_id`: whose transaction the record belongs to, None if to nobody's."""
         if producer_id is None:
             self.coordinator.replay(key, value, headers)
-        elif self._is_transactional:
-            self.coordinator.replay(key, value, headers, producer_id)
+        elif self._transactional is not None:
+            self._transactional.replay(key, value, headers, producer_id)
 
     def complete_transaction(self, producer_id: int, marker: EndMarker) -> None:
-        if self._is_transactional:
-            self.coordinator.complete_transaction(producer_id, marker.type is MarkerType.COMMIT)
+        if self._transactional is not None:
+            self._transactional.complete_transaction(producer_id, marker.type is MarkerType.COMMIT)
 
     def note_written(self, end_offset: int) -> None:
         """What comes from now on is answered when the log is committed up to `end_offset`, if it must be at all."""

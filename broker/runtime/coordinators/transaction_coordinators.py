@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
@@ -12,7 +13,7 @@ from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
 from broker.coordinator.transaction.memory import TransactionMemory
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
-from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
+from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnResponse
 from broker.protocol.schema import Message
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.coordinators.marker_lines import Ending
@@ -36,10 +37,11 @@ _SENT_AGAIN_S = 1.0
 
 _log = logger(__name__)
 
+_Shard = Shard[TransactionCoordinator, TransactionOutcome]
 Ask = Callable[[TransactionCoordinator, int, int], TransactionOutcome]
 
 
-class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
+class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator, TransactionOutcome]):
     def __init__(
         self,
         replicas: ReplicaManager,
@@ -90,7 +92,9 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
             )
         except ApiError as error:
             return question.all_of(error.code)
-        return verdicts_of(question, reply if isinstance(reply, Message) else await reply)
+        response = reply if isinstance(reply, Message) else await reply
+        assert isinstance(response, AddPartitionsToTxnResponse)
+        return verdicts_of(question, response)
 
     def partition_of(self, transactional_id: str) -> int:
         """The partition whose leader coordinates the id; raises NOT_COORDINATOR if there is none yet."""
@@ -99,11 +103,11 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
             raise ApiError(ErrorCode.NOT_COORDINATOR)
         return partition_for(transactional_id, count)
 
-    def _send(self, shard: Shard[TransactionCoordinator], outcome: TransactionOutcome) -> None:
+    def _send(self, shard: _Shard, outcome: TransactionOutcome) -> None:
         for markers in outcome.markers:
             self._send_one(shard, markers)
 
-    def _send_one(self, shard: Shard[TransactionCoordinator], markers: MarkersToWrite) -> None:
+    def _send_one(self, shard: _Shard, markers: MarkersToWrite) -> None:
         """It is called while the high watermark moves: what fails here must stop nobody there, nor be forgotten."""
         if self._shards.get(shard.partition) is not shard:
             return
@@ -127,11 +131,15 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
         """Nobody waits for this to be committed: whoever takes over finds the decision, and sends the markers again."""
         for markers in self._completed.pop(partition, ()):
             try:
-                self.tell(partition, lambda coordinator, now_ms, m=markers: coordinator.markers_written(m, now_ms))
+                self.tell(partition, partial(_note_written, markers))
             except ApiError:  # resigned, or being loaded
                 pass
             except Exception:  # the coordinator tries again by itself; the others of this partition go on
                 _log.exception("transaction not completed", transactional_id=markers.transactional_id)
+
+
+def _note_written(markers: MarkersToWrite, coordinator: TransactionCoordinator, now_ms: int) -> TransactionOutcome:
+    return coordinator.markers_written(markers, now_ms)
 
 
 def _give_up(ended: asyncio.Future[None]) -> None:

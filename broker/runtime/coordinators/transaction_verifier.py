@@ -102,7 +102,7 @@ class _Coordinator:
         self._address: tuple[str, int] | None = None
         self._connection: OutboundConnection | None = None
         self._waiting: list[tuple[Question, asyncio.Future[Verdicts]]] = []
-        self._asking: asyncio.Task | None = None
+        self._asking: asyncio.Task[None] | None = None
 
     def ask(self, question: Question) -> asyncio.Future[Verdicts]:
         loop = asyncio.get_running_loop()
@@ -131,7 +131,9 @@ class _Coordinator:
 
     def _take(self) -> list[tuple[Question, asyncio.Future[Verdicts]]]:
         """What waits, as much as one request holds, of each transactional id what came first: it is named once."""
-        firsts, others, named = [], [], set()
+        firsts: list[tuple[Question, asyncio.Future[Verdicts]]] = []
+        others: list[tuple[Question, asyncio.Future[Verdicts]]] = []
+        named: set[str] = set()
         for each in self._waiting:
             transactional_id = each[0].transactional_id
             (others if transactional_id in named else firsts).append(each)
@@ -156,13 +158,15 @@ class _Coordinator:
         address = self._address_of(self._broker_id)
         if address is None:
             raise PeerUnreachable(f"nobody knows where broker {self._broker_id} is")
-        if address != self._address:
-            if self._connection is not None:
-                self._connection.close()
+        connection = self._connection
+        if connection is None or address != self._address:
+            if connection is not None:
+                connection.close()
             self._address = address
-            self._connection = OutboundConnection(self._dialer, *address, f"broker-{self._own_id}-transactions")
-        await self._connection.connect(_CONNECT_TIMEOUT_MS)
-        return self._connection
+            name = f"broker-{self._own_id}-transactions"
+            self._connection = connection = OutboundConnection(self._dialer, *address, name)
+        await connection.connect(_CONNECT_TIMEOUT_MS)
+        return connection
 
 
 def transaction_of(question: Question) -> AddPartitionsToTxnTransaction:

@@ -3,9 +3,11 @@ done afterwards however long that takes."""
 
 from collections import OrderedDict, deque
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from broker.coordinator.outcome import Answer, Outcome
+
+Proposed = TypeVar("Proposed", bound=Outcome)
 
 
 class _Waiting(NamedTuple):
@@ -14,12 +16,12 @@ class _Waiting(NamedTuple):
     answer: Answer
 
 
-class Uncommitted:
+class Uncommitted(Generic[Proposed]):
     """In the order of the log, and of the deadlines: every answer of a shard may wait equally long."""
 
     def __init__(self) -> None:
         self._answers: OrderedDict[int, _Waiting] = OrderedDict()  #: by token
-        self._outcomes: deque[tuple[int, Outcome]] = deque()
+        self._outcomes: deque[tuple[int, Proposed]] = deque()
 
     def __len__(self) -> int:
         return len(self._answers) + len(self._outcomes)
@@ -28,7 +30,7 @@ class Uncommitted:
         """It is due when the log is committed up to `end_offset`, and in some form at its deadline."""
         self._answers[answer.token] = _Waiting(end_offset, deadline_ms, answer)
 
-    def add_outcome(self, end_offset: int, outcome: Outcome) -> None:
+    def add_outcome(self, end_offset: int, outcome: Proposed) -> None:
         self._outcomes.append((end_offset, outcome))
 
     def forget(self, token: int) -> None:
@@ -47,7 +49,7 @@ class Uncommitted:
         while self._answers:
             yield self._answers.popitem(last=False)[1].answer
 
-    def take_outcomes(self, high_watermark: int) -> Iterator[Outcome]:
+    def take_outcomes(self, high_watermark: int) -> Iterator[Proposed]:
         while self._outcomes and self._outcomes[0][0] <= high_watermark:
             yield self._outcomes.popleft()[1]
 
