@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from broker.common.limits import DISK_THREADS_PER_DIRECTORY
 
@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
-class _Piece:
+class _Piece(Generic[T]):
     """Of work, and who waits for it."""
 
     key: Hashable
-    work: Callable[[], Any]
-    done: asyncio.Future
+    work: Callable[[], T]
+    done: "asyncio.Future[T]"
     #: Asked for later under the same key.
-    behind: "deque[_Piece]" = field(default_factory=deque)
+    behind: "deque[_Piece[Any]]" = field(default_factory=deque)
 
 
 class DiskExecutor:
@@ -44,9 +44,9 @@ class DiskExecutor:
         lane = self._lanes.get(directory)
         if lane is None:
             lane = self._lanes[directory] = _Lane()
-        piece = _Piece(key, work, asyncio.get_running_loop().create_future())
-        lane.take(piece)
-        return piece.done
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        lane.take(_Piece(key, work, done))
+        return done
 
     async def idle(self) -> None:
         """Returns when nothing is being done, or waits to be."""
@@ -57,16 +57,16 @@ class DiskExecutor:
 
 
 class _Lane:
-    """Of one log directory."""
+    """Of one log directory, whose pieces of work return all sorts of things, hence Any."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(DISK_THREADS_PER_DIRECTORY, thread_name_prefix="disk")
-        self._ready: deque[_Piece] = deque()
+        self._ready: deque[_Piece[Any]] = deque()
         #: The first of each key, which is under way or ready.
-        self._first: dict[Hashable, _Piece] = {}
-        self.under_way: set[asyncio.Future] = set()
+        self._first: dict[Hashable, _Piece[Any]] = {}
+        self.under_way: set[asyncio.Future[Any]] = set()
 
-    def take(self, piece: _Piece) -> None:
+    def take(self, piece: _Piece[Any]) -> None:
         first = self._first.get(piece.key)
         if first is not None:
             first.behind.append(piece)
@@ -83,7 +83,7 @@ class _Lane:
             self.under_way.add(outcome)
             outcome.add_done_callback(partial(self._ended, piece))
 
-    def _ended(self, piece: _Piece, outcome: asyncio.Future) -> None:
+    def _ended(self, piece: _Piece[T], outcome: "asyncio.Future[T]") -> None:
         self.under_way.discard(outcome)
         if piece.behind:
             following = piece.behind.popleft()
@@ -96,7 +96,7 @@ class _Lane:
         self._begin()
 
 
-def _settle(done: asyncio.Future, outcome: asyncio.Future) -> None:
+def _settle(done: "asyncio.Future[T]", outcome: "asyncio.Future[T]") -> None:
     error = None if outcome.cancelled() else outcome.exception()
     if done.done():
         return

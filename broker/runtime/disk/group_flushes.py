@@ -66,7 +66,7 @@ class GroupFlushes:
         outcome = self._disk.submit(log.directory.parent, partition, log.flush)
         outcome.add_done_callback(partial(self._ended, partition, log))
 
-    def _ended(self, partition: TopicPartition, log: Log, outcome: asyncio.Future) -> None:
+    def _ended(self, partition: TopicPartition, log: Log, outcome: asyncio.Future[None]) -> None:
         self._running.discard(log)
         error = outcome.exception()
         done, following = self.under_way.pop(log), self._next.pop(log, None)
@@ -88,7 +88,7 @@ def _new_future() -> "asyncio.Future[None]":
     return future
 
 
-def refusal_of(done: asyncio.Future) -> ApiError | None:
+def refusal_of(done: asyncio.Future[None]) -> ApiError | None:
     """Why what was appended is not fsynced; raises what is no answer."""
     error = done.exception()
     if error is not None and not isinstance(error, ApiError):

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from broker.common.limits import CUT_WAIT_S_MAX
 from broker.common.types import TopicPartition
@@ -18,7 +18,7 @@ class LogCopies:
 
     def __init__(self) -> None:
         self._disk = DiskExecutor()
-        self._under_way: dict[TopicPartition, asyncio.Future] = {}
+        self._under_way: dict[TopicPartition, asyncio.Future[Any]] = {}
 
     def begin(self, partition: TopicPartition, directory: Path, work: Callable[[], T]) -> "asyncio.Future[T]":
         """Have `work` done, which writes to the log directory. Cancelling the future does not stop it."""
@@ -26,7 +26,7 @@ class LogCopies:
         done.add_done_callback(partial(self._ended, partition))
         return done
 
-    def _ended(self, partition: TopicPartition, done: asyncio.Future) -> None:
+    def _ended(self, partition: TopicPartition, done: "asyncio.Future[Any]") -> None:
         if self._under_way.get(partition) is done:
             del self._under_way[partition]
 

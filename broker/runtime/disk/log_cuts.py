@@ -25,7 +25,7 @@ class LogCuts:
         self._disk = disk
         self._under_way: dict[TopicPartition, asyncio.Future[None]] = {}
         #: By log directory: not yet noted.
-        self._waiting: dict[Path, dict[TopicPartition, Cut]] = {}
+        self._waiting: dict[Path, dict[TopicPartition, tuple[Log, Cut]]] = {}
 
     def begin(self, partition: TopicPartition, log: Log, cut: Cut) -> "asyncio.Future[None]":
         """Done when the log is cut and its owner's again; raises what `Log.cut` does. Raises ApiError: then nothing
@@ -38,7 +38,7 @@ class LogCuts:
         if directory not in self._waiting:
             self._waiting[directory] = {}
             asyncio.get_running_loop().call_soon(self._note, directory)
-        self._waiting[directory][partition] = cut
+        self._waiting[directory][partition] = log, cut
         return done
 
     async def ended(self, partitions: Collection[TopicPartition]) -> set[TopicPartition]:
@@ -52,12 +52,12 @@ class LogCuts:
         """What comes while this is being done is noted by the next round."""
         cuts = self._waiting[directory]
         self._waiting[directory] = {}
-        noted = self._disk.submit(directory, self, partial(self._logs.note_cuts, cuts))
+        by_partition = {partition: cut for partition, (_, cut) in cuts.items()}
+        noted = self._disk.submit(directory, self, partial(self._logs.note_cuts, by_partition))
         noted.add_done_callback(lambda _: self._cut(directory, cuts))
 
-    def _cut(self, directory: Path, cuts: dict[TopicPartition, Cut]) -> None:
-        for partition, cut in cuts.items():
-            log = self._logs.get(partition)
+    def _cut(self, directory: Path, cuts: dict[TopicPartition, tuple[Log, Cut]]) -> None:
+        for partition, (log, cut) in cuts.items():
             ended = self._disk.submit(directory, partition, partial(self._logs.cut, partition, log, cut))
             ended.add_done_callback(partial(self._ended, partition, log))
         if self._waiting[directory]:
@@ -65,7 +65,7 @@ class LogCuts:
         else:
             del self._waiting[directory]
 
-    def _ended(self, partition: TopicPartition, log: Log, outcome: asyncio.Future) -> None:
+    def _ended(self, partition: TopicPartition, log: Log, outcome: asyncio.Future[None]) -> None:
         log.take_back()
         done = self._under_way.pop(partition)
         error = outcome.exception()
