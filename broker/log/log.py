@@ -171,7 +171,7 @@ class Log(LogParts):
             self.is_flush_due = True
         return result
 
-    def append_as_follower(self, batches: memoryview, now_ms: int | None = None) -> int:
+    def append_as_follower(self, batches: bytes | bytearray | memoryview, now_ms: int | None = None) -> int:
         """Write what of `batches`, fetched from the leader, is not in the log yet; the new log end offset.
 
         `batches` are whole batches in offset order, perhaps with the beginning of one more, which is ignored. Those
@@ -184,13 +184,14 @@ class Log(LogParts):
         """
         self._availability.refuse_if_unwritable()
         log_start_offset = self.log_start_offset
-        self._reach_back(memoryview(batches))
+        view = memoryview(batches)
+        self._reach_back(view)
         log_end_offset = self._segments.active.next_offset
         leader_epoch = self._epochs.cache.epoch_at(log_end_offset - 1)
-        fetched = check_fetched_batches(memoryview(batches), log_end_offset, leader_epoch)
+        fetched = check_fetched_batches(view, log_end_offset, leader_epoch)
         if not fetched.headers:
             return log_end_offset
-        self._follower_writer.write(memoryview(batches), fetched, now_ms)
+        self._follower_writer.write(view, fetched, now_ms)
         log_end_offset = self._segments.active.next_offset
         if self.log_start_offset < log_start_offset:
             self._start_at(log_start_offset)

@@ -14,6 +14,8 @@ from broker.config.topic import ALL_REPLICAS, ThrottledReplica
 UNLIMITED = 2**63 - 1
 #: How long unused bytes are saved up.
 _SAVED_MS = 1_000
+#: How often a throttled replica looks at least whether it may go on: the rate may have been changed.
+_LOOK_MS = 1_000
 
 
 class ReplicationThrottle:
@@ -74,6 +76,11 @@ class ReplicationThrottle:
         if self._saved >= 1_000:
             return 0
         return -((self._saved - 1_000) // self._rate) if self._rate else None
+
+    def pause_ms(self, now_ms: int) -> int:
+        """How long a throttled partition pauses that has used up what was saved; then it looks again."""
+        resumes_in_ms = self.resumes_in_ms(now_ms)
+        return _LOOK_MS if resumes_in_ms is None else min(max(1, resumes_in_ms), _LOOK_MS)
 
     def _save(self, now_ms: int) -> None:
         before_ms = now_ms if self._saved_at_ms is None else self._saved_at_ms

@@ -8,26 +8,28 @@ looked at together, every 100 ms while anybody waits: a request that waits costs
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from broker.common.clock import Clock
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.runtime.replication.replica_manager import HostedPartition, ProduceResult, ReplicaManager
+from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 _SWEEP_S = 0.1
 
 
+Response = TypeVar("Response")
 #: What a request is answered, from what became of each of its appends.
-Respond = Callable[[list[ErrorCode]], Any]
+Respond = Callable[[list[ErrorCode]], Response]
 
 
-class _Waiter:
+class _Waiter(Generic[Response]):
     """One request; `missing` of its partitions are still to be decided."""
 
     __slots__ = ("codes", "deadline_ms", "future", "missing", "respond")
 
-    def __init__(self, future: asyncio.Future, respond: Respond, count: int, deadline_ms: int):
+    def __init__(self, future: asyncio.Future[Response], respond: Respond[Response], count: int, deadline_ms: int):
         self.future = future
         self.respond = respond
         self.missing = count
@@ -54,7 +56,7 @@ class _Waiter:
 
 
 #: (offset the high watermark must reach, waiter, place of the partition in its request)
-_Place = tuple[int, _Waiter, int]
+_Place = tuple[int, _Waiter[Any], int]
 
 
 class DelayedProduces:
@@ -71,13 +73,15 @@ class DelayedProduces:
         """Partitions somebody waits for."""
         return len(self._waiting)
 
-    def wait(self, appended: Sequence[ProduceResult], timeout_ms: int, respond: Respond) -> asyncio.Future:
+    def wait(
+        self, appended: Sequence[ProduceResult], timeout_ms: int, respond: Respond[Response]
+    ) -> asyncio.Future[Response]:
         """`respond` of what became of each append (at least one), once all are decided.
 
         NONE, NOT_ENOUGH_REPLICAS_AFTER_APPEND (it is in the log, but too few replicas are in sync by now),
         NOT_LEADER_OR_FOLLOWER (we do not know), KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT (nor here).
         """
-        future = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         waiter = _Waiter(future, respond, len(appended), self._clock.monotonic_ms() + timeout_ms)
         for index, result in enumerate(appended):
             partition = result.hosted.partition
@@ -133,7 +137,7 @@ class DelayedProduces:
             self._arm()
 
 
-def _is_over(waiter: _Waiter, now_ms: int) -> bool:
+def _is_over(waiter: _Waiter[Response], now_ms: int) -> bool:
     if waiter.deadline_ms <= now_ms:
         waiter.answer()
     return waiter.future.done()

@@ -30,12 +30,11 @@ from broker.replication.fetch_session import FINAL_EPOCH, NO_SESSION
 from broker.replication.follower_feed import FedPartition, FollowerFeed
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.replication.follower_reads import check_is_of, disagreement, is_of, read_for_follower, refused
-from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.hosted_partition import HostedPartition
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 #: A follower has a few fetches under way, and one more for each time it had something to say meanwhile.
 _WAITING_MAX = 100
-#: How often a throttled replica looks at least whether it may go on.
-_THROTTLED_LOOK_MS = 1_000
 #: Followers whose time is up so soon after one another's are answered in one wake-up: brokers at rest do little else.
 _TOGETHER_MS = 20
 
@@ -45,7 +44,7 @@ Answer = FetchResponse | asyncio.Future[FetchResponse]
 class _Waiting:
     __slots__ = ("deadline_ms", "future", "max_bytes")
 
-    def __init__(self, future: asyncio.Future, max_bytes: int, deadline_ms: int):
+    def __init__(self, future: asyncio.Future[FetchResponse], max_bytes: int, deadline_ms: int):
         self.future = future
         self.max_bytes = max_bytes
         self.deadline_ms = deadline_ms
@@ -74,7 +73,7 @@ class FollowerFeeds:
         self._new_session_id = new_session_id
         self._clock = clock
         self._served: dict[int, _Served] = {}
-        self._reading: set[asyncio.Task] = set()
+        self._reading: set[asyncio.Task[None]] = set()
         #: Told of each follower that says how far it has come.
         self.on_progress: Callable[[HostedPartition, int], None] = lambda hosted, replica_id: None
         #: Told of each partition of which a follower says that its log starts elsewhere.
@@ -298,7 +297,7 @@ class FollowerFeeds:
                 break
             data = self._read(feed, fed, left, at_least_one=left == max_bytes)
             if data is not None:
-                left -= len(data.records)
+                left -= len(data.records or b"")
                 told.append(
                     FetchableTopicResponse(topic=fed.topic_partition.topic, topic_id=fed.topic_id, partitions=[data])
                 )
@@ -321,12 +320,12 @@ class FollowerFeeds:
             return None
         except ApiError as error:
             feed.forget(fed.topic_partition)
-            hosted = self._replicas.get(*fed.topic_partition)
+            known = self._replicas.get(*fed.topic_partition)
             return refused(
-                fed.topic_partition.partition, error.code, hosted.log.log_start_offset if hosted is not None else -1
+                fed.topic_partition.partition, error.code, known.log.log_start_offset if known is not None else -1
             )
         if data is not None:
-            self._throttle.moved(fed.topic_partition, len(data.records), self._clock.monotonic_ms())
+            self._throttle.moved(fed.topic_partition, len(data.records or b""), self._clock.monotonic_ms())
         if fed.read_from < hosted.log.log_end_offset:
             feed.keep(fed)
         return data
@@ -340,7 +339,7 @@ class FollowerFeeds:
         self._reading.add(reading)
         reading.add_done_callback(partial(self._was_read, feed, fed))
 
-    def _was_read(self, feed: FollowerFeed, fed: FedPartition, reading: asyncio.Task) -> None:
+    def _was_read(self, feed: FollowerFeed, fed: FedPartition, reading: asyncio.Task[None]) -> None:
         self._reading.discard(reading)
         if not reading.cancelled():
             fed.is_in_memory = True
@@ -349,18 +348,14 @@ class FollowerFeeds:
     # -- throttled replicas
 
     def _allowed(self, hosted: HostedPartition, replica_id: int, bytes_wanted: int) -> int:
-        partition = hosted.partition
-        return self._throttle.allowed(
-            partition.topic_partition,
-            bytes_wanted,
-            self._clock.monotonic_ms(),
-            is_in_sync=replica_id in partition.state.isr,
-        )
+        partition, role = hosted.partition, hosted.partition.state
+        is_in_sync = role is not None and replica_id in role.isr
+        now_ms = self._clock.monotonic_ms()
+        return self._throttle.allowed(partition.topic_partition, bytes_wanted, now_ms, is_in_sync=is_in_sync)
 
     def _resume_later(self, feed: FollowerFeed, fed: FedPartition) -> None:
         """Its turn comes when bytes have been saved up again, or its rate has been changed meanwhile."""
-        resumes_in_ms = self._throttle.resumes_in_ms(self._clock.monotonic_ms())
-        pause_ms = _THROTTLED_LOOK_MS if resumes_in_ms is None else min(max(1, resumes_in_ms), _THROTTLED_LOOK_MS)
+        pause_ms = self._throttle.pause_ms(self._clock.monotonic_ms())
         fed.is_paused = True
         asyncio.get_running_loop().call_later(pause_ms / 1000, self._resume, feed, fed)
 

@@ -6,10 +6,11 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import NO_LEADER_EPOCH, NO_TOPIC_ID
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
-from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
+from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart, records_of
 from broker.protocol.messages.fetch import EpochEndOffset, FetchPartition, PartitionData
+from broker.protocol.primitives import Buffer
 from broker.replication.follower_feed import FedPartition
-from broker.runtime.replication.replica_manager import HostedPartition
+from broker.runtime.replication.hosted_partition import HostedPartition
 
 
 def refused(partition: int, code: ErrorCode, log_start_offset: int = -1) -> PartitionData:
@@ -97,7 +98,7 @@ def read_for_follower(
     )
 
 
-def _payload(found: LogSlice) -> bytes | FilePart:
-    if found.length >= SENDFILE_BYTES_MIN:
-        return FilePart(found.file, found.position, found.length)
+def _payload(found: LogSlice) -> Buffer:
+    if found.length >= SENDFILE_BYTES_MIN and found.file is not None:
+        return records_of(FilePart(found.file, found.position, found.length))
     return found.read()

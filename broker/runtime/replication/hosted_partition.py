@@ -1,12 +1,13 @@
 """A partition this broker hosts, what came of writing and reading it, and who is told of that."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVarTuple
 from uuid import UUID
 
 from broker.common.cluster import NO_LOG, RECOVERING
+from broker.common.errors import InvariantViolation
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER, NO_LEADER_EPOCH
 from broker.log.log import Log
@@ -19,6 +20,9 @@ _log = logger(__name__)
 
 #: Before a listener that did not take a role hears of it again; it may raise for ever.
 _TELL_AGAIN_S = 5.0
+
+#: What a listener hears besides the partition.
+More = TypeVarTuple("More")
 
 
 @dataclass(slots=True)
@@ -53,6 +57,13 @@ class ReadResult(NamedTuple):
     end_offset: int
     log_start_offset: int
     log: Log
+
+
+def known_here(hosted: HostedPartition | None) -> HostedPartition:
+    """Return what `ReplicaManager.get` found, for a caller that knows it is there; InvariantViolation if it is not."""
+    if hosted is None:
+        raise InvariantViolation("a partition that is followed is not hosted")
+    return hosted
 
 
 def role_of(state: LeaderAndIsrPartitionState) -> LeadershipState:
@@ -97,7 +108,9 @@ async def find_time(hosted: HostedPartition, timestamp_ms: int | None) -> tuple[
     return await asyncio.to_thread(hosted.log.offset_for_timestamp, timestamp_ms)
 
 
-def tell(listeners: list[Callable], hosted: HostedPartition, *more) -> bool:
+def tell(
+    listeners: Sequence[Callable[[HostedPartition, *More], object]], hosted: HostedPartition, *more: *More
+) -> bool:
     """One listener's defect stops neither the others nor what they are told of: that has happened already.
 
     False if one had a defect.
@@ -125,9 +138,9 @@ class RoleListeners(list[Callable[[HostedPartition], None]]):
         for listener in self:
             self._tell_one(listener, hosted)
 
-    def _tell_one(self, listener: Callable, hosted: HostedPartition) -> None:
+    def _tell_one(self, listener: Callable[[HostedPartition], None], hosted: HostedPartition) -> None:
         if not tell([listener], hosted):
             asyncio.get_running_loop().call_later(_TELL_AGAIN_S, self._tell_again, listener, hosted)
 
-    def _tell_again(self, listener: Callable, hosted: HostedPartition) -> None:
+    def _tell_again(self, listener: Callable[[HostedPartition], None], hosted: HostedPartition) -> None:
         self._tell_one(listener, self._current(hosted))

@@ -9,13 +9,15 @@ power says nothing of what it holds now. One that registers after that look has 
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 
 from broker.common.clock import Clock
 from broker.common.cluster import LeaderAndIsr
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.replication.partition import LeadershipState
+from broker.runtime.replication.hosted_partition import HostedPartition
+from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.rounds import rounds
 from broker.zookeeper.errors import MalformedZnode, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
@@ -47,9 +49,9 @@ class IsrUpdater:
         self.lag_ms_max = lag_ms_max
         self._clock = clock
         self._turn = asyncio.Semaphore(_WRITES_AT_ONCE)
-        self._tasks: set[asyncio.Task] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._changed: set[TopicPartition] = set()
-        self._announcing: asyncio.Task | None = None
+        self._announcing: asyncio.Task[None] | None = None
         self.shrinks = 0
         self.expands = 0
 
@@ -89,12 +91,13 @@ class IsrUpdater:
         """
         if hosted.log.is_offline:
             return
-        partition = hosted.partition
+        partition, role = hosted.partition, hosted.partition.state
+        assert role is not None  # else there is no ISR to change
         partition.pending_isr = isr
-        joining = {one: partition.followers[one].broker_epoch for one in isr if one not in partition.state.isr}
-        self._start(self._write(hosted, isr, joining))
+        joining = {one: partition.followers[one].broker_epoch for one in isr if one not in role.isr}
+        self._start(self._write(hosted, role, isr, joining))
 
-    def _start(self, work) -> None:
+    def _start(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -115,16 +118,18 @@ class IsrUpdater:
             self._want(hosted, isr)
         self._consider_all(hosted)
 
-    async def _write(self, hosted: HostedPartition, isr: tuple[int, ...], joining: dict[int, int]) -> None:
+    async def _write(
+        self, hosted: HostedPartition, role: LeadershipState, isr: tuple[int, ...], joining: dict[int, int]
+    ) -> None:
         """Until ZooKeeper has said what stands there, the write may count: it is tried again, never given up."""
-        partition, role = hosted.partition, hosted.partition.state
+        partition = hosted.partition
         wanted = LeaderAndIsr(role.leader, role.leader_epoch, isr, role.controller_epoch, role.zk_version)
         while partition.state is role:
             try:
                 async with self._turn:
                     found = await self._try(partition.topic_partition, wanted, joining)
                 if partition.state is role:
-                    self._decided(hosted, found)
+                    self._decided(hosted, role, found)
                 return
             except (ZooKeeperError, MalformedZnode) as error:
                 _log.warning("isr not written yet", partition=str(partition.topic_partition), reason=str(error))
@@ -141,7 +146,7 @@ class IsrUpdater:
                 return await self._store.state(topic_partition)
         return await self._store.write_isr(topic_partition, wanted)
 
-    def _decided(self, hosted: HostedPartition, found: LeaderAndIsr | None) -> None:
+    def _decided(self, hosted: HostedPartition, before: LeadershipState, found: LeaderAndIsr | None) -> None:
         """What stands in ZooKeeper: the ISR of our epoch, as we wanted it or as we had written it before.
 
         What stands there of a later epoch may have followed upon the ISR we wanted, so that stays pending, as in Kafka:
@@ -150,7 +155,6 @@ class IsrUpdater:
         controller wrote (`LostLogs`) it hears by the announcement.
         """
         partition = hosted.partition
-        before = partition.state
         if found is None or (found.leader, found.leader_epoch) != (before.leader, before.leader_epoch):
             _log.info("isr is no longer ours to change", partition=str(partition.topic_partition), found=str(found))
             self._announce(partition.topic_partition)

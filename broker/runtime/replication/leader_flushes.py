@@ -26,7 +26,9 @@ class LeaderFlushes:
         flushed = self._flushes.begin(partition.topic_partition, hosted.log)
         flushed.add_done_callback(partial(self._ended, hosted, partition.leader_epoch, hosted.log.log_end_offset))
 
-    def _ended(self, hosted: HostedPartition, leader_epoch: int, end_offset: int, flushed: asyncio.Future) -> None:
+    def _ended(
+        self, hosted: HostedPartition, leader_epoch: int, end_offset: int, flushed: asyncio.Future[None]
+    ) -> None:
         partition = hosted.partition
         if not partition.is_leader or partition.leader_epoch != leader_epoch or end_offset <= partition.log_end_offset:
             return

@@ -50,7 +50,7 @@ class LogDirMoves:
         self._config = config
         self._clock = clock
         self._throttle = ReplicationThrottle(config.broker_id, config.replica_alter_log_dirs_io_max_bytes_per_second)
-        self._lanes: dict[LogDirectory, asyncio.Task] = {}
+        self._lanes: dict[LogDirectory, asyncio.Task[None]] = {}
         #: The log each copy was last compared with, and how often that had been cut then.
         self._compared: dict[TopicPartition, tuple[Log, int]] = {}
         self._troubles = Troubles()
@@ -90,20 +90,19 @@ class LogDirMoves:
         home, future = self._logs.home_of(partition), self._logs.future_of(partition)
         if home is None and not self._logs.is_out_of_reach(partition):
             self._logs.prefer(partition, directory)
-        if self._replicas.get(*partition) is None:
+        if (hosted := self._replicas.get(*partition)) is None:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{partition} is not here")
         if home is None or home.offline_reason is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} is offline")
         if future is not None and future.home is not directory:
             await self._give_up(partition, future)
         if self._logs.future_of(partition) is None and self._logs.home_of(partition) is not directory:
-            await self._begin(partition, directory)
+            await self._begin(partition, hosted, directory)
 
-    async def _begin(self, partition: TopicPartition, directory: LogDirectory) -> None:
+    async def _begin(self, partition: TopicPartition, hosted: HostedPartition, directory: LogDirectory) -> None:
         if self._logs.offline_directories:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "no log is moved while a log directory is offline")
-        config = self._logs.get(partition).config
-        make = partial(self._logs.make_future, partition, directory, config)
+        make = partial(self._logs.make_future, partition, directory, hosted.log.config)
         await self._replicas.logs.copies.begin(partition, directory.path, make)
         self._work_on(directory)
         _log.info("log is moved", partition=str(partition), to=str(directory.path))
@@ -177,8 +176,10 @@ class LogDirMoves:
                 start = partial(copy.truncate_fully_and_start_at, log.log_start_offset)
                 await self._do(partition, future, start)
             case Step.COPY:
+                assert found is not None  # a copy that ends outside of the log starts over
                 return await self._copy(partition, future, found)
             case Step.EXCHANGE:
+                assert found is not None
                 await self._exchange(partition, hosted, future, found)
         return True
 
@@ -234,6 +235,7 @@ class LogDirMoves:
         before the exchange, lacks nothing that producers were promised.
         """
         log, home, flushes = hosted.log, self._logs.home_of(partition), self._replicas.logs.flushes
+        assert home is not None  # of a log that is served
         await flushes.hold(log)
         try:
             await self._do(partition, future, self._preparation(partition, hosted, future, found))

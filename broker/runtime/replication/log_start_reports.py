@@ -11,7 +11,8 @@ from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.replication.leader_link import Followed, LeaderLink
 from broker.runtime.disk.log_start_notes import Refusals
-from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.hosted_partition import HostedPartition, known_here
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 
 class LogStartReports:
@@ -32,7 +33,7 @@ class LogStartReports:
 
     def start_to_report(self, topic_partition: TopicPartition) -> int:
         """Return where the log starts, and would after a kill."""
-        log = self._replicas.get(*topic_partition).log
+        log = known_here(self._replicas.get(*topic_partition)).log
         return min(log.log_start_offset, self._replicas.logs.noted_log_start(topic_partition))
 
     def look(self, hosted: HostedPartition) -> None:
@@ -56,5 +57,5 @@ class LogStartReports:
         if refusal is not None:
             self._refused(known, refusal)
         else:
-            self.look(self._replicas.get(*known.topic_partition))
+            self.look(known_here(self._replicas.get(*known.topic_partition)))
             self._send_soon()

@@ -8,13 +8,14 @@ every 100 ms, when time may be up, or a broker that was waited for be gone.
 import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.runtime.disk.log_start_notes import Refusals
-from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.hosted_partition import HostedPartition
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 _SWEEP_S = 0.1
 _NO_OFFSET = -1
@@ -34,16 +35,23 @@ class Deleted(NamedTuple):
     low_watermark: int
 
 
+Response = TypeVar("Response")
 #: What a request is answered, from what became of each of its deletions.
-Respond = Callable[[list[Deleted]], Any]
+Respond = Callable[[list[Deleted]], Response]
 
 
-class _Waiter:
+class _Waiter(Generic[Response]):
     """One request; of each partition still `undecided`, its place in the answer."""
 
     __slots__ = ("deadline_ms", "deletions", "future", "outcomes", "respond", "undecided")
 
-    def __init__(self, deletions: Sequence[Deletion], future: asyncio.Future, respond: Respond, deadline_ms: int):
+    def __init__(
+        self,
+        deletions: Sequence[Deletion],
+        future: asyncio.Future[Response],
+        respond: Respond[Response],
+        deadline_ms: int,
+    ):
         self.deletions = deletions
         self.outcomes = [Deleted(ErrorCode.REQUEST_TIMED_OUT, _NO_OFFSET)] * len(deletions)
         self.undecided = {each.hosted.partition.topic_partition: at for at, each in enumerate(deletions)}
@@ -65,7 +73,7 @@ class RecordDeletions:
         self._replicas = replicas
         self._is_live = is_live
         self._clock = clock
-        self._waiting: dict[TopicPartition, list[_Waiter]] = {}
+        self._waiting: dict[TopicPartition, list[_Waiter[Any]]] = {}
         self._sweep_timer: asyncio.TimerHandle | None = None
         replicas.on_role.append(self.on_news)
 
@@ -111,13 +119,15 @@ class RecordDeletions:
         hosted.log.delete_records(offset, hosted.partition.high_watermark)
         self._replicas.log_start_moved(hosted)
 
-    def wait(self, deletions: Sequence[Deletion], timeout_ms: int, respond: Respond) -> asyncio.Future:
+    def wait(
+        self, deletions: Sequence[Deletion], timeout_ms: int, respond: Respond[Response]
+    ) -> asyncio.Future[Response]:
         """`respond` of what became of each deletion (at least one, a partition once), when all are decided.
 
         NONE, NOT_LEADER_OR_FOLLOWER or KAFKA_STORAGE_ERROR (whoever leads next may have the records still),
         REQUEST_TIMED_OUT (a live replica may).
         """
-        future = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         waiter = _Waiter(deletions, future, respond, self._clock.monotonic_ms() + timeout_ms)
         for topic_partition in list(waiter.undecided):
             if self._is_undecided(waiter, topic_partition):
@@ -143,7 +153,7 @@ class RecordDeletions:
         else:
             del self._waiting[topic_partition]
 
-    def _is_undecided(self, waiter: _Waiter, topic_partition: TopicPartition) -> bool:
+    def _is_undecided(self, waiter: _Waiter[Response], topic_partition: TopicPartition) -> bool:
         """And wanted; whose time is up is answered."""
         hosted, offset = waiter.deletions[waiter.undecided[topic_partition]]
         outcome = self._outcome(hosted, offset, is_over=waiter.deadline_ms <= self._clock.monotonic_ms())

@@ -14,12 +14,14 @@ from typing import TypeVar
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PRODUCED_DECOMPRESSED_BYTES_MAX, REPACKING_BYTES_MAX
 from broker.common.types import TopicPartition
+from broker.log.validation import Look
 from broker.protocol.messages.produce import PartitionProduceData
 from broker.protocol.primitives import Buffer
 from broker.records.batch import COMPRESSION_BITS, check_produced_batch, parse_batch_header
 from broker.records.repacking import Packing, Repacked, repack_batch
 from broker.runtime.in_turns import once_done
-from broker.runtime.replication.replica_manager import HostedPartition, ProduceResult, ReplicaManager
+from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult
+from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import Append
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 
@@ -58,7 +60,7 @@ class Repacking:
         replicas.on_role.append(self._on_change)
         replicas.on_config.append(self._on_change)
 
-    def when_packed(self, sent: Sent, then: Then) -> T | Awaitable[T]:
+    def when_packed(self, sent: Sent, then: Then[T]) -> T | Awaitable[T]:
         """`then(guard)`, when the batches of `sent` are packed as their topics say: now if they are.
 
         What cannot be unpacked is refused with CORRUPT_MESSAGE, and with NOT_ENOUGH_REPLICAS (try again) what comes
@@ -75,7 +77,7 @@ class Repacking:
         self._bytes_waiting += size
         return self._in_turn(self._stand_in_line(concerned), to_pack, size, then)
 
-    async def _in_turn(self, ticket: _Ticket, to_pack: Sent, size: int, then: Then) -> T:
+    async def _in_turn(self, ticket: _Ticket, to_pack: Sent, size: int, then: Then[T]) -> T:
         try:
             refused = await self._pack_all(to_pack)
             await ticket.is_first.wait()
@@ -83,18 +85,19 @@ class Repacking:
         finally:
             self._bytes_waiting -= size
             self._leave(ticket)
-        return await reply if isawaitable(reply) else reply
+        result: T = await reply if isawaitable(reply) else reply
+        return result
 
     async def _pack_all(self, to_pack: Sent) -> dict[TopicPartition, ApiError]:
         refused: dict[TopicPartition, ApiError] = {}
         left = PRODUCED_DECOMPRESSED_BYTES_MAX
         for topic_partition, data in to_pack:
-            packing = self._packing_of(topic_partition)
-            if packing is None:
+            packing, records = self._packing_of(topic_partition), data.records
+            if packing is None or records is None:
                 continue
             try:
                 async with self._cores:
-                    data.records, unpacked_bytes = await asyncio.to_thread(_repack, data.records, packing, left)
+                    data.records, unpacked_bytes = await asyncio.to_thread(_repack, records, packing, left)
                 left -= unpacked_bytes
             except ApiError as error:
                 refused[topic_partition] = error
@@ -121,14 +124,15 @@ class Repacking:
     def _is_packed_otherwise(self, topic_partition: TopicPartition, data: PartitionProduceData) -> bool:
         """Not so of what will be refused anyway: no batch, or one too large as it was sent."""
         hosted = self._replicas.get(*topic_partition)
-        if hosted is None or (packing := hosted.log.config.packing) is None:
+        records = data.records
+        if hosted is None or records is None or (packing := hosted.log.config.packing) is None:
             return False
         try:
-            header = parse_batch_header(data.records or b"")
+            header = parse_batch_header(records)
         except ApiError:
             return False
         is_other = header.attributes & COMPRESSION_BITS != packing.compression
-        return is_other and len(data.records) <= hosted.log.config.max_message_bytes
+        return is_other and len(records) <= hosted.log.config.max_message_bytes
 
     # -- lines
 
@@ -171,10 +175,16 @@ def _as_it_is(append: Append) -> Append:
 
 def _guard(refused: dict[TopicPartition, ApiError]) -> Guard:
     def guard(append: Append) -> Append:
-        def append_packed(topic_partition: TopicPartition, batch: Buffer, **options) -> ProduceResult:
+        def append_packed(
+            topic_partition: TopicPartition,
+            batch: bytearray | memoryview,
+            *,
+            is_for_all: bool = False,
+            look: Look = Look.WHOLE,
+        ) -> ProduceResult:
             if topic_partition in refused:
                 raise refused[topic_partition]
-            return append(topic_partition, batch, **options)
+            return append(topic_partition, batch, is_for_all=is_for_all, look=look)
 
         return append_packed
 

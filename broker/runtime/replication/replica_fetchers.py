@@ -29,8 +29,9 @@ from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
 from broker.runtime.replication.follower_cuts import find_truncation_offset, start_over_at, truncate
+from broker.runtime.replication.hosted_partition import HostedPartition, known_here
 from broker.runtime.replication.log_start_reports import LogStartReports
-from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.rounds import rounds
 
 _log = logger(__name__)
@@ -42,8 +43,6 @@ _RECONNECT_MAX_S = 1.0
 _NOT_TAKEN_BACK_OFF_MS = 1_000
 #: How long a leader may refuse before the log says so: elections and restarts pass by themselves.
 _TOLD_AFTER_MS = 5_000
-#: How often a throttled replica looks at least whether it may go on.
-_THROTTLED_LOOK_MS = 1_000
 
 #: host and port of a broker, None while it is not known.
 AddressOf = Callable[[int], tuple[str, int] | None]
@@ -195,7 +194,7 @@ class ReplicaFetcher:
                 connection.close("no answer within replica.socket.timeout.ms")
         return lost.result()
 
-    async def _connect(self, lost: asyncio.Future) -> Connection:
+    async def _connect(self, lost: asyncio.Future[str]) -> Connection:
         address = self._address()
         if address is None:
             raise PeerUnreachable(f"no address of broker {self._leader} is known")
@@ -203,7 +202,7 @@ class ReplicaFetcher:
             self._dialer,
             *address,
             on_frame=self._on_frame,
-            on_closed=lambda _connection, reason: lost.done() or lost.set_result(reason),
+            on_closed=partial(_tell_lost, lost),
             frame_bytes_max=self._settings.frame_bytes_max,
             timeout_ms=_CONNECT_TIMEOUT_MS,
         )
@@ -251,7 +250,7 @@ class ReplicaFetcher:
 
         A log that lacks offsets is as if it had none: it is begun anew when its leader has answered (`_cut`).
         """
-        log = self._replicas.get(*topic_partition).log
+        log = known_here(self._replicas.get(*topic_partition)).log
         if gaps := self._replicas.logs.lost_offsets_of(topic_partition):
             start = min(log.log_start_offset, gaps[0].first_offset)
             return Position(start, NO_LEADER_EPOCH, self._log_starts.start_to_report(topic_partition))
@@ -297,7 +296,7 @@ class ReplicaFetcher:
             for data in topic.partitions:
                 topic_partition = TopicPartition(name, data.partition_index)
                 if self.link.counts(topic_partition, request):
-                    self._take(self._replicas.get(*topic_partition), data)
+                    self._take(known_here(self._replicas.get(*topic_partition)), data)
 
     def _take(self, hosted: HostedPartition, data: PartitionData) -> None:
         topic_partition = hosted.partition.topic_partition
@@ -334,7 +333,7 @@ class ReplicaFetcher:
         flushed = self._replicas.logs.flushes.begin(topic_partition, hosted.log)
         flushed.add_done_callback(partial(self._flushed, self.link.followed[topic_partition]))
 
-    def _flushed(self, known: Followed, flushed: asyncio.Future) -> None:
+    def _flushed(self, known: Followed, flushed: asyncio.Future[None]) -> None:
         if self.link.is_followed(known) and not known.is_held:
             if (refusal := refusal_of(flushed)) is not None:
                 self._not_ready(known, refusal)
@@ -344,7 +343,7 @@ class ReplicaFetcher:
 
     def _is_ready(self, known: Followed) -> bool:
         """If not, it is asked for when it is."""
-        awaited = self._replicas.logs.awaited_before_fetch(self._replicas.get(*known.topic_partition))
+        awaited = self._replicas.logs.awaited_before_fetch(known_here(self._replicas.get(*known.topic_partition)))
         if awaited is not None:
             awaited.add_done_callback(partial(self._ready_again, known))
         return awaited is None
@@ -354,9 +353,7 @@ class ReplicaFetcher:
         now_ms = self._clock.monotonic_ms()
         self._throttle.moved(topic_partition, bytes_copied, now_ms)
         if not self._throttle.allowed(topic_partition, 1, now_ms, is_in_sync=is_caught_up):
-            resumes_in_ms = self._throttle.resumes_in_ms(now_ms)
-            pause_ms = _THROTTLED_LOOK_MS if resumes_in_ms is None else min(max(1, resumes_in_ms), _THROTTLED_LOOK_MS)
-            self.link.pause(topic_partition, now_ms + pause_ms)
+            self.link.pause(topic_partition, now_ms + self._throttle.pause_ms(now_ms))
 
     # -- cutting
 
@@ -382,9 +379,8 @@ class ReplicaFetcher:
             where, missing = str(known.topic_partition), describe_gaps(gaps)
             _log.warning("log lacks offsets and is begun anew", partition=where, leader=self._leader, offsets=missing)
         try:
-            offset = (
-                None if data.diverging_epoch is None or gaps else find_truncation_offset(hosted, data, self._leader)
-            )
+            diverging = None if gaps else data.diverging_epoch
+            offset = None if diverging is None else find_truncation_offset(hosted, diverging, self._leader)
             if offset is None or offset <= data.log_start_offset:
                 # What would stay is gone at the leader, whose log may begin inside a batch that reaches over our end.
                 done = start_over_at(self._replicas, hosted, data.log_start_offset, lacks_offsets=bool(gaps))
@@ -395,7 +391,7 @@ class ReplicaFetcher:
         else:
             done.add_done_callback(partial(self._ready_again, known))
 
-    def _ready_again(self, known: Followed, done: asyncio.Future) -> None:
+    def _ready_again(self, known: Followed, done: asyncio.Future[None]) -> None:
         refusal = refusal_of(done)
         if refusal is not None:
             self._not_ready(known, refusal)
@@ -408,12 +404,15 @@ class ReplicaFetcher:
         self.link.release(known, self._clock.monotonic_ms() + _NOT_TAKEN_BACK_OFF_MS)
         self._send_soon()
 
-    def _ask_later(
-        self, topic_partition: TopicPartition, reason: str, back_off_ms: int, told_after_ms: int = 0
-    ) -> None:
+    def _ask_later(self, topic_partition: TopicPartition, reason: str, pause_ms: int, told_after_ms: int = 0) -> None:
         self._tell(topic_partition, reason, told_after_ms)
-        self.link.ask_later(topic_partition, self._clock.monotonic_ms() + back_off_ms)
+        self.link.ask_later(topic_partition, self._clock.monotonic_ms() + pause_ms)
 
     def _tell(self, topic_partition: TopicPartition, reason: str, told_after_ms: int = 0) -> None:
         if self._troubles.is_news(topic_partition, reason, self._clock.monotonic_ms(), told_after_ms):
             _log.info("cannot follow yet", partition=str(topic_partition), leader=self._leader, reason=reason)
+
+
+def _tell_lost(lost: asyncio.Future[str], _connection: Connection, reason: str) -> None:
+    if not lost.done():
+        lost.set_result(reason)

@@ -39,7 +39,7 @@ class ReplicaLogs:
         self.copies = LogCopies()
         #: In use, though another topic of the name was given a role: `StrayLogs` asks which of both there is.
         self.doubted: set[TopicPartition] = set()
-        self._purging: asyncio.Task | None = None
+        self._purging: asyncio.Task[None] | None = None
         self._is_purge_due = False
         #: Followers wait for it whose directory is full.
         self._writable: asyncio.Future[None] | None = None
@@ -98,7 +98,7 @@ class ReplicaLogs:
         room = self._logs.room_of(topic_partition)
         return room is not None and room.is_full
 
-    def awaited_before_fetch(self, hosted: HostedPartition) -> asyncio.Future | None:
+    def awaited_before_fetch(self, hosted: HostedPartition) -> asyncio.Future[None] | None:
         """What a follower's log needs before its leader is asked for more: None, to be fsynced, or room on its disk.
 
         A leader counts in whoever has caught up, and waits for each of its ISR. A replica that left the ISR because it

@@ -21,6 +21,7 @@ from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
+from broker.protocol.primitives import Buffer
 from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch, parse_batch_header
 from broker.records.control import EndMarker, build_marker
 from broker.replication.partition import Partition
@@ -242,7 +243,7 @@ class ReplicaManager:
     def append(
         self,
         topic_partition: TopicPartition,
-        batch: memoryview,
+        batch: bytearray | memoryview,
         *,
         is_for_all: bool = False,
         look: Look = Look.WHOLE,
@@ -262,7 +263,7 @@ class ReplicaManager:
     def append_of_transaction(
         self,
         topic_partition: TopicPartition,
-        batch: memoryview,
+        batch: bytearray | memoryview,
         *,
         is_for_all: bool = False,
         look: Look = Look.WHOLE,
@@ -340,7 +341,7 @@ class ReplicaManager:
             self._high_watermark_moved(hosted)
 
     def take_fetched(
-        self, hosted: HostedPartition, records: memoryview, high_watermark: int, log_start_offset: int
+        self, hosted: HostedPartition, records: Buffer, high_watermark: int, log_start_offset: int
     ) -> None:
         """Append what the leader sent, and know what it knows. Raises ApiError."""
         if len(records):

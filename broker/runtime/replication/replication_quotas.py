@@ -3,7 +3,8 @@
 from broker.common.clock import Clock
 from broker.config.broker import BrokerConfig
 from broker.replication.throttle import ReplicationThrottle
-from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.hosted_partition import HostedPartition
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 
 class ReplicationQuotas:

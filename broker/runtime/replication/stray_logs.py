@@ -51,7 +51,7 @@ class StrayLogs:
         self._without_role: set[TopicPartition] = set()
         #: Those of them that were reported as missing in their topic's znode.
         self._unnamed: set[TopicPartition] = set()
-        self._tasks: list[asyncio.Task] = []
+        self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         loop = asyncio.get_running_loop()

@@ -14,11 +14,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import VERIFYING_BATCH_BYTES, VERIFYING_BYTES_MAX, VERIFYING_REQUEST_BYTES
 from broker.common.types import TopicPartition
+from broker.log.validation import Look
 from broker.protocol.primitives import Buffer
 from broker.records.batch import BatchHeader, parse_batch_header
 from broker.records.builder import build_batch
@@ -26,13 +27,22 @@ from broker.records.control import EndMarker
 from broker.records.record import Record
 from broker.runtime.coordinators.transaction_verifier import Verdicts, Verify
 from broker.runtime.in_turns import InOrder, once_done
-from broker.runtime.replication.replica_manager import HostedPartition, ProduceResult, ReplicaManager
+from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 T = TypeVar("T")
 
 Batches = Sequence[tuple[TopicPartition, Buffer | None]]
-#: As `ReplicaManager.append`.
-Append = Callable[..., ProduceResult]
+
+
+class Append(Protocol):
+    """As `ReplicaManager.append`."""
+
+    def __call__(
+        self, topic_partition: TopicPartition, batch: bytearray | memoryview, *, is_for_all: bool, look: Look
+    ) -> ProduceResult: ...
+
+
 #: What is to happen with the batches; it may give its answer later, or be at it in turns with others.
 Then = Callable[[Append], T | Awaitable[T] | InOrder]
 
@@ -72,7 +82,7 @@ class TransactionalAppends:
         replicas.on_marker.append(self._on_marker)
 
     def when_verified(
-        self, transactional_id: str, version: int, batches: Batches, then: Then
+        self, transactional_id: str, version: int, batches: Batches, then: Then[T]
     ) -> T | Awaitable[T] | InOrder:
         """`then(append)`: now if nothing has to be verified, later if so. `version` is that of the Produce request.
 
@@ -110,9 +120,11 @@ class TransactionalAppends:
                 self._check(sent, topic_partition)
             return write()
 
-        return self._when_verified(sent, check_and_write)
+        reply = self._when_verified(sent, check_and_write)
+        assert not isinstance(reply, InOrder)
+        return reply
 
-    def _when_verified(self, sent: "_Sent", then: Then) -> T | Awaitable[T] | InOrder:
+    def _when_verified(self, sent: "_Sent", then: Then[T]) -> T | Awaitable[T] | InOrder:
         if not sent.partitions:
             return then(self._replicas.append)
         if len(sent.producers) > 1:
@@ -133,7 +145,7 @@ class TransactionalAppends:
         line: tuple[str, int],
         before: asyncio.Future[None] | None,
         place: asyncio.Future[None],
-        then: Then,
+        then: Then[T],
     ) -> T:
         try:
             if before is not None:
@@ -146,7 +158,8 @@ class TransactionalAppends:
             place.set_result(None)
             if self._lines.get(line) is place:
                 del self._lines[line]
-        return await reply if isawaitable(reply) else reply
+        result: T = await reply if isawaitable(reply) else reply
+        return result
 
     async def _verify_all(self, sent: "_Sent") -> None:
         unverified = self._unverified(sent)
@@ -181,12 +194,18 @@ class TransactionalAppends:
         self._guards.pop((hosted.partition.topic_partition, producer_id), None)
 
     def _appender(self, sent: "_Sent") -> Append:
-        def append(topic_partition: TopicPartition, batch: Buffer, **options: Any) -> ProduceResult:
+        def append(
+            topic_partition: TopicPartition,
+            batch: bytearray | memoryview,
+            *,
+            is_for_all: bool = False,
+            look: Look = Look.WHOLE,
+        ) -> ProduceResult:
             if topic_partition not in sent.partitions:
-                return self._replicas.append(topic_partition, batch, **options)
+                return self._replicas.append(topic_partition, batch, is_for_all=is_for_all, look=look)
             if self._is_enabled():
                 self._check(sent, topic_partition)
-            return self._replicas.append_of_transaction(topic_partition, batch, **options)
+            return self._replicas.append_of_transaction(topic_partition, batch, is_for_all=is_for_all, look=look)
 
         return append
 
@@ -248,7 +267,13 @@ def _has_open(hosted: HostedPartition, sent: _Sent) -> bool:
 
 
 def _refuse(code: ErrorCode, reason: str) -> Append:
-    def append(topic_partition: TopicPartition, batch: Buffer, **options: Any) -> ProduceResult:
+    def append(
+        topic_partition: TopicPartition,
+        batch: bytearray | memoryview,
+        *,
+        is_for_all: bool = False,
+        look: Look = Look.WHOLE,
+    ) -> ProduceResult:
         raise ApiError(code, reason)
 
     return append
