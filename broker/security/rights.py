@@ -9,8 +9,10 @@ from broker.security.operations import SUPPORTED, Operation, ResourceType, bits
 class Rights(Protocol):
     """Of one principal from one host. An answer counts for the moment: it is not kept beyond a request."""
 
-    #: Topics that may be written to, as was asked before and nobody wants to be told of; `may` knows of more.
-    untold_writes: Set[str]
+    @property
+    def untold_writes(self) -> Set[str]:
+        """Topics that may be written to, as was asked before and nobody wants to be told of; `may` knows of more."""
+        ...
 
     def may(self, operation: Operation, kind: ResourceType, name: str) -> bool:
         """Whether the operation is allowed on that resource; a denial is told to the authorizer's log."""

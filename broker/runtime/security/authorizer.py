@@ -18,7 +18,7 @@ from broker.runtime.rounds import rounds
 from broker.runtime.security.authorizer_log import AuthorizerLog
 from broker.runtime.security.principal_rights import PrincipalRights
 from broker.security.acls.decision import AccessRules
-from broker.security.acls.filters import BindingFilter
+from broker.security.acls.filters import BindingFilter, EntryFilter
 from broker.security.acls.model import Binding, Entry, Pattern, java_host
 from broker.security.operations import Operation, ResourceType
 from broker.security.rights import UNLIMITED, Rights
@@ -168,7 +168,7 @@ class Authorizer:
         by_pattern: dict[Pattern, list[Entry]] = {}
         for pattern, entry in bindings:
             by_pattern.setdefault(pattern, []).append(entry)
-        refused = {}
+        refused: dict[Binding, ApiError] = {}
         for pattern, entries in by_pattern.items():
 
             def with_new(present: tuple[Entry, ...], new: list[Entry] = entries) -> tuple[Entry, ...]:
@@ -191,7 +191,9 @@ class Authorizer:
             meant: dict[Entry, int] = {}
 
             def without(
-                present: tuple[Entry, ...], asking: list = asking, meant: dict[Entry, int] = meant
+                present: tuple[Entry, ...],
+                asking: list[tuple[int, EntryFilter]] = asking,
+                meant: dict[Entry, int] = meant,
             ) -> tuple[Entry, ...]:
                 meant |= {
                     entry: min(found)

@@ -78,7 +78,9 @@ def _read_file(path: Path) -> bytes:
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise KeySetOutOfReach(f"{path} is no file")
-        return _bounded(file.read(KEY_SET_BYTES_MAX + 1))
+        data = file.read(KEY_SET_BYTES_MAX + 1)
+        _check_size(data)
+        return data
 
 
 async def _ask(place: Place, context: SSLContext | None) -> bytes:
@@ -94,7 +96,7 @@ async def _ask(place: Place, context: SSLContext | None) -> bytes:
         answer = bytearray()
         while piece := await reader.read(_PIECE_BYTES):
             answer += piece
-            _bounded(answer)
+            _check_size(answer)
         return bytes(answer)
     finally:
         writer.transport.abort()
@@ -118,10 +120,9 @@ def _no_http(place: Place, error: Exception) -> KeySetOutOfReach:
     return KeySetOutOfReach(f"{place} does not speak HTTP: {type(error).__name__}")
 
 
-def _bounded(data: bytes | bytearray) -> bytes | bytearray:
+def _check_size(data: bytes | bytearray) -> None:
     if len(data) > KEY_SET_BYTES_MAX:
         raise KeySetOutOfReach(f"it is longer than {KEY_SET_BYTES_MAX} bytes")
-    return data
 
 
 class _Answer:

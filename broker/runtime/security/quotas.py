@@ -60,9 +60,9 @@ class Quotas:
         """All there are; raises ZooKeeperError."""
         async with self._applying:
             configs = await self._configs.all()
-            for entity in self.clients.entities():
-                if entity.path not in configs:
-                    await self._set(entity, {})
+            for known in self.clients.entities():
+                if known.path not in configs:
+                    await self._set(known, {})
             for path, config in configs.items():
                 if (entity := entity_at(path)) is not None:
                     await self._set(entity, config)
