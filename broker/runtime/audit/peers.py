@@ -6,7 +6,8 @@ from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
 from broker.net.dialer import Dialer, PeerUnreachable
 from broker.net.outbound import OutboundConnection
-from broker.protocol.schema import Message
+from broker.protocol.messages import AnyResponse
+from broker.protocol.schema import Request
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 
@@ -27,7 +28,7 @@ class Peers:
         self._dialer = dialer
         self._connections: dict[tuple[str, int], OutboundConnection] = {}
 
-    async def ask_leader(self, partition: TopicPartition, request: Message, version: int) -> Message:
+    async def ask_leader(self, partition: TopicPartition, request: Request[AnyResponse], version: int) -> AnyResponse:
         """Raises PeerUnreachable, also while nobody leads the partition, and ProtocolError."""
         leader = self._metadata.leader_of(*partition)
         address = self._address_of(leader) if leader >= 0 else None
@@ -35,7 +36,7 @@ class Peers:
             raise PeerUnreachable(f"nobody is known to lead {partition}")
         return await (await self._connected(address)).request(request, version, _REQUEST_TIMEOUT_MS)
 
-    async def ask_coordinator(self, group: str, request: Message, version: int) -> Message:
+    async def ask_coordinator(self, group: str, request: Request[AnyResponse], version: int) -> AnyResponse:
         """Raises as `ask_leader`."""
         count = self._metadata.partition_count(OFFSETS_TOPIC)
         if not count:
