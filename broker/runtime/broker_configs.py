@@ -85,7 +85,7 @@ class BrokerConfigs:
         self._is_telling = False
 
     async def _read(self, name: str) -> dict[str, Any]:
-        values = {}
+        values: dict[str, Any] = {}
         try:
             overrides = await self._store.config(ENTITY, name)
         except MalformedZnode as error:

@@ -35,7 +35,7 @@ class ConfigKeepers:
             self._keepers.setdefault(entity_type, []).append(apply)
         self._changed: asyncio.Queue[tuple[Apply, str]] = asyncio.Queue()
         self._changes: ConfigChanges | None = None
-        self._task: asyncio.Task | None = None
+        self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Returns when every further change will be applied; what was read before may be old by then."""

@@ -20,7 +20,7 @@ from broker.common.types import TopicPartition
 class _Waiter:
     __slots__ = ("deadline_ms", "future", "keys", "woken")
 
-    def __init__(self, keys: tuple[TopicPartition, ...], deadline_ms: int, future: asyncio.Future):
+    def __init__(self, keys: tuple[TopicPartition, ...], deadline_ms: int, future: asyncio.Future[set[TopicPartition]]):
         self.keys = keys
         self.deadline_ms = deadline_ms
         self.future = future

@@ -22,7 +22,8 @@ from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 from broker.log.manager import LogManager
 from broker.log.retention import plan_retention
-from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.hosted_partition import HostedPartition
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 _log = logger(__name__)
 
@@ -43,7 +44,7 @@ class Housekeeping:
         self._logs = logs
         self._config = config
         self._clock = clock
-        self._tasks: list[asyncio.Task] = []
+        self._tasks: list[asyncio.Task[None]] = []
         self._retention_troubles = Troubles()
         #: Ends every pause: of a chore that is to stop, or to go by another rhythm.
         self._alarm = asyncio.Event()
@@ -189,9 +190,11 @@ class Housekeeping:
         def run() -> None:
             if done.set_running_or_notify_cancel():
                 try:
-                    done.set_result(work())
+                    work()
                 except BaseException as error:
                     done.set_exception(error)
+                else:
+                    done.set_result(None)
 
         self._loop.call_soon_threadsafe(run)
         done.result()

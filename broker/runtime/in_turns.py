@@ -62,7 +62,8 @@ async def steps_in_turns(steps: Generator[None, None, Result], turns: Turns) -> 
             next(steps)
             await turns.mine()
     except StopIteration as end:
-        return end.value
+        result: Result = end.value
+        return result
 
 
 async def emptied_in_turns(container: dict[Any, Any] | list[Any], turns: Turns) -> None:

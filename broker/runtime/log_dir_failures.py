@@ -26,7 +26,7 @@ class LogDirFailures:
         self._broker_id = broker_id
         self._was_last = was_last
         self._loop = asyncio.get_running_loop()
-        self._telling: set[asyncio.Task] = set()
+        self._telling: set[asyncio.Task[None]] = set()
         #: Called on the loop for each failure, before anybody is told.
         self.on_failed: Callable[[], None] = lambda: None
 

@@ -10,7 +10,12 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from broker.common.types import NO_TOPIC_ID, TopicPartition, may_be_same_topic
-from broker.protocol.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataTopicState
+from broker.protocol.messages.update_metadata import (
+    UpdateMetadataBroker,
+    UpdateMetadataPartitionState,
+    UpdateMetadataRequest,
+    UpdateMetadataTopicState,
+)
 from broker.runtime.whole_changes import WholeChanges
 
 #: Leader of a partition that is being deleted (Kafka's LeaderDuringDelete).
@@ -165,11 +170,11 @@ class MetadataCache:
         return True
 
 
-def _broker_address(broker) -> BrokerAddress:
+def _broker_address(broker: UpdateMetadataBroker) -> BrokerAddress:
     return BrokerAddress(broker.id, {e.listener: (e.host, e.port) for e in broker.endpoints}, broker.rack)
 
 
-def _partition_metadata(state) -> PartitionMetadata:
+def _partition_metadata(state: UpdateMetadataPartitionState) -> PartitionMetadata:
     return PartitionMetadata(
         state.leader,
         state.leader_epoch,

@@ -6,7 +6,7 @@ went away stops it.
 
 import asyncio
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from broker.common.clock import Clock
@@ -23,7 +23,8 @@ from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 from broker.log.config import LogConfig
 from broker.log.preview import LogPreview, preview_log
-from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.hosted_partition import HostedPartition
+from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.topics.topic_configs import TopicConfigs, log_config
 
 #: How often a log is looked at anew because the cleaner, or retention itself, was at work on it meanwhile.
@@ -136,7 +137,7 @@ class RetentionPreviews:
         finally:
             gone.set()
 
-    def _settings(self, gone: threading.Event, should_stop) -> CleanerSettings:
+    def _settings(self, gone: threading.Event, should_stop: Callable[[], bool]) -> CleanerSettings:
         return CleanerSettings(
             clock=self._clock,
             on_owner=_refuse,
@@ -168,5 +169,5 @@ def _told(outcome: LogPreview | Exception) -> LogPreview | ApiError:
     )
 
 
-def _refuse(_work) -> None:
+def _refuse(_work: Callable[[], None]) -> None:
     raise InvariantViolation("a preview changes nothing")

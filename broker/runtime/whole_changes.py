@@ -22,7 +22,7 @@ class WholeChanges(asyncio.Lock):
 
     def __init__(self) -> None:
         super().__init__()
-        self._under_way: set[asyncio.Task] = set()
+        self._under_way: set[asyncio.Task[Any]] = set()
 
     async def to_the_end(self, change: Callable[[], Awaitable[T]]) -> T:
         """What `change` comes to while nobody else changes anything. Who waits may be cancelled, it is not."""
