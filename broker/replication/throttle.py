@@ -78,7 +78,7 @@ class ReplicationThrottle:
         return -((self._saved - 1_000) // self._rate) if self._rate else None
 
     def pause_ms(self, now_ms: int) -> int:
-        """How long a throttled partition pauses that has used up what was saved; then it looks again."""
+        """Return how long a throttled partition without saved bytes pauses before it looks again; a second at most."""
         resumes_in_ms = self.resumes_in_ms(now_ms)
         return _LOOK_MS if resumes_in_ms is None else min(max(1, resumes_in_ms), _LOOK_MS)
 

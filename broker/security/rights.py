@@ -11,7 +11,7 @@ class Rights(Protocol):
 
     @property
     def untold_writes(self) -> Set[str]:
-        """Topics that may be written to, as was asked before and nobody wants to be told of; `may` knows of more."""
+        """Topics whose writes are allowed and not logged, as earlier requests have shown; `may` knows of more."""
         ...
 
     def may(self, operation: Operation, kind: ResourceType, name: str) -> bool:

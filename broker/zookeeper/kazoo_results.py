@@ -1,4 +1,4 @@
-"""Name what kazoo, which has no type annotations, hands over: results of operations, facts of znodes, errors."""
+"""The types of what kazoo, which has no annotations, returns: results, facts of znodes; and our errors for its own."""
 
 from collections.abc import Callable
 from typing import Any, Protocol

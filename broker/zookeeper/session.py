@@ -137,7 +137,7 @@ class ZooKeeperSession:
         except ValueError as error:
             raise StartupError(f"zookeeper.connect={connect} is not host:port,…[/chroot]: {error}.") from error
         self.sets_acls = sets_acls and digest is not None
-        #: Set by `connect`; before that there is nobody to hand anything over.
+        #: Set by `connect`, which also begins the threads that call `_hand_over`.
         self._loop: asyncio.AbstractEventLoop
         self._listeners: list[Callable[[SessionState], None]] = []
         self._connected = asyncio.Event()

@@ -411,7 +411,7 @@ class ControllerRuntime:
     def _watch_one(
         self, read: Callable[[Watcher], Awaitable[Seen | None]], watched: str, event_of: Callable[[Seen], Event]
     ) -> Watch[Seen | None]:
-        """What stands in one znode, which may go and come back."""
+        """Watch one znode, which may go and come back."""
 
         def deliver(seen: Seen | None) -> None:
             if seen is not None:

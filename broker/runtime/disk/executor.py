@@ -57,7 +57,7 @@ class DiskExecutor:
 
 
 class _Lane:
-    """Of one log directory, whose pieces of work return all sorts of things, hence Any."""
+    """The threads of one log directory. Its pieces of work return values of all types, hence Any."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(DISK_THREADS_PER_DIRECTORY, thread_name_prefix="disk")

@@ -60,7 +60,7 @@ class ReadResult(NamedTuple):
 
 
 def known_here(hosted: HostedPartition | None) -> HostedPartition:
-    """Return what `ReplicaManager.get` found, for a caller that knows it is there; InvariantViolation if it is not."""
+    """Return the result of `ReplicaManager.get` for a partition that is hosted; InvariantViolation if it is None."""
     if hosted is None:
         raise InvariantViolation("a partition that is followed is not hosted")
     return hosted

@@ -4,11 +4,13 @@ and with the file work each needs before or after it.
 All of it is for who holds `ReplicaManager.taking_roles`: what comes later finds what came before as it has become.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import PARTITIONS_PER_CALLBACK
 from broker.common.types import NO_TOPIC_ID, TopicPartition
 from broker.log.config import LogConfig
 from broker.log.manager import NewLog
@@ -17,9 +19,10 @@ from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
-from broker.runtime.paced import paced
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.topic_names import note_outcome
+
+T = TypeVar("T")
 
 
 class ReplicaStop(NamedTuple):
@@ -61,7 +64,7 @@ async def take_roles(
     cuts = replicas.logs.cuts
     hanging = await cuts.ended([_name(topic, state) for topic, state in _states_in(request)])
     outcomes: dict[UUID, dict[int, ErrorCode]] = {topic.topic_id: {} for topic in request.topic_states}
-    async for topic, state in paced(_states_in(request)):
+    async for topic, state in _paced(_states_in(request)):
         if _name(topic, state) not in hanging:
             await cuts.ended([_name(topic, state)])
         replicas.check_controller(request.controller_epoch, request.broker_epoch)
@@ -73,7 +76,7 @@ async def take_roles(
 async def stop_replicas(replicas: ReplicaManager, stops: Sequence[ReplicaStop]) -> dict[TopicPartition, ErrorCode]:
     """As `ReplicaManager.stop_replica` of each, and what is to be deleted is, durably: the outcome of each."""
     outcomes, to_delete = {}, []
-    async for stop in paced(stops):
+    async for stop in _paced(stops):
         code = outcomes[stop.topic_partition] = _stop(replicas, stop)
         if stop.is_deletion and code is ErrorCode.NONE:
             to_delete.append(stop.topic_partition)
@@ -101,3 +104,11 @@ def _name(topic: LeaderAndIsrTopicState, state: LeaderAndIsrPartitionState) -> T
 
 def _is_hosted(replicas: ReplicaManager, topic: LeaderAndIsrTopicState, state: LeaderAndIsrPartitionState) -> bool:
     return replicas.get(topic.topic_name, state.partition_index) is not None
+
+
+async def _paced(items: Iterable[T]) -> AsyncIterator[T]:
+    """Yield the items, PARTITIONS_PER_CALLBACK of them in one pass of the loop."""
+    for number, item in enumerate(items, start=1):
+        yield item
+        if number % PARTITIONS_PER_CALLBACK == 0:
+            await asyncio.sleep(0)

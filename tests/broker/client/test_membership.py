@@ -1,4 +1,4 @@
-"""What a member of a group makes of the coordinator's responses."""
+"""A member of a group heeds the responses of its coordinator."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Which response a request is declared to have (what mypy reads) is the one its API has (what the program decodes)."""
+"""The response that a request declares, which mypy reads, is the response of its API, which the program decodes."""
 
 import ast
 from pathlib import Path

@@ -216,6 +216,15 @@ async def test_a_deletion_waits_for_the_cut(replicas, logs, disk, tmp_path):
     assert not (tmp_path / "logs" / "t-0").exists()
 
 
+async def test_a_cut_ends_at_the_log_that_was_lent_if_the_broker_lets_go_of_it_meanwhile(replicas, logs):
+    log = logs.get(ALL[0])
+    done = replicas.logs.cuts.begin(ALL[0], log, Cut(1))
+    logs._forget(ALL[0])
+    async with asyncio.timeout(10):
+        await done
+    assert (log.log_end_offset, log.is_lent) == (1, False)
+
+
 async def test_a_disk_that_fails_in_a_cut_fails_its_directory(replicas, logs, disk):
     disk.error = OSError(5, "Input/output error")
     failed = []
