@@ -65,4 +65,4 @@ def _quota_part(entity: QuotaEntity, values: dict[str, float | None], now: Now, 
     own_user = cluster_gateway().credentials.own_user or _ANONYMOUS
     plan = quota_plan(entity, values, now.quotas, stored_uses(), own_user, here.BOOTSTRAP_SERVERS)
     before = now.quotas.get(entity, {})
-    return Part(plan, lambda actor, said: do_change_quotas(actor, plan, entity, values, before, said), refusal)
+    return Part(plan, lambda actor, said: do_change_quotas(actor, plan, before, said), refusal)

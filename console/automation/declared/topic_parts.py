@@ -14,7 +14,7 @@ from console.cluster.retention.actions import do_change_retention
 from console.cluster.retention.outlook import retention_facts
 from console.cluster.retention.plan import differences
 from console.cluster.topics.actions import do_add_partitions, do_change_settings, do_create_topic, do_delete_topic
-from console.cluster.topics.creation import Wish, creation_plan
+from console.cluster.topics.creation import CreationPlan, Wish, creation_plan
 from console.cluster.topics.deletion import deletion_plan
 from console.cluster.topics.enlargement import enlargement_plan
 from console.cluster.topics.forms import CreateTopicForm
@@ -29,7 +29,7 @@ from console.kit.access.rights import Right, has_right, reach_of
 from console.kit.common.current_cluster import here
 from console.kit.gateway.interface import TopicView
 from console.kit.gateway.moves.interface import REPLICA_KEYS
-from console.kit.plans.plan import Confirmation, Plan
+from console.kit.plans.plan import Confirmation
 from console.kit.plans.setting import DEFAULT
 from console.state.clusters.models import Broker, Topic
 
@@ -191,5 +191,5 @@ def _retention(view: TopicView, wanted: dict[str, str], reach: Reach, refusal: s
     return Part(plan, lambda actor, said: do_change_retention(actor, plan, said), refusal, again)
 
 
-def _created(actor: User, plan: Plan, said: Confirmation) -> None:
+def _created(actor: User, plan: CreationPlan, said: Confirmation) -> None:
     do_create_topic(actor, plan, said)

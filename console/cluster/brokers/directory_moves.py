@@ -15,6 +15,15 @@ REPLICAS_MAX = 500
 Place = tuple[str, int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryPlan(Plan):
+    """Where each replica that moves lies now, and where it shall lie."""
+
+    broker_id: int
+    now: Mapping[Place, str]
+    wanted: Mapping[Place, str]
+
+
 @dataclass(frozen=True, slots=True)
 class HeldReplica:
     """`going_to`: where a copy of it is on its way to, empty if none is."""
@@ -57,13 +66,16 @@ def directory_plan(
     wanted: Mapping[Place, str],
     assigned: Mapping[Place, Sequence[int]],
     bootstrap_servers: str,
-) -> Plan:
+) -> DirectoryPlan:
     """`wanted`: where each replica shall lie; what lies there already is left out. `assigned`: its brokers, told."""
     held = held_in(directories)
     moves = [
         (held[place], path) for place, path in sorted(wanted.items()) if place in held and held[place].path != path
     ]
-    return Plan(
+    return DirectoryPlan(
+        broker_id=broker_id,
+        now={each.place: each.path for each, _ in moves},
+        wanted={each.place: path for each, path in moves},
         action=MOVE,
         object_type="broker",
         object_name=str(broker_id),

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from console.cluster.brokers.actions import do_move_replicas
 from console.cluster.brokers.directory_moves import (
     MOVE,
+    DirectoryPlan,
     HeldReplica,
     Place,
     directory_plan,
@@ -28,7 +29,7 @@ from console.kit.gateway.brokers.interface import LogDirView
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import ClusterUnreachableError
 from console.kit.plans.inverse import find_inverse
-from console.kit.plans.plan import Confirmation, Plan
+from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import refusable
 from console.state.clusters.access import access_broker, access_topic
 from console.state.clusters.models import Partition
@@ -83,7 +84,7 @@ def _offered(request: HttpRequest, found: tuple[LogDirView, ...], reach: Reach) 
     return {"search": search, "count": len(replicas), "replicas": replicas[:OFFERED_MAX]}
 
 
-def _plan(broker_id: int, found: tuple[LogDirView, ...], wanted: dict[Place, str]) -> Plan:
+def _plan(broker_id: int, found: tuple[LogDirView, ...], wanted: dict[Place, str]) -> DirectoryPlan:
     rows = Partition.objects.filter(topic__name__in={topic for topic, _ in wanted})
     places = rows.values_list("topic__name", "partition", "replicas")
     assigned = {(topic, number): replicas for topic, number, replicas in places if (topic, number) in wanted}
@@ -97,8 +98,8 @@ def _kept(broker_id: int, number: str) -> dict[Place, str]:
     return dict(zip(parse_places(kept.values), kept.values.values(), strict=True))
 
 
-def _apply(request: HttpRequest, broker_id: int, plan: Plan) -> HttpResponse:
-    refused, kept = do_move_replicas(request.user, broker_id, plan, Confirmation.parse(request.POST))
+def _apply(request: HttpRequest, broker_id: int, plan: DirectoryPlan) -> HttpResponse:
+    refused, kept = do_move_replicas(request.user, plan, Confirmation.parse(request.POST))
     address = reverse("broker-directories", args=[broker_id])
     undo = format_html(' <a href="{}?undo={}">Plan the undo…</a>', address, kept.pk) if kept else ""
     done = len(plan.lines) - len(refused)

@@ -1,6 +1,7 @@
 """The change of an entity's quotas as a plan: what counts instead, who is slowed or freed by it now. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from console.cluster.quotas.models import SeenUse
 from console.cluster.quotas.words import amount, exact, label
@@ -32,6 +33,13 @@ _OPTIONS = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaPlan(Plan):
+    entity: QuotaEntity
+    #: By key: the quotas that change, None where one is taken away.
+    changes: Mapping[str, float | None]
+
+
 def quota_plan(
     entity: QuotaEntity,
     wanted: Mapping[str, float | None],
@@ -39,7 +47,7 @@ def quota_plan(
     uses: Sequence[SeenUse],
     own_user: str,
     bootstrap_servers: str,
-) -> Plan:
+) -> QuotaPlan:
     """`wanted`: quotas as they shall be, None for those that shall not be. `uses` are as last seen."""
     own = quotas.get(entity, {})
     changes = {key: wanted[key] for key in LABEL_ORDER if key in wanted and wanted[key] != own.get(key)}
@@ -47,7 +55,9 @@ def quota_plan(
     after = {**quotas, entity: values}
     words = in_words(entity)
     blocks = changes.get(QuotaKey.CONNECTION_CREATION_RATE) == 0
-    return Plan(
+    return QuotaPlan(
+        entity=entity,
+        changes=changes,
         action=CHANGE,
         object_type="quota",
         object_name=words,

@@ -85,7 +85,7 @@ def quota_change(request: HttpRequest) -> HttpResponse:
             if refusal:
                 raise PermissionDenied(refusal)
             before = quotas.get(form.entity, {})
-            do_change_quotas(request.user, plan, form.entity, form.wanted, before, Confirmation.parse(request.POST))
+            do_change_quotas(request.user, plan, before, Confirmation.parse(request.POST))
             _tell(request, plan, form.entity, before)
             return redirect("quotas")
     return render(request, "quotas/change.html", context | {"error": answer.error}, status=answer.status)

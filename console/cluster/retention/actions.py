@@ -8,13 +8,12 @@ from console.cluster.retention.purge import Cut
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, Plan
-from console.kit.plans.setting import DEFAULT
+from console.kit.plans.setting import SettingsPlan
 
 
-def do_change_retention(actor: User, plan: Plan, confirmation: Confirmation) -> None:
+def do_change_retention(actor: User, plan: SettingsPlan, confirmation: Confirmation) -> None:
     """Change what differs. Raises NotConfirmedError, GatewayError; whatever happens is in the audit."""
-    wanted = {line.name: None if line.new == DEFAULT else line.new for line in plan.lines}
-    carry_out(actor, plan, confirmation, lambda: cluster_gateway().change_topic_settings(plan.object_name, wanted))
+    carry_out(actor, plan, confirmation, lambda: cluster_gateway().change_topic_settings(plan.object_name, plan.wanted))
 
 
 def do_purge(actor: User, plan: Plan, cuts: Iterable[Cut], confirmation: Confirmation) -> dict[int, str]:

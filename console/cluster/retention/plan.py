@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from console.cluster.topics.settings_plan import RETENTION_KEYS
 from console.kit.gateway.retention.interface import CommittedView, RetentionView, SettingView
-from console.kit.plans.plan import Line, Plan
-from console.kit.plans.setting import DEFAULT, configs_command
+from console.kit.plans.plan import Line
+from console.kit.plans.setting import DEFAULT, SettingsPlan, configs_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,13 @@ def change_plan(
     bootstrap_servers: str,
     loses_later: bool = False,
     topic_id: str = "",
-) -> Plan:
+) -> SettingsPlan:
     """The change as it is shown, confirmed and kept. `loses_records`: it deletes what would stay otherwise, at once;
     `loses_later`: as soon as a segment rolls or nothing is written for a while."""
     changes = tuple(changes)
     known = {each.name: each for each in settings}
-    return Plan(
+    return SettingsPlan(
+        wanted={each.name: each.new for each in changes},
         action="change retention",
         object_type="topic",
         object_name=topic,

@@ -2,6 +2,7 @@
 
 from django.contrib.auth.models import User
 
+from console.cluster.schemas.plan import SubjectPlan
 from console.cluster.schemas.registry import NAMES, Registry, Schema
 from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, Plan
@@ -17,20 +18,12 @@ def do_register(
     carry_out(actor, plan, confirmation, change)
 
 
-def do_set(
-    actor: User,
-    plan: Plan,
-    asked: Registry,
-    subject: str,
-    wanted: tuple[str | None, str | None],
-    confirmation: Confirmation,
-) -> None:
+def do_set(actor: User, plan: SubjectPlan, asked: Registry, confirmation: Confirmation) -> None:
     def change() -> None:
-        changed = {line.name for line in plan.lines}
-        if "compatibility" in changed:
-            asked.set_level(subject, wanted[0])
-        if "mode" in changed:
-            asked.set_mode(subject, wanted[1])
+        if "compatibility" in plan.changes:
+            asked.set_level(plan.subject, plan.changes["compatibility"])
+        if "mode" in plan.changes:
+            asked.set_mode(plan.subject, plan.changes["mode"])
 
     carry_out(actor, plan, confirmation, change)
 

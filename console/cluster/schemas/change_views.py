@@ -81,7 +81,7 @@ def _settings(request: HttpRequest, subject: str) -> HttpResponse:
             plan = settings_plan(subject, old, form.wanted, defaults)
             context |= {"plan": plan, "fields": form.fields_again}
             if is_confirmed(request):
-                do_set(request.user, plan, asked, subject, form.wanted, Confirmation.parse(request.POST))
+                do_set(request.user, plan, asked, Confirmation.parse(request.POST))
                 undo = f"{request.path}?{urlencode({'level': old[0] or '', 'mode': old[1] or ''})}"
                 sentence = 'Settings of {} were changed. <a href="{}">Plan the undo…</a>'
                 messages.success(request, format_html(sentence, plan.object_name, undo))

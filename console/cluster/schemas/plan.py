@@ -1,7 +1,8 @@
 """Changes of a registry as plans: what is registered, compared with or lost, and how it is taken back. Pure."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from console.cluster.schemas.registry import Schema, Verdict
 from console.kit.plans.plan import Line, Plan
@@ -40,9 +41,18 @@ def register_plan(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectPlan(Plan):
+    """A change of what a subject has of its own; `subject` is empty for the defaults of all."""
+
+    subject: str
+    #: `compatibility`, `mode` → its new value, None to take the subject's own away.
+    changes: Mapping[str, str | None]
+
+
 def settings_plan(
     subject: str, old: tuple[str | None, str | None], wanted: tuple[str | None, str | None], what_holds: tuple[str, str]
-) -> Plan:
+) -> SubjectPlan:
     """Level and mode of a subject, or of all (empty); None is the default, and `what_holds` is what that is now."""
     names = ("compatibility", "mode")
     lines = tuple(
@@ -56,7 +66,9 @@ def settings_plan(
     if not subject:
         touches.append("It counts for every subject that has no setting of its own.")
     back = ", ".join(f"{line.name} to {line.old or 'the default'}" for line in lines)
-    return Plan(
+    return SubjectPlan(
+        subject=subject,
+        changes={name: after for name, before, after in zip(names, old, wanted, strict=True) if before != after},
         action=SET,
         object_type="subject",
         object_name=subject or DEFAULTS,

@@ -21,14 +21,20 @@ class Wish:
     configs: Mapping[str, str] = field(default_factory=dict)
 
 
-def creation_plan(wish: Wish, brokers: Sequence[int], bootstrap_servers: str) -> Plan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreationPlan(Plan):
+    wish: Wish
+
+
+def creation_plan(wish: Wish, brokers: Sequence[int], bootstrap_servers: str) -> CreationPlan:
     """`brokers` are the registered ones; none: nobody has seen the cluster, and it has the last word alone."""
     replicas = wish.partition_count * wish.replication_factor
     settings = sorted(wish.configs.items())
     target = Target("topic", wish.name, "the topic", {})
     for name, value in settings:
         target = with_cautions(target, name, value, wish.replication_factor)
-    return Plan(
+    return CreationPlan(
+        wish=wish,
         action=CREATE,
         object_type="topic",
         object_name=wish.name,

@@ -1,6 +1,7 @@
 """More partitions for a topic as a plan. Pure."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from console.kit.gateway.commands import shell_command
 from console.kit.plans.plan import Line, Plan
@@ -9,9 +10,15 @@ from console.state.clusters.models import Topic
 ACTION = "add partitions"
 
 
-def enlargement_plan(topic: Topic, partition_count: int, group_count: int, bootstrap_servers: str) -> Plan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnlargementPlan(Plan):
+    partition_count: int
+
+
+def enlargement_plan(topic: Topic, partition_count: int, group_count: int, bootstrap_servers: str) -> EnlargementPlan:
     """`partition_count` is what the topic has then, those of now included; `group_count` groups read it."""
-    return Plan(
+    return EnlargementPlan(
+        partition_count=partition_count,
         action=ACTION,
         object_type="topic",
         object_name=topic.name,

@@ -93,10 +93,16 @@ def later_plan(
     )
 
 
-def call_off_plan(planned: Mapping[str, str], facts: Iterable[str], obstacle: str = "") -> Plan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOffPlan(Plan):
+    topics: tuple[str, ...]
+
+
+def call_off_plan(planned: Mapping[str, str], facts: Iterable[str], obstacle: str = "") -> CallOffPlan:
     """`planned`: by topic what was to become of it; `facts` name each planned deletion."""
     names = sorted(planned)
-    return Plan(
+    return CallOffPlan(
+        topics=tuple(names),
         action=CALL_OFF,
         object_type="topic" if len(names) == 1 else "topics",
         object_name=names[0] if len(names) == 1 else counted(len(names)),

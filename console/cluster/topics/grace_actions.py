@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from console.cluster.topics.deletion import DoomedTopic
-from console.cluster.topics.grace import GRACE, Traces
+from console.cluster.topics.grace import GRACE, CallOffPlan, Traces
 from console.cluster.topics.models import CALLED_OFF, DELETED, KEPT, OPEN, OVER_KEPT, UNTOUCHED, PlannedDeletion
 from console.kit.common.clock import now_ms
 from console.kit.common.databases import cluster_atomic
@@ -54,16 +54,15 @@ def do_delete_later(
     return now + GRACE
 
 
-def do_call_off(actor: User, plan: Plan, confirmation: Confirmation) -> None:
+def do_call_off(actor: User, plan: CallOffPlan, confirmation: Confirmation) -> None:
     """All of them, or none. Raises NotConfirmedError; it is all in the audit."""
-    names = [line.name for line in plan.lines]
 
     def write() -> None:
         with cluster_atomic():
-            for name in names:
+            for name in plan.topics:
                 if not end(CALLED_OFF, actor.get_username(), "", of=UNTOUCHED, topic=name):
                     raise ObstacleError(TOO_LATE.format(name))
-            tell(names)
+            tell(plan.topics)
 
     with goes_on():
         carry_out(actor, plan, confirmation, write)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from console.cluster.topics.deletion import DoomedTopic
-from console.cluster.topics.grace import GRACE, Traces, call_off_plan, later_plan
+from console.cluster.topics.grace import GRACE, CallOffPlan, Traces, call_off_plan, later_plan
 from console.cluster.topics.grace_queries import open_of, shapes_of, traces_now
 from console.cluster.topics.models import OPEN, OPEN_MAX, UNTOUCHED, PlannedDeletion
 from console.cluster.topics.queries import doomed_topics
@@ -35,7 +35,7 @@ def deletion_later(topics: Sequence[Topic], reach: Reach, groups: GroupsView | N
     return Later(later_plan(told, traces, due, here.BOOTSTRAP_SERVERS, _obstacle(topics)), told, traces)
 
 
-def calling_off(names: Collection[str]) -> Plan:
+def calling_off(names: Collection[str]) -> CallOffPlan:
     """Raises RefusedError if no deletion of any of them is planned."""
     rows = open_of(names)
     if not rows:

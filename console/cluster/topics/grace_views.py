@@ -51,7 +51,7 @@ def call_off(request: HttpRequest) -> HttpResponse:
         plan = context["plan"] = calling_off(names)
         if request.method == "POST":
             do_call_off(request.user, plan, Confirmation.parse(request.POST))
-            stay = [line.name for line in plan.lines]
+            stay = plan.topics
             words = f"Topic {stay[0]} stays" if len(stay) == 1 else f"{counted(len(stay))} stay"
             messages.success(request, f"{words}: the deletion was called off.")
             return redirect("topic", stay[0]) if len(stay) == 1 else redirect("topics-planned")

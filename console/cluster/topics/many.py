@@ -34,10 +34,27 @@ class Kept:
         return Change(self.setting, own, self.typed)
 
 
-def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> Plan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletionOfMany(Plan):
+    topics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingOfMany(Plan):
+    """The same setting of many topics."""
+
+    setting: str
+    #: By topic: what it has of its own now, and shall have; `default` for none.
+    now: Mapping[str, str]
+    #: By topic; None to take the topic's own value away.
+    wanted: Mapping[str, str | None]
+
+
+def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> DeletionOfMany:
     """As the deletion of one: who reads and uses them is confirmed, what is in them is told."""
     topics = sorted(topics, key=lambda each: each.name)
-    return Plan(
+    return DeletionOfMany(
+        topics=tuple(each.name for each in topics),
         action=DELETE,
         object_type="topics",
         object_name=counted(len(topics)),
@@ -54,14 +71,18 @@ def deletion_of_many(topics: Sequence[DoomedTopic], bootstrap_servers: str) -> P
     )
 
 
-def setting_of_many(topics: Sequence[Kept], bootstrap_servers: str) -> Plan:
+def setting_of_many(topics: Sequence[Kept], bootstrap_servers: str) -> SettingOfMany:
     """Those that have the value already are left out. `topics` are all of one setting."""
     real = [each for each in sorted(topics, key=lambda each: each.topic) if not each.change.is_empty]
     losses = (UNCLEAN,) if any(UNCLEAN in _cautions(each).losses for each in real) else ()
-    return Plan(
+    setting = topics[0].setting.name if topics else ""
+    return SettingOfMany(
+        setting=setting,
+        now={each.topic: each.change.old for each in real},
+        wanted={each.topic: each.change.new for each in real},
         action=SET,
         object_type="topics",
-        object_name=topics[0].setting.name if topics else "",
+        object_name=setting,
         lines=tuple(Line(each.topic, each.change.old, each.typed) for each in real),
         read=tuple(f"{each.topic} {each.topic_id}: {each.setting.value}@{each.setting.source}" for each in real),
         touches=tuple(_followed(real)),

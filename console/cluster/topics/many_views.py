@@ -13,7 +13,15 @@ from console.cluster.topics.actions import do_delete_many, do_set_many
 from console.cluster.topics.edits import VALUE_LENGTH_MAX
 from console.cluster.topics.grace_actions import do_delete_later
 from console.cluster.topics.grace_plans import Later, deletion_later
-from console.cluster.topics.many import DELETE, TOPICS_MAX, Kept, counted, deletion_of_many, setting_of_many
+from console.cluster.topics.many import (
+    TOPICS_MAX,
+    DeletionOfMany,
+    Kept,
+    SettingOfMany,
+    counted,
+    deletion_of_many,
+    setting_of_many,
+)
 from console.cluster.topics.queries import TopicListQuery, chosen_topics, doomed_topics
 from console.cluster.topics.settings_plan import changeable
 from console.kit.access.reach import Reach, Resource
@@ -24,7 +32,7 @@ from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
 from console.kit.gateway.topics.setting_rules import topic_value_refusal
 from console.kit.plans.inverse import find_inverse
-from console.kit.plans.plan import Confirmation, Plan
+from console.kit.plans.plan import Confirmation
 from console.kit.plans.setting import DEFAULT, plain_value
 from console.kit.plans.views import refusable
 from console.state.clusters.access import changeable_topics, require_changing
@@ -46,13 +54,14 @@ def many(request: HttpRequest) -> HttpResponse:
     context |= {"setting": asked.get("setting", "")[:249], "value": asked.get("value", "")[:VALUE_LENGTH_MAX]}
     with refusable() as answer:
         if names or asked.get("undo"):
-            plan = context["plan"] = _plan(context, asked.get("undo", ""), names, reach)
+            change = _change(context, asked.get("undo", ""), names, reach)
+            context["plan"] = change.plan if isinstance(change, Later) else change
             context["fields"] = [
                 *(("topic", each) for each in names),
                 *((key, asked[key]) for key in ("do", "setting", "value", "undo") if asked.get(key)),
             ]
             if request.method == "POST":
-                return _apply(request, plan, context.get("later"))
+                return _apply(request, change)
         elif request.method == "POST":
             raise RefusedError("INVALID_REQUEST", "No topic was chosen.")
     return render(request, "topics/many.html", context | {"error": answer.error}, status=answer.status)
@@ -65,7 +74,9 @@ def _offered(request: HttpRequest, reach: Reach) -> dict[str, Any]:
     return {"query": query, "topics": found[:TOPICS_MAX], "count": found.count(), "most": TOPICS_MAX}
 
 
-def _plan(context: dict[str, Any], undo: str, names: list[str], reach: Reach) -> Plan:
+def _change(
+    context: dict[str, Any], undo: str, names: list[str], reach: Reach
+) -> Later | DeletionOfMany | SettingOfMany:
     """Raises GatewayError, Http404."""
     if undo:
         setting, values = _kept(context["setting"], undo)
@@ -77,8 +88,7 @@ def _plan(context: dict[str, Any], undo: str, names: list[str], reach: Reach) ->
             "UNKNOWN_TOPIC_OR_PARTITION", f"There is no topic {missing[0][:100]}, or too many are chosen."
         )
     if context["do"] == DELETING_LATER:
-        later = context["later"] = deletion_later(topics, reach)
-        return later.plan
+        return deletion_later(topics, reach)
     if context["do"] == DELETING:
         return deletion_of_many(doomed_topics(topics, reach), here.BOOTSTRAP_SERVERS)
     if context["do"] != SETTING or not context["setting"] or not context["value"].strip():
@@ -96,7 +106,7 @@ def _kept(setting: str, number: str) -> tuple[str, dict[str, str]]:
     return setting, kept.values
 
 
-def _setting_plan(name: str, wanted: dict[Topic, str]) -> Plan:
+def _setting_plan(name: str, wanted: dict[Topic, str]) -> SettingOfMany:
     gateway, found = cluster_gateway(), []
     for topic, typed in wanted.items():
         known = changeable(gateway.topic_settings(topic.name))
@@ -106,20 +116,23 @@ def _setting_plan(name: str, wanted: dict[Topic, str]) -> Plan:
     return setting_of_many(found, here.BOOTSTRAP_SERVERS)
 
 
-def _apply(request: HttpRequest, plan: Plan, later: Later | None) -> HttpResponse:
+def _apply(request: HttpRequest, change: Later | DeletionOfMany | SettingOfMany) -> HttpResponse:
     confirmation = Confirmation.parse(request.POST)
-    if later is not None:
-        due = do_delete_later(request.user, plan, later.topics, later.traces, confirmation)
-        told = "is deleted" if len(plan.lines) == 1 else "are deleted"
-        messages.success(request, f"{counted(len(plan.lines))} {told} at {minute(due)}, unless it is called off.")
+    if isinstance(change, Later):
+        due = do_delete_later(request.user, change.plan, change.topics, change.traces, confirmation)
+        are = "is" if len(change.topics) == 1 else "are"
+        messages.success(
+            request, f"{counted(len(change.topics))} {are} deleted at {minute(due)}, unless it is called off."
+        )
         return redirect("topics-planned")
-    if plan.action == DELETE:
-        refused, kept = do_delete_many(request.user, plan, confirmation), None
+    query = ""
+    if isinstance(change, DeletionOfMany):
+        refused = do_delete_many(request.user, change, confirmation)
     else:
-        refused, kept = do_set_many(request.user, plan, confirmation)
-    done = len(plan.lines) - len(refused)
-    query = f"?setting={plan.object_name}&undo={kept.pk}" if kept else ""
-    undo = format_html(' <a href="{}{}">Plan the undo…</a>', reverse("topics-many"), query) if kept else ""
+        refused, kept = do_set_many(request.user, change, confirmation)
+        query = f"?setting={change.setting}&undo={kept.pk}" if kept else ""
+    done = len(change.lines) - len(refused)
+    undo = format_html(' <a href="{}{}">Plan the undo…</a>', reverse("topics-many"), query) if query else ""
     messages.success(request, format_html("{}: done.{}", counted(done), undo))
     for name, why in list(refused.items())[:5]:
         messages.error(request, f"{name}: {why}")

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from console.kit.gateway.retention.interface import SettingView
-from console.kit.plans.plan import Plan
-from console.kit.plans.setting import Change, Target, change_plan
+from console.kit.plans.setting import Change, SettingsPlan, Target, change_plan
 
 #: The settings that decide what is deleted, in the order they are shown.
 RETENTION_KEYS = ("cleanup.policy", "retention.ms", "retention.bytes")
@@ -36,7 +35,7 @@ def settings_plan(
     wanted: Sequence[tuple[str, str]],
     bootstrap_servers: str,
     topic_id: str,
-) -> Plan | None:
+) -> SettingsPlan | None:
     """`wanted`: names with their new values; None where one is no setting to change here."""
     known = changeable(settings)
     if any(name not in known for name, _ in wanted):

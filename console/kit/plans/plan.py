@@ -2,11 +2,14 @@
 
 A plan is made anew from what is true now each time it is looked at. What a person confirms is its digest
 (`plans/digest.py`); a plan with another digest is another change, and is refused.
+
+Lines show a change, and the audit keeps them. What is sent to the cluster is a field of its own, of a subclass for each
+kind of change (`SettingsPlan.wanted`), so that no line is read back; the digest covers both.
 """
 
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from datetime import datetime
 
 #: Values named in an audit row; beyond it their number.
@@ -67,7 +70,7 @@ class Plan:
     @property
     def confirmed(self) -> dict[str, object]:
         """What a digest of this plan stands for, as JSON can write it."""
-        found = {each.name: getattr(self, each.name) for each in fields(self) if "is_told" not in each.metadata}
+        found = {each.name: _plain(getattr(self, each.name)) for each in fields(self) if "is_told" not in each.metadata}
         when = {} if self.begins_at is None else {"begins_at": str(self.begins_at)}
         return found | when | {"lines": [line.confirmed for line in self.lines]}
 
@@ -129,6 +132,13 @@ def check(plan: Plan, confirmation: Confirmation, digest: str) -> None:
         raise ObstacleError(plan.obstacle)
     if plan.typed_name and confirmation.typed_name != plan.typed_name:
         raise NameNotTypedError(f"Nothing was changed: type the name exactly, {plan.typed_name}.")
+
+
+def _plain(value: object) -> object:
+    """Return `value` as JSON can write it: a mapping, whose keys may be tuples, as its sorted pairs."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain(asdict(value))
+    return [list(pair) for pair in sorted(value.items())] if isinstance(value, Mapping) else value
 
 
 def _named(values: dict[str, object]) -> dict[str, object]:

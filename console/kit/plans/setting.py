@@ -13,6 +13,14 @@ ACTION, ACTION_OF_MANY = "change setting", "change settings"
 DEFAULT = "default"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingsPlan(Plan):
+    """A change of settings of one object."""
+
+    #: The name of each setting that changes → its new value, None to take the object's own away.
+    wanted: Mapping[str, str | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """What may have settings of its own, and how a change of one is called, done and told.
@@ -47,14 +55,20 @@ class Change:
         return DEFAULT if self.own is None else self.own
 
     @property
+    def new(self) -> str | None:
+        """The value that is its own then, None if it has none."""
+        return None if self.typed == DEFAULT else self.typed
+
+    @property
     def is_empty(self) -> bool:
-        return self.own == (None if self.typed == DEFAULT else self.typed)
+        return self.own == self.new
 
 
-def change_plan(target: Target, changes: Sequence[Change], bootstrap_servers: str) -> Plan:
+def change_plan(target: Target, changes: Sequence[Change], bootstrap_servers: str) -> SettingsPlan:
     """All of them in one change. Without a difference: no lines."""
     real = [each for each in changes if not each.is_empty]
-    return Plan(
+    return SettingsPlan(
+        wanted={each.setting.name: each.new for each in real},
         action=ACTION if len(changes) == 1 else ACTION_OF_MANY,
         object_type=target.object_type,
         object_name=target.object_name,

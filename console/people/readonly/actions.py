@@ -10,19 +10,20 @@ from console.kit.gateway.errors import RefusedError
 from console.kit.live import groups
 from console.kit.live.push import send_now
 from console.kit.plans.apply import carry_out
-from console.kit.plans.plan import Confirmation, Plan
+from console.kit.plans.plan import Confirmation
+from console.people.readonly.plan import SwitchPlan
 
 
-def do_switch_read_only(actor: User, scope: str, plan: Plan, reason: str, confirmation: Confirmation) -> None:
+def do_switch_read_only(actor: User, plan: SwitchPlan, reason: str, confirmation: Confirmation) -> None:
     """Raises NotConfirmedError, RefusedError."""
 
     def switch() -> None:
         try:
             with transaction.atomic():
-                if plan.lines[0].new:
-                    ReadOnlyMode.objects.create(scope=scope, by_name=actor.get_username(), reason=reason)
+                if plan.begins:
+                    ReadOnlyMode.objects.create(scope=plan.scope, by_name=actor.get_username(), reason=reason)
                 else:
-                    ReadOnlyMode.objects.filter(scope=scope).delete()
+                    ReadOnlyMode.objects.filter(scope=plan.scope).delete()
         except IntegrityError as error:
             raise RefusedError("READ_ONLY", "Somebody else was quicker.") from error
         html = render_to_string("live/resync.html", {"version": now_ms()})

@@ -1,13 +1,24 @@
 """Beginning and ending read-only mode as a plan. Pure."""
 
+from dataclasses import dataclass
+
 from console.kit.access.read_only import CONSOLE, ReadOnly, scopes
 from console.kit.plans.plan import Line, Plan
 
 
-def switch_plan(scope: str, now: ReadOnly | None) -> Plan:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SwitchPlan(Plan):
+    scope: str
+    #: Whether it is read-only afterwards.
+    begins: bool
+
+
+def switch_plan(scope: str, now: ReadOnly | None) -> SwitchPlan:
     """To end it if it is read-only, otherwise to begin."""
     ends = now is not None
-    return Plan(
+    return SwitchPlan(
+        scope=scope,
+        begins=not ends,
         action="end read-only" if ends else "begin read-only",
         object_type=scope.partition(" ")[0],
         object_name=scopes()[scope],

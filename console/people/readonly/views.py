@@ -29,8 +29,8 @@ def switch(request: HttpRequest) -> HttpResponse:
         raise Http404("There is no such part of the console to make read-only.")
     plan = switch_plan(scope, read_only_now().get(scope))
     with refusable(409) as answer:
-        do_switch_read_only(request.user, scope, plan, reason, Confirmation.parse(request.POST))
-        words = "is read-only now" if plan.lines[0].new else "can be changed again"
+        do_switch_read_only(request.user, plan, reason, Confirmation.parse(request.POST))
+        words = "is read-only now" if plan.begins else "can be changed again"
         messages.success(request, f"{scopes()[scope].capitalize()} {words}.")
         return redirect("read-only")
     return _page(request, answer.error, answer.status)
