@@ -4,7 +4,8 @@ from typing import Protocol
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import require_on_cluster
-from broker.handlers.handler import CloseConnectionError, RequestContext
+from broker.handlers.handler import CloseConnectionError
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.authorizer import Authorizer
 from broker.security.acls.filters import BindingFilter, EntryFilter, PatternFilter
 from broker.security.acls.model import Entry, PatternType, Permission, java_host

@@ -6,11 +6,12 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
 from broker.handlers.authorization import require
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.handlers.transaction_request import ask_when_ended, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from broker.runtime.in_turns import InOrder, in_order
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from broker.security.operations import Operation, ResourceType
 

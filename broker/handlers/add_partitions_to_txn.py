@@ -9,7 +9,7 @@ from functools import partial
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import denied_topics, require
-from broker.handlers.handler import OF_PEERS, Handler, Reply, RequestContext
+from broker.handlers.handler import OF_PEERS, Handler
 from broker.handlers.transaction_request import ask_when_ended, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.add_partitions_to_txn import (
@@ -22,6 +22,7 @@ from broker.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from broker.runtime.in_turns import in_order, in_turns
+from broker.runtime.requests.context import Reply, RequestContext
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.security.operations import Operation, ResourceType
 

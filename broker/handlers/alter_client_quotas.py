@@ -4,7 +4,7 @@ Any broker writes them, and tells the others.
 """
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -14,6 +14,7 @@ from broker.protocol.messages.alter_client_quotas import (
     EntryResult,
 )
 from broker.runtime.in_turns import in_turns
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
 from broker.security.quotas.entities import entity_of
 

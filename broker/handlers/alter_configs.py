@@ -4,7 +4,7 @@ Tools that know IncrementalAlterConfigs use that instead.
 """
 
 from broker.handlers.config_resources import alter_each, changeable_configs
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.alter_configs import (
     AlterConfigsRequest,
@@ -12,6 +12,7 @@ from broker.protocol.messages.alter_configs import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
+from broker.runtime.requests.context import RequestContext
 
 
 async def handle_alter_configs(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:

@@ -8,7 +8,7 @@ from broker.controller.events import ReassignmentsAsked
 from broker.controller.verdict import Verdict
 from broker.handlers.ask_controller import ask_in_parts
 from broker.handlers.authorization import require_on_cluster
-from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -16,6 +16,7 @@ from broker.protocol.messages.alter_partition_reassignments import (
     ReassignablePartitionResponse,
     ReassignableTopicResponse,
 )
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation
 
 

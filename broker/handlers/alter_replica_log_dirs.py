@@ -3,7 +3,7 @@
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.authorization import require_on_cluster
-from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
@@ -12,6 +12,7 @@ from broker.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirTopicResult,
 )
 from broker.runtime.in_turns import in_turns
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation
 
 

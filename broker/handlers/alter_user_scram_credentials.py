@@ -4,13 +4,14 @@ What comes is salted and hashed already, what is kept are the two keys that foll
 """
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.handlers.handler import Handler, RequestContext, public
+from broker.handlers.handler import Handler, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
     AlterUserScramCredentialsResult,
 )
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.credentials import Credentials
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
 from broker.security.sasl.stored_credentials import UserChange, changes_of

@@ -6,7 +6,7 @@ Of the login's own APIs clients are told where they have to log in.
 from collections.abc import Iterable
 
 from broker.common.errors import ErrorCode
-from broker.handlers.handler import Handler, RequestContext, public
+from broker.handlers.handler import Handler, public
 from broker.protocol.api_keys import OWN_APIS_FROM, ApiKey
 from broker.protocol.messages.api_versions import (
     OWN_SOFTWARE,
@@ -15,6 +15,7 @@ from broker.protocol.messages.api_versions import (
     ApiVersionsResponse,
     names_its_software,
 )
+from broker.runtime.requests.context import RequestContext
 
 _FIRST, _LAST = 0, 4
 _OWN = ApiVersion(api_key=ApiKey.API_VERSIONS, min_version=_FIRST, max_version=_LAST)

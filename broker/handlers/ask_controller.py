@@ -8,7 +8,7 @@ from broker.common.limits import PARTITIONS_ASKED_AT_ONCE
 from broker.common.types import TopicPartition
 from broker.controller.events import Event
 from broker.controller.verdict import Verdict
-from broker.handlers.handler import RequestContext
+from broker.runtime.requests.context import RequestContext
 
 Asked = TypeVar("Asked")
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.handlers.handler import RequestContext
 from broker.protocol.made_late import chosen
 from broker.runtime.in_turns import in_turns
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
 from broker.security.rights import UNLIMITED
 

@@ -7,9 +7,9 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import LEVELS, ROOT, log_levels, set_log_level
 from broker.config.definition import ConfigError, ConfigSource, ConfigType
 from broker.handlers.config_resources import check_broker
-from broker.handlers.handler import RequestContext
 from broker.protocol.messages.describe_configs import DescribeConfigsResourceResult
 from broker.protocol.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource, ConfigOperation
+from broker.runtime.requests.context import RequestContext
 
 
 def describe_loggers(name: str, context: RequestContext) -> list[DescribeConfigsResourceResult]:

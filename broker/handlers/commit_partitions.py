@@ -13,9 +13,9 @@ from broker.common.limits import THINGS_IN_A_TURN
 from broker.coordinator.group.offsets import AnyCommitRequest, AnyCommitResponse, commit_refused
 from broker.handlers.authorization import denied_topics
 from broker.handlers.group_request import answer_of
-from broker.handlers.handler import Reply, RequestContext
 from broker.runtime.in_turns import begun, in_order, in_turns, once_done
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.requests.context import Reply, RequestContext
 from broker.security.operations import Operation, ResourceType
 from broker.security.rights import UNLIMITED
 

@@ -10,8 +10,8 @@ from broker.config import broker, topic
 from broker.config.definition import ConfigError, Key
 from broker.config.resolution import settings_of
 from broker.handlers.authorization import require, require_on_cluster
-from broker.handlers.handler import RequestContext
 from broker.runtime.in_turns import in_turns
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.topic_configs import ConfigChange
 from broker.security import operations
 from broker.security.operations import Operation

@@ -2,13 +2,14 @@
 
 from broker.common.errors import ApiError
 from broker.controller.events import ShutdownAsked
-from broker.handlers.handler import RequestContext, private
+from broker.handlers.handler import private
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.controlled_shutdown import (
     ControlledShutdownRequest,
     ControlledShutdownResponse,
     RemainingPartition,
 )
+from broker.runtime.requests.context import RequestContext
 
 #: The broker asks again after this.
 _TIMEOUT_MS = 30_000

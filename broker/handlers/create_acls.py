@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.acl_request import authorizer_for, entry_of, kind_of, pattern_type_of
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_acls import (
     AclCreation,
@@ -10,6 +10,7 @@ from broker.protocol.messages.create_acls import (
     CreateAclsRequest,
     CreateAclsResponse,
 )
+from broker.runtime.requests.context import RequestContext
 from broker.security.acls.checks import refusal_of
 from broker.security.acls.model import Binding, Pattern
 from broker.security.operations import Operation

@@ -2,12 +2,13 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.delegation_token_request import asker_of, require_enabled
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
 )
+from broker.runtime.requests.context import RequestContext
 from broker.security.delegation_tokens import Principal, check_parties, parse_principal
 
 _NO_TIME = -1

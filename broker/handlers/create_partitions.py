@@ -4,7 +4,7 @@ from collections import Counter
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import require
-from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -13,6 +13,7 @@ from broker.protocol.messages.create_partitions import (
     CreatePartitionsTopicResult,
 )
 from broker.runtime.gather import gather
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.topic_admin import Charge
 from broker.security.operations import Operation, ResourceType
 

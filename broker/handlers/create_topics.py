@@ -7,7 +7,7 @@ from broker.common.limits import TOPICS_PER_REQUEST_MAX
 from broker.config.resolution import settings_of
 from broker.config.topic import KEYS
 from broker.handlers.authorization import may_create
-from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_topics import (
     CreatableTopic,
@@ -17,6 +17,7 @@ from broker.protocol.messages.create_topics import (
     CreateTopicsResponse,
 )
 from broker.runtime.gather import gather
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.topic_admin import Charge
 from broker.runtime.topics.topic_placement import NewTopic
 from broker.security.operations import Operation, ResourceType

@@ -1,7 +1,7 @@
 """What the APIs of delegation tokens have in common: who may ask at all, and that there are tokens on this cluster."""
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.handlers.handler import RequestContext
+from broker.runtime.requests.context import RequestContext
 from broker.security.delegation_tokens import Principal, parse_principal
 from broker.security.membership import is_member
 from broker.security.session import ANONYMOUS

@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.acl_request import authorizer_for, filter_of
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_acls import (
     DeleteAclsFilterResult,
@@ -10,6 +10,7 @@ from broker.protocol.messages.delete_acls import (
     DeleteAclsRequest,
     DeleteAclsResponse,
 )
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.authorizer import Deleted
 from broker.security.operations import Operation
 

@@ -3,10 +3,11 @@
 from broker.common.errors import ApiError
 from broker.handlers.authorization import require
 from broker.handlers.group_request import ask_group
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from broker.runtime.in_turns import asked_in_turns
+from broker.runtime.requests.context import Reply, RequestContext
 from broker.security.operations import Operation, ResourceType
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import NO_TOPIC_ID
 from broker.handlers.authorization import require
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_topics import (
     DeletableTopicResult,
@@ -15,6 +15,7 @@ from broker.protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from broker.runtime.gather import gather
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.topic_admin import Charge
 from broker.security.operations import Operation, ResourceType
 

@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.acl_request import authorizer_for, filter_of
-from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_acls import (
     AclDescription,
@@ -10,6 +10,7 @@ from broker.protocol.messages.describe_acls import (
     DescribeAclsResource,
     DescribeAclsResponse,
 )
+from broker.runtime.requests.context import RequestContext
 from broker.security.acls.model import Entry, Pattern
 from broker.security.operations import Operation
 

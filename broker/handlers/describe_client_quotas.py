@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.authorization import require_on_cluster
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_client_quotas import (
     DescribeClientQuotasRequest,
@@ -11,6 +11,7 @@ from broker.protocol.messages.describe_client_quotas import (
     EntryData,
     ValueData,
 )
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation
 from broker.security.quotas.filters import read_filter
 

@@ -2,7 +2,7 @@
 
 from broker.common.errors import ErrorCode
 from broker.handlers.authorization import cluster_operations
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -10,6 +10,7 @@ from broker.protocol.messages.describe_cluster import (
     DescribeClusterResponse,
 )
 from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED
+from broker.runtime.requests.context import RequestContext
 
 _BROKERS = 1
 

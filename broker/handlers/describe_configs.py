@@ -21,7 +21,7 @@ from broker.handlers.config_resources import (
     require_config,
     unknown_resource,
 )
-from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import MadeLate
 from broker.protocol.messages.describe_configs import (
@@ -33,6 +33,7 @@ from broker.protocol.messages.describe_configs import (
     DescribeConfigsSynonym,
 )
 from broker.runtime.in_turns import in_turns
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation
 
 

@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.delegation_token_request import asker_of, require_enabled
-from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_delegation_token import (
     DescribedDelegationToken,
@@ -11,6 +11,7 @@ from broker.protocol.messages.describe_delegation_token import (
     DescribeDelegationTokenResponse,
 )
 from broker.runtime.in_turns import in_turns
+from broker.runtime.requests.context import RequestContext
 from broker.security.delegation_tokens import Principal, Token, is_shown
 
 

@@ -3,10 +3,11 @@
 from broker.common.errors import ApiError
 from broker.handlers.authorization import require
 from broker.handlers.group_request import answer_of, ask_group
-from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from broker.runtime.in_turns import in_turns
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation, ResourceType
 
 

@@ -4,7 +4,7 @@ from operator import itemgetter
 
 from broker.common.errors import ApiError
 from broker.handlers.authorization import require_on_cluster
-from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_log_dirs import (
     DescribeLogDirsPartition,
@@ -14,6 +14,7 @@ from broker.protocol.messages.describe_log_dirs import (
     DescribeLogDirsTopic,
 )
 from broker.runtime.log_dirs import LogDir
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation
 
 

@@ -7,9 +7,8 @@ abort it with by WriteTxnMarkers.
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.authorization import denied_topics
-from broker.handlers.current_leader import refusal
 from broker.handlers.deduplicate import partitions_once
-from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_producers import (
     DescribeProducersRequest,
@@ -19,6 +18,8 @@ from broker.protocol.messages.describe_producers import (
     TopicResponse,
 )
 from broker.runtime.in_turns import partitions_in_turns
+from broker.runtime.requests.context import RequestContext
+from broker.runtime.requests.current_leader import refusal
 from broker.runtime.topics.topic_admin import check_topic_name
 from broker.security.operations import Operation
 

@@ -1,7 +1,7 @@
 """DescribeRequests: what was counted of this broker's answers, and what it cannot answer for."""
 
 from broker.common.shared_budget import UNATTRIBUTED, SharedBudget
-from broker.handlers.handler import RequestContext, for_members
+from broker.handlers.handler import for_members
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_requests import (
     DescribeRequestsBucket,
@@ -15,6 +15,7 @@ from broker.protocol.messages.describe_requests import (
     DescribeRequestsResult,
 )
 from broker.runtime.request_times import ApiTimes
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.authorizer_log import AuthorizerLog
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
 from broker.security.quotas.client_quotas import Use

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from broker.common.errors import ErrorCode
 from broker.common.limits import DESCRIBED_PARTITIONS_MAX
 from broker.handlers.authorization import denied_topics, only_seen
-from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, public
 from broker.handlers.metadata import why_unknown
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import made_late
@@ -20,6 +20,7 @@ from broker.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
 )
 from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.security.operations import Operation, ResourceType
 from broker.security.rights import Rights

@@ -5,7 +5,7 @@ from operator import attrgetter
 from broker.common.errors import ApiError
 from broker.handlers.authorization import only_seen, require
 from broker.handlers.group_request import answer_of
-from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, public
 from broker.handlers.transaction_request import ask_transaction
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_transactions import (
@@ -14,6 +14,7 @@ from broker.protocol.messages.describe_transactions import (
     TransactionState,
 )
 from broker.runtime.in_turns import in_turns
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation, ResourceType
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from broker.common.errors import ErrorCode
-from broker.handlers.handler import Handler, RequestContext, public
+from broker.handlers.handler import Handler, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_user_scram_credentials import (
     CredentialInfo,
@@ -11,6 +11,7 @@ from broker.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.credentials import Credentials, OfUser
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
 from broker.security.sasl.stored_credentials import NAMES

@@ -9,7 +9,7 @@ from broker.controller.events import Election, ElectionAsked
 from broker.controller.verdict import Verdict
 from broker.handlers.ask_controller import ask_in_parts
 from broker.handlers.authorization import require_on_cluster
-from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.elect_leaders import (
     ElectionType,
@@ -20,6 +20,7 @@ from broker.protocol.messages.elect_leaders import (
 )
 from broker.runtime.in_turns import in_turns
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation
 
 #: Of a partition that nobody named.

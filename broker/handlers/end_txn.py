@@ -3,10 +3,11 @@
 from broker.common.errors import ApiError
 from broker.handlers.authorization import require
 from broker.handlers.group_request import answer_of
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.handlers.transaction_request import ask_transaction, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation, ResourceType
 
 #: The first version whose clients know PRODUCER_FENCED.

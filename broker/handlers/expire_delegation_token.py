@@ -2,9 +2,10 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.delegation_token_request import asker_of, require_enabled
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest, ExpireDelegationTokenResponse
+from broker.runtime.requests.context import RequestContext
 
 
 async def handle_expire_delegation_token(

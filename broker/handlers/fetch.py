@@ -8,10 +8,9 @@ from collections.abc import Awaitable, Iterable
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, BYTES_AT_ONCE_MAX, FETCH_WAIT_MS_MAX
 from broker.common.types import IsolationLevel, TopicPartition
-from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.fetched_topics import by_topic
 from broker.handlers.follower_fetch import FIRST_VERSION_WITH_IDS, fetch_as_follower
-from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.log.cold_parts import ColdPart, ColdReadError
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
@@ -40,6 +39,8 @@ from broker.replication.fetch_session import (
 from broker.runtime.in_turns import in_turns
 from broker.runtime.replication.follower_reads import diverging, refused
 from broker.runtime.replication.replica_manager import ReadResult
+from broker.runtime.requests.context import Reply, RequestContext
+from broker.runtime.requests.current_leader import addresses, current_leader, refusal
 from broker.security.operations import Operation, ResourceType
 from broker.security.quotas.windows import WindowedRate
 from broker.security.rights import UNLIMITED

@@ -3,7 +3,7 @@
 from broker.common.errors import ApiError, ErrorCode
 from broker.coordinator.partitions import partition_for
 from broker.handlers.authorization import require
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.find_coordinator import (
     Coordinator,
@@ -12,6 +12,7 @@ from broker.protocol.messages.find_coordinator import (
     FindCoordinatorResponse,
 )
 from broker.runtime.in_turns import in_turns
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from broker.security.operations import Operation, ResourceType
 

@@ -4,9 +4,10 @@ from itertools import chain
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_PER_FETCH
-from broker.handlers.handler import CloseConnectionError, RefusedError, Reply, RequestContext
+from broker.handlers.handler import CloseConnectionError, RefusedError
 from broker.protocol.messages.fetch import FetchableTopicResponse, FetchRequest, FetchResponse
 from broker.runtime.replication.follower_reads import refused
+from broker.runtime.requests.context import Reply, RequestContext
 from broker.security.membership import is_member
 
 _FIRST_VERSION_THAT_TELLS_WHERE_LOGS_PART = 12

@@ -7,8 +7,8 @@ from broker.coordinator.group.client import Client
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import Outcome
 from broker.coordinator.partitions import partition_for
-from broker.handlers.handler import RequestContext
 from broker.protocol.schema import Message
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 
 

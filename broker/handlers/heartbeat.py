@@ -3,9 +3,10 @@
 from broker.common.errors import ApiError
 from broker.handlers.authorization import require
 from broker.handlers.group_request import ask_group
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from broker.runtime.requests.context import Reply, RequestContext
 from broker.security.operations import Operation, ResourceType
 
 

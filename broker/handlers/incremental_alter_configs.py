@@ -6,7 +6,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.config.definition import ConfigError, Key, parse_list, render_value
 from broker.handlers.broker_loggers import alter_loggers
 from broker.handlers.config_resources import ChangeableConfigs, ResourceType, alter_each, changeable_configs
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -16,6 +16,7 @@ from broker.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from broker.runtime.requests.context import RequestContext
 
 
 async def handle_incremental_alter_configs(

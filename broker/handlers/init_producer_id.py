@@ -8,10 +8,11 @@ from broker.coordinator.outcome import Outcome
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
 from broker.handlers.authorization import require, require_on_cluster
 from broker.handlers.group_request import answer_of, client_of
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import public
 from broker.handlers.transaction_request import ask_transaction, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation, ResourceType
 
 #: The first version whose clients know PRODUCER_FENCED.

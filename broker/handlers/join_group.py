@@ -3,9 +3,10 @@
 from broker.common.errors import ApiError
 from broker.handlers.authorization import require
 from broker.handlers.group_request import ask_group, client_of
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from broker.runtime.requests.context import Reply, RequestContext
 from broker.security.operations import Operation, ResourceType
 
 

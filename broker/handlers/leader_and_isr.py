@@ -5,7 +5,7 @@ from uuid import UUID
 from broker.common.cluster import NO_LOG
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.handlers.handler import RequestContext, private
+from broker.handlers.handler import private
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionError,
@@ -15,6 +15,7 @@ from broker.protocol.messages.leader_and_isr import (
 )
 from broker.runtime.replication.hosted_partition import extent_without_leader
 from broker.runtime.replication.role_changes import create_logs, take_roles, topics_new_here
+from broker.runtime.requests.context import RequestContext
 
 
 async def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:

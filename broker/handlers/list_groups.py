@@ -6,10 +6,11 @@ from operator import attrgetter
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import only_seen, sees_cluster
 from broker.handlers.group_request import answer_of
-from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import joined
 from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation, ResourceType
 
 

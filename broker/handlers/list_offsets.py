@@ -5,9 +5,8 @@ from operator import attrgetter
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.authorization import denied_topics
-from broker.handlers.current_leader import refusal
 from broker.handlers.deduplicate import partitions_once
-from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.list_offsets import (
     EARLIEST_LOCAL_TIMESTAMP,
@@ -23,6 +22,8 @@ from broker.protocol.messages.list_offsets import (
 )
 from broker.runtime.in_turns import partitions_in_turns
 from broker.runtime.replication.hosted_partition import HostedPartition, find_time, readable_end_offset
+from broker.runtime.requests.context import RequestContext
+from broker.runtime.requests.current_leader import refusal
 from broker.security.operations import Operation
 
 _NOT_FOUND = (-1, -1)

@@ -4,7 +4,7 @@ from broker.common.errors import ApiError
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.handlers.authorization import require_on_cluster
-from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import made_late
 from broker.protocol.messages.list_partition_reassignments import (
@@ -13,6 +13,7 @@ from broker.protocol.messages.list_partition_reassignments import (
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation
 
 

@@ -7,7 +7,7 @@ from operator import attrgetter
 from broker.common.errors import ErrorCode
 from broker.handlers.authorization import only_seen
 from broker.handlers.group_request import answer_of
-from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import joined
 from broker.protocol.messages.list_transactions import (
@@ -15,6 +15,7 @@ from broker.protocol.messages.list_transactions import (
     ListTransactionsResponse,
     TransactionState,
 )
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import ResourceType
 
 

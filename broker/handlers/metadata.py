@@ -6,7 +6,7 @@ from operator import attrgetter
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import NO_TOPIC_ID
 from broker.handlers.authorization import cluster_operations, denied_topics, may_create, only_seen
-from broker.handlers.handler import OF_EVERYTHING, Reply, RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, public
 from broker.handlers.without_listener import as_seen_by_listener
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import made_late
@@ -21,6 +21,7 @@ from broker.protocol.messages.metadata import (
 )
 from broker.runtime.in_turns import in_turns
 from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
+from broker.runtime.requests.context import Reply, RequestContext
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.runtime.topics.topic_admin import Charge, check_topic_name
 from broker.security.operations import Operation, ResourceType

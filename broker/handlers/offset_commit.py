@@ -5,9 +5,10 @@ from broker.coordinator.group.offsets import commit_refused
 from broker.handlers.authorization import require
 from broker.handlers.commit_partitions import commit_known
 from broker.handlers.group_request import ask_group, client_of
-from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
+from broker.runtime.requests.context import Reply, RequestContext
 from broker.security.operations import Operation, ResourceType
 
 

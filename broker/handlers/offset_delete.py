@@ -3,7 +3,7 @@
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import denied_topics, require
 from broker.handlers.group_request import answer_of, ask_group
-from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
@@ -12,6 +12,7 @@ from broker.protocol.messages.offset_delete import (
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
 )
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation, ResourceType
 
 _DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED

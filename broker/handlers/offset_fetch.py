@@ -7,7 +7,7 @@ from broker.common.limits import THINGS_IN_A_TURN
 from broker.handlers.authorization import denied_topics, only_seen, require
 from broker.handlers.deduplicate import partitions_once
 from broker.handlers.group_request import answer_of, ask_group
-from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -19,6 +19,7 @@ from broker.protocol.messages.offset_fetch import (
     OffsetFetchResponseTopic,
 )
 from broker.runtime.in_turns import asked_in_turns
+from broker.runtime.requests.context import Reply, RequestContext
 from broker.security.operations import Operation, ResourceType
 from broker.security.rights import UNLIMITED
 

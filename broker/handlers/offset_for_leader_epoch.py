@@ -5,9 +5,8 @@ from operator import attrgetter
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.authorization import denied_topics, sees_cluster
-from broker.handlers.current_leader import refusal
 from broker.handlers.deduplicate import partitions_once
-from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_for_leader_epoch import (
     EpochEndOffset,
@@ -17,6 +16,8 @@ from broker.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 from broker.runtime.in_turns import partitions_in_turns
+from broker.runtime.requests.context import RequestContext
+from broker.runtime.requests.current_leader import refusal
 from broker.security.operations import Operation
 
 

@@ -12,8 +12,7 @@ from broker.common.types import TopicPartition
 from broker.config.definition import render_value
 from broker.handlers.authorization import require
 from broker.handlers.config_resources import check_topic
-from broker.handlers.current_leader import refusal
-from broker.handlers.handler import RequestContext, for_members
+from broker.handlers.handler import for_members
 from broker.log.compaction.rewrite import Fate
 from broker.log.config import LogConfig
 from broker.log.preview import CompactionPreview, LogPreview
@@ -30,6 +29,8 @@ from broker.protocol.messages.preview_retention import (
     PreviewRetentionTopicResult,
 )
 from broker.runtime.gather import gather
+from broker.runtime.requests.context import RequestContext
+from broker.runtime.requests.current_leader import refusal
 from broker.security.operations import Operation, ResourceType
 from broker.security.rights import Rights
 

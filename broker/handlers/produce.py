@@ -11,8 +11,7 @@ from typing import NamedTuple
 from broker.common.errors import ApiError, ErrorCode, RecordsRefused
 from broker.common.limits import PRODUCE_ENTRIES_MAX
 from broker.common.types import TopicPartition, new_tuple
-from broker.handlers.current_leader import addresses, current_leader, refusal
-from broker.handlers.handler import Budget, CloseConnectionError, Reply, RequestContext, public
+from broker.handlers.handler import Budget, CloseConnectionError, public
 from broker.log.validation import Look, NeedsLook
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.produce import (
@@ -33,6 +32,8 @@ from broker.runtime.replication.batch_looks import BatchLooks
 from broker.runtime.replication.repacking import Guard
 from broker.runtime.replication.replica_manager import ProduceResult
 from broker.runtime.replication.transactional_appends import Append, Batches
+from broker.runtime.requests.context import Reply, RequestContext
+from broker.runtime.requests.current_leader import addresses, current_leader, refusal
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.security.operations import Operation, ResourceType
 from broker.security.rights import UNLIMITED

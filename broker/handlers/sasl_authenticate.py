@@ -1,9 +1,10 @@
 """SaslAuthenticate out of its place: while a login is under way, tokens are not asked of handlers."""
 
 from broker.common.errors import ErrorCode
-from broker.handlers.handler import Handler, RequestContext
+from broker.handlers.handler import Handler
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from broker.runtime.requests.context import RequestContext
 
 _TOO_LATE = "SaslAuthenticate request received after successful authentication"
 

@@ -3,9 +3,10 @@ listener where others need none. On a listener with SASL the first login is not 
 """
 
 from broker.common.errors import ErrorCode
-from broker.handlers.handler import Handler, RefusedError, RequestContext
+from broker.handlers.handler import Handler, RefusedError
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from broker.runtime.requests.context import RequestContext
 
 
 def handle_sasl_handshake(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:

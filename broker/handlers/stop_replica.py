@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.handlers.handler import RequestContext, private
+from broker.handlers.handler import private
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.stop_replica import (
     StopReplicaPartitionError,
@@ -12,6 +12,7 @@ from broker.protocol.messages.stop_replica import (
 )
 from broker.runtime.in_turns import in_turns
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
+from broker.runtime.requests.context import RequestContext
 
 
 async def handle_stop_replica(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:

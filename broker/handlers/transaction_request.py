@@ -6,8 +6,8 @@ from broker.common.errors import ErrorCode
 from broker.coordinator.outcome import Outcome
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
 from broker.handlers.group_request import answer_of
-from broker.handlers.handler import RequestContext
 from broker.protocol.schema import Message
+from broker.runtime.requests.context import RequestContext
 
 Ask = Callable[[TransactionCoordinator, int, int], Outcome]
 

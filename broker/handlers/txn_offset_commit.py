@@ -9,9 +9,10 @@ from broker.coordinator.group.offsets import commit_refused
 from broker.handlers.authorization import require
 from broker.handlers.commit_partitions import commit_known
 from broker.handlers.group_request import ask_group, client_of, coordinating_partition
-from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
+from broker.runtime.requests.context import Reply, RequestContext
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from broker.security.operations import Operation, ResourceType
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import BROKERS_MAX, LISTENERS_MAX
 from broker.common.types import TopicPartition, may_be_same_topic
-from broker.handlers.handler import RequestContext, private
+from broker.handlers.handler import private
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.update_metadata import (
     UpdateMetadataPartitionState,
@@ -19,6 +19,7 @@ from broker.protocol.messages.update_metadata import (
 from broker.runtime.in_turns import in_turns
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.requests.context import RequestContext
 
 
 async def handle_update_metadata(request: UpdateMetadataRequest, context: RequestContext) -> UpdateMetadataResponse:

@@ -8,9 +8,9 @@ from collections.abc import Collection
 from functools import partial
 
 from broker.common.errors import ErrorCode
-from broker.handlers.handler import RequestContext
 from broker.protocol.made_late import made_late
 from broker.protocol.messages.metadata import MetadataResponsePartition, MetadataResponseTopic
+from broker.runtime.requests.context import RequestContext
 
 _FIRST_VERSION_WITH_ERROR = 6
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.common.types import TopicPartition
-from broker.handlers.current_leader import refusal
-from broker.handlers.handler import OF_PEERS, Reply, RequestContext, for_members
+from broker.handlers.handler import OF_PEERS, for_members
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -25,6 +24,8 @@ from broker.protocol.messages.write_txn_markers import (
 from broker.records.control import EndMarker, MarkerType
 from broker.runtime.in_turns import in_turns
 from broker.runtime.replication.replica_manager import ProduceResult
+from broker.runtime.requests.context import Reply, RequestContext
+from broker.runtime.requests.current_leader import refusal
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
 from broker.security.rights import Rights
 

@@ -19,13 +19,13 @@ from broker.common.logs import logger
 from broker.common.own_names import OwnNames
 from broker.config.broker import BrokerConfig
 from broker.config.zookeeper import zookeeper_tls
-from broker.handlers.handler import Services
 from broker.log.manager import LogManager
 from broker.net.turns import Turns
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.log_dir_failures import LogDirFailures
 from broker.runtime.log_dir_room import LogDirRoom
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.requests.context import Services
 from broker.runtime.topics.topic_configs import log_config
 from broker.security.membership import NONCE_BYTES, Membership
 from broker.server.descriptors import raise_descriptor_limit

@@ -8,7 +8,6 @@ from broker.config.broker import BrokerConfig
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.memory import GroupMemory
 from broker.coordinator.transaction.config import TransactionConfig
-from broker.handlers.handler import RequestContext, Services
 from broker.handlers.write_txn_markers import handle_write_txn_markers
 from broker.net.dialer import Dialer
 from broker.runtime.coordinators.group_coordinators import forget_partitions, group_coordinators
@@ -18,6 +17,7 @@ from broker.runtime.coordinators.transaction_verifier import TransactionVerifier
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import TransactionalAppends
+from broker.runtime.requests.context import RequestContext, Services
 from broker.security.membership import MEMBER
 from broker.security.session import Session
 from broker.zookeeper.store import ClusterStore

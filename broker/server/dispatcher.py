@@ -14,7 +14,7 @@ from broker.common.limits import LONG_ANSWERS_ENCODED_MAX, REFUSED_REQUEST_BYTES
 from broker.common.logs import logger
 from broker.common.types import new_tuple
 from broker.handlers.api_versions import unsupported_version_response
-from broker.handlers.handler import CloseConnectionError, Handler, RefusedError, RequestContext, Services
+from broker.handlers.handler import CloseConnectionError, Handler, RefusedError
 from broker.handlers.registry import HANDLERS
 from broker.net.connection import Connection
 from broker.net.slot import Slot
@@ -24,6 +24,7 @@ from broker.protocol.headers import RequestHeader, decode_request_header
 from broker.protocol.response_frame import Framed
 from broker.protocol.schema import Message
 from broker.runtime.in_turns import InOrder, in_turns, steps_in_turns
+from broker.runtime.requests.context import RequestContext, Services
 from broker.security.membership import is_member
 from broker.server.long_requests import LongRequests
 from broker.server.metering import Later, Metering, Timed

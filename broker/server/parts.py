@@ -6,7 +6,6 @@ from pathlib import Path
 from broker.common.cluster import MemberListeners
 from broker.config.broker import BrokerConfig
 from broker.controller.leader_rebalance import RebalanceSettings
-from broker.handlers.handler import Services
 from broker.net.connection import Connection
 from broker.net.dialer import Dialer
 from broker.replication.fetch_session import FetchSessions
@@ -32,6 +31,7 @@ from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.stray_logs import StrayLogs
 from broker.runtime.request_times import RequestTimes
+from broker.runtime.requests.context import Services
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin

@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from broker.common.errors import ProtocolError
-from broker.handlers.handler import Handler, Reply, RequestContext
+from broker.handlers.handler import Handler
 from broker.protocol.answered_errors import error_check
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decoder_of, stepwise_decoder_of
@@ -13,6 +13,7 @@ from broker.protocol.primitives import Buffer
 from broker.protocol.response_frame import Framed, body_framer, response_framer, stepwise_framer
 from broker.protocol.schema import Message
 from broker.runtime.request_times import ApiTimes
+from broker.runtime.requests.context import Reply, RequestContext
 
 
 class Route:

@@ -19,7 +19,6 @@ from broker.controller.verdict import ShutdownAnswer, Verdict
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.memory import GroupMemory
 from broker.coordinator.transaction.config import TransactionConfig
-from broker.handlers.handler import RequestContext, Services
 from broker.handlers.write_txn_markers import handle_write_txn_markers
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
@@ -62,6 +61,7 @@ from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.request_times import RequestTimes
+from broker.runtime.requests.context import RequestContext, Services
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.security.credentials import Credentials
 from broker.runtime.security.delegation_tokens import DelegationTokens, TokenSettings

@@ -11,7 +11,6 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.create_delegation_token import handle_create_delegation_token
 from broker.handlers.describe_delegation_token import handle_describe_delegation_token
 from broker.handlers.expire_delegation_token import handle_expire_delegation_token
-from broker.handlers.handler import RequestContext
 from broker.handlers.renew_delegation_token import handle_renew_delegation_token
 from broker.net.turns import Turns
 from broker.protocol.messages.create_delegation_token import CreatableRenewer, CreateDelegationTokenRequest
@@ -21,6 +20,7 @@ from broker.protocol.messages.describe_delegation_token import (
 )
 from broker.protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest
 from broker.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.security.delegation_tokens import DelegationTokens, TokenSettings
 from broker.runtime.security.token_accounts import TokenAccounts
 from broker.security.delegation_tokens import Lifetimes, Principal

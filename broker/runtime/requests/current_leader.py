@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.handlers.handler import RequestContext
+from broker.runtime.requests.context import RequestContext
 
 
 class LeaderHint(NamedTuple):

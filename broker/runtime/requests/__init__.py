@@ -1,0 +1,1 @@
+"""Requests whose work takes several stages, and what every request is handled with."""
