@@ -278,7 +278,7 @@ async def test_records_too_few_to_send_are_not_held_and_come_when_time_is_up(ser
 
 
 async def test_an_answer_of_many_small_pieces_is_sent_from_their_files_beyond_a_limit(served, monkeypatch):
-    monkeypatch.setattr("broker.handlers.fetch.ANSWER_BYTES_IN_MEMORY_MAX", 100)
+    monkeypatch.setattr("broker.runtime.requests.fetch_work.ANSWER_BYTES_IN_MEMORY_MAX", 100)
     lead(served, 4)
     client = await served.client()
     for index in range(4):
@@ -379,7 +379,7 @@ async def test_a_fetch_that_is_woken_reads_what_moved_and_nothing_else(served, m
 @pytest.mark.parametrize("has_records", [True, False])
 async def test_a_fetch_of_very_many_partitions_is_read_in_turns_and_misses_nothing(served, monkeypatch, has_records):
     """What moves while it is being read is no news to it later unless it waits from before."""
-    monkeypatch.setattr("broker.handlers.fetch.PARTITIONS_AT_ONCE_MAX", 3)
+    monkeypatch.setattr("broker.runtime.requests.fetch_work.PARTITIONS_AT_ONCE_MAX", 3)
     monkeypatch.setattr("broker.runtime.in_turns.THINGS_IN_A_TURN", 2)
     lead(served, 8)
     client, producer = await served.client(), await served.client()

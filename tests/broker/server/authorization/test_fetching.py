@@ -73,7 +73,7 @@ async def test_who_is_refused_does_not_wait(served):
 
 @pytest.mark.parametrize("at_once", [1, 500])
 async def test_a_topic_is_asked_for_once_however_many_partitions_are_read(served, monkeypatch, at_once):
-    monkeypatch.setattr("broker.handlers.fetch.PARTITIONS_AT_ONCE_MAX", at_once)
+    monkeypatch.setattr("broker.runtime.requests.fetch_work.PARTITIONS_AT_ONCE_MAX", at_once)
     lead(served, 5)
     rights = Allowed()
     client = await client_with(served, rights)
