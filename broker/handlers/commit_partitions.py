@@ -5,121 +5,143 @@ A commit of many partitions is asked of the coordinator a part at a time, each a
 between has committed a part, which for each of its partitions is as good as the whole.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from copy import copy
+from typing import Generic, TypeVar
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
-from broker.coordinator.group.offsets import AnyCommitRequest, AnyCommitResponse, commit_refused
+from broker.coordinator.group.offsets import commit_refused
 from broker.handlers.authorization import denied_topics
-from broker.handlers.group_request import answer_of
-from broker.runtime.in_turns import begun, in_order, in_turns, once_done
-from broker.runtime.metadata_cache import MetadataCache
+from broker.handlers.coordinator_response import checked, response_of
+from broker.protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
+from broker.protocol.schema import Message
+from broker.runtime.in_turns import begun, in_order, in_turns
 from broker.runtime.requests.context import Reply, RequestContext
 from broker.security.operations import Operation, ResourceType
 from broker.security.rights import UNLIMITED
 
-Commit = Callable[[AnyCommitRequest], Reply]
+Request = TypeVar("Request", OffsetCommitRequest, TxnOffsetCommitRequest)
+Response = TypeVar("Response", OffsetCommitResponse, TxnOffsetCommitResponse)
 
 
-def commit_known(request: AnyCommitRequest, context: RequestContext, commit: Commit) -> Reply:
-    """`commit` the partitions there are; UNKNOWN_TOPIC_OR_PARTITION for the others, and TOPIC_AUTHORIZATION_FAILED for
-    those that the client may not read, whether there are any or not.
+class CommitWork(Generic[Request, Response]):
+    """One request. `begin` returns its reply.
+
+    `commit` asks the coordinator. It is given the partitions there are; the others are refused with
+    UNKNOWN_TOPIC_OR_PARTITION, and those that the client may not read with TOPIC_AUTHORIZATION_FAILED, whether there
+    are any or not.
     """
-    if _may_read_all(request, context):
-        return _commit_known(request, context, commit)
-    return in_order(lambda done: _commit_allowed(request, context, commit, done))
+
+    __slots__ = ("_commit", "_context", "_request", "_response")
+
+    def __init__(
+        self,
+        request: Request,
+        response: type[Response],
+        context: RequestContext,
+        commit: Callable[[Request], Message | Awaitable[Message]],
+    ):
+        self._request: Request = request
+        self._response: type[Response] = response
+        self._context = context
+        self._commit: Callable[[Request], Message | Awaitable[Message]] = commit
+
+    def begin(self) -> Reply:
+        """Commit what is little at once; of what is not, or partly forbidden, a part in each turn."""
+        if self._is_short() and self._may_read_all():
+            return self._commit_part(self._request)
+        return in_order(self._commit_in_turns)
+
+    def _is_short(self) -> bool:
+        return sum([len(topic.partitions) for topic in self._request.topics]) <= THINGS_IN_A_TURN
+
+    def _may_read_all(self) -> bool:
+        """False, too, when the topics are too many to be asked for at once."""
+        rights, topics = self._context.session.rights, self._request.topics
+        return rights is UNLIMITED or (
+            len(topics) <= THINGS_IN_A_TURN
+            and all(rights.sees(Operation.READ, ResourceType.TOPIC, topic.name) for topic in topics)
+        )
+
+    async def _commit_in_turns(self, done: Callable[[], None]) -> Response:
+        request, turns = self._request, self._context.services.turns
+        names = [topic.name for topic in request.topics]
+        denied = await denied_topics(Operation.READ, names, self._context)
+        replies = await in_turns(
+            _parts_of(request, denied),
+            lambda part: (begun(self._commit_part(part)),),
+            turns,
+            size_of=lambda _: THINGS_IN_A_TURN,
+        )
+        done()
+        responses = [await response_of(reply, self._response) for (reply,) in replies]
+        if denied:
+            forbidden = _without_topics(request)
+            forbidden.topics = [topic for topic in request.topics if topic.name in denied]
+            responses.append(self._refuse(forbidden, ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+        return _merged(responses)
+
+    def _commit_part(self, part: Request) -> Message | Awaitable[Message]:
+        partition_of = self._context.services.metadata.partition_of
+        if all(partition_of(t.name, p.partition_index) for t in part.topics for p in t.partitions):
+            commit = self._commit
+            return commit(part)
+        unknown = self._refuse(self._those_known(part, False), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        known = self._those_known(part, True)
+        return self._with_refused(self._commit(known), unknown) if known.topics else unknown
+
+    def _those_known(self, part: Request, are_known: bool) -> Request:
+        """Return a request for those of the partitions that there are, or that there are not."""
+        partition_of = self._context.services.metadata.partition_of
+        meant = _without_topics(part)
+        for topic in part.topics:
+            partitions = [p for p in topic.partitions if bool(partition_of(topic.name, p.partition_index)) == are_known]
+            if partitions:
+                meant.topics.append(type(topic)(name=topic.name, partitions=partitions))
+        return meant
+
+    async def _with_refused(self, reply: Message | Awaitable[Message], refused: Response) -> Response:
+        return _merged([await response_of(reply, self._response), refused])
+
+    def _refuse(self, part: Request, code: ErrorCode) -> Response:
+        return checked(commit_refused(part, code), self._response)
 
 
-def _may_read_all(request: AnyCommitRequest, context: RequestContext) -> bool:
-    """False, too, when the topics are too many to be asked for at once."""
-    rights, topics = context.session.rights, request.topics
-    return rights is UNLIMITED or (
-        len(topics) <= THINGS_IN_A_TURN
-        and all(rights.sees(Operation.READ, ResourceType.TOPIC, topic.name) for topic in topics)
-    )
-
-
-async def _commit_allowed(
-    request: AnyCommitRequest, context: RequestContext, commit: Commit, done: Callable[[], None]
-) -> AnyCommitResponse:
-    topics = request.topics
-    denied = await denied_topics(Operation.READ, [topic.name for topic in topics], context)
-    request.topics = [topic for topic in topics if topic.name in denied]
-    refused = commit_refused(request, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    request.topics = [topic for topic in topics if topic.name not in denied]
-    reply = await once_done(_commit_known(request, context, commit)) if request.topics else refused
-    done()
-    response = await answer_of(reply)
-    if response is not refused:
-        response.topics = [*response.topics, *refused.topics]
-    return response
-
-
-def _commit_known(request: AnyCommitRequest, context: RequestContext, commit: Commit) -> Reply:
-    if sum([len(topic.partitions) for topic in request.topics]) > THINGS_IN_A_TURN:
-        return in_order(lambda done: _commit_in_turns(request, context, commit, done))
-    return _commit_some(request, context.services.metadata, commit)
-
-
-async def _commit_in_turns(
-    request: AnyCommitRequest, context: RequestContext, commit: Commit, done: Callable[[], None]
-) -> AnyCommitResponse:
-    metadata = context.services.metadata
-    replies = await in_turns(
-        _parts_of(request),
-        lambda part: (begun(_commit_some(part, metadata, commit)),),
-        context.services.turns,
-        size_of=lambda _: THINGS_IN_A_TURN,
-    )
-    done()
-    return _as_one([await answer_of(reply) for (reply,) in replies])
-
-
-def _parts_of(request: AnyCommitRequest) -> Iterator[AnyCommitRequest]:
-    """Requests of a turn's partitions each, every one of a single topic."""
+def _parts_of(request: Request, denied: Collection[str]) -> Iterator[Request]:
+    """Yield requests of a turn's partitions each; a topic counts as one even without any."""
+    part, size = _without_topics(request), 0
     for topic in request.topics:
-        for at in range(0, len(topic.partitions), THINGS_IN_A_TURN):
-            part = copy(request)
-            part.topics = [type(topic)(name=topic.name, partitions=topic.partitions[at : at + THINGS_IN_A_TURN])]
-            yield part
+        if topic.name in denied:
+            continue
+        for at in range(0, max(1, len(topic.partitions)), THINGS_IN_A_TURN):
+            piece = type(topic)(name=topic.name, partitions=topic.partitions[at : at + THINGS_IN_A_TURN])
+            piece_size = max(1, len(piece.partitions))
+            if size + piece_size > THINGS_IN_A_TURN:
+                yield part
+                part, size = _without_topics(request), 0
+            part.topics.append(piece)
+            size += piece_size
+    if part.topics:
+        yield part
 
 
-def _as_one(parts: list[AnyCommitResponse]) -> AnyCommitResponse:
-    topics = {}
-    for topic in (topic for part in parts for topic in part.topics):
-        first = topics.setdefault(topic.name, topic)
-        if first is not topic:
-            first.partitions += topic.partitions
-    return type(parts[0])(topics=list(topics.values()))
+def _without_topics(request: Request) -> Request:
+    part = copy(request)
+    part.topics = []
+    return part
 
 
-def _commit_some(request: AnyCommitRequest, metadata: MetadataCache, commit: Commit) -> Reply:
-    partition_of = metadata.partition_of
-    topics = request.topics
-    if all(partition_of(t.name, p.partition_index) for t in topics for p in t.partitions):
-        return commit(request)
-    request.topics = _those(topics, metadata, are_known=False)
-    refused = commit_refused(request, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    request.topics = _those(topics, metadata, are_known=True)
-    return _with_refused(commit(request), refused) if request.topics else refused
-
-
-def _those(topics: list, metadata: MetadataCache, *, are_known: bool) -> list:
-    """The topics with those of their partitions that are meant, if any are."""
-    found = []
-    for topic in topics:
-        partitions = [
-            each
-            for each in topic.partitions
-            if (metadata.partition_of(topic.name, each.partition_index) is not None) == are_known
-        ]
-        if partitions:
-            found.append(type(topic)(name=topic.name, partitions=partitions))
-    return found
-
-
-async def _with_refused(reply: Reply, refused: AnyCommitResponse) -> AnyCommitResponse:
-    response = await answer_of(reply)
-    response.topics = [*response.topics, *refused.topics]
-    return response
+def _merged(responses: Sequence[Response]) -> Response:
+    """Return one response of all, with each topic once."""
+    merged = type(responses[0])()
+    places: dict[str, int] = {}
+    for response in responses:
+        for topic in response.topics:
+            if topic.name in places:
+                merged.topics[places[topic.name]].partitions += topic.partitions
+            else:
+                places[topic.name] = len(merged.topics)
+                merged.topics.append(topic)
+    return merged

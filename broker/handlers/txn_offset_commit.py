@@ -7,11 +7,12 @@ from broker.common.types import TopicPartition
 from broker.coordinator.group.answers import not_appended
 from broker.coordinator.group.offsets import commit_refused
 from broker.handlers.authorization import require
-from broker.handlers.commit_partitions import commit_known
+from broker.handlers.commit_partitions import CommitWork
 from broker.handlers.group_request import ask_group, client_of, coordinating_partition
 from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
+from broker.protocol.schema import Message
 from broker.runtime.requests.context import Reply, RequestContext
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from broker.security.operations import Operation, ResourceType
@@ -28,10 +29,10 @@ def handle_txn_offset_commit(request: TxnOffsetCommitRequest, context: RequestCo
         require(Operation.READ, ResourceType.GROUP, request.group_id, context)
     except ApiError as error:
         return commit_refused(request, error.code)
-    return commit_known(request, context, lambda known: _commit(known, context))
+    return CommitWork(request, TxnOffsetCommitResponse, context, lambda known: _commit(known, context)).begin()
 
 
-def _commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Reply:
+def _commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Message | Awaitable[Message]:
     """Only into a transaction that is open, and has the group's offsets partition in it (KIP-890)."""
     client, producer = client_of(context), (request.producer_id, request.producer_epoch)
     try:
@@ -52,12 +53,10 @@ def _commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Reply:
         )
     except ApiError as error:
         return commit_refused(request, _code_for(context.api_version, error.code))
-    return reply if isinstance(reply, TxnOffsetCommitResponse) else _commit_later(reply, request, context)
+    return reply if isinstance(reply, Message) else _commit_later(reply, request, context)
 
 
-async def _commit_later(
-    reply: Awaitable[TxnOffsetCommitResponse], request: TxnOffsetCommitRequest, context: RequestContext
-) -> TxnOffsetCommitResponse:
+async def _commit_later(reply: Awaitable[Message], request: TxnOffsetCommitRequest, context: RequestContext) -> Message:
     try:
         return await reply
     except ApiError as error:

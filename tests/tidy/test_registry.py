@@ -12,7 +12,7 @@ SUPPORT = {
     "group_request",
     "transaction_request",
     "config_resources",
-    "current_leader",
+    "coordinator_response",
     "deduplicate",
     "fetched_topics",
     "follower_fetch",
