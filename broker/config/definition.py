@@ -199,8 +199,13 @@ def render_value(value: Any) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return ",".join(str(part) for part in value)
+        return render_list(value)
     return str(value)
+
+
+def render_list(parts: Iterable[object]) -> str:
+    """The text that `parse_list` reads."""
+    return ",".join(str(part) for part in parts)
 
 
 def accepting(words: str) -> Callable[[AnyParser], AnyParser]:

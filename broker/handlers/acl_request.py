@@ -1,6 +1,7 @@
 """What the three APIs of access rules share: who may ask, and how rules stand on the wire."""
 
-from typing import Protocol
+from enum import IntEnum
+from typing import Protocol, TypeVar
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import require_on_cluster
@@ -10,6 +11,8 @@ from broker.runtime.security.authorizer import Authorizer
 from broker.security.acls.filters import BindingFilter, EntryFilter, PatternFilter
 from broker.security.acls.model import Entry, PatternType, Permission, java_host
 from broker.security.operations import Operation, ResourceType
+
+Named = TypeVar("Named", bound=IntEnum)
 
 
 class WireFilter(Protocol):
@@ -78,7 +81,7 @@ def permission_of(number: int) -> Permission:
         raise _unreadable("permission type", number) from None
 
 
-def _known(value):
+def _known(value: Named) -> Named:
     if not value:
         raise ValueError(value)
     return value

@@ -35,7 +35,9 @@ async def _handle(
             request.transactional_id,
             context,
             lambda coordinator, token, now_ms: coordinator.add_offsets_to_txn(token, request, partition, now_ms),
-            on_asked=on_asked,
+            AddOffsetsToTxnResponse,
+            lambda response: (response.error_code,),
+            on_asked,
         )
     except ApiError as error:
         return AddOffsetsToTxnResponse(error_code=error.code)

@@ -87,6 +87,7 @@ async def _add(
             transactional_id,
             context,
             lambda coordinator, token, now_ms: coordinator.add_partitions_to_txn(token, request, now_ms),
+            AddPartitionsToTxnResponse,
             lambda response: _codes(_results(response)),
             on_asked,
         )

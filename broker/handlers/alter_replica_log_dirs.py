@@ -28,7 +28,9 @@ async def handle_alter_replica_log_dirs(
     }
     try:
         require_on_cluster(Operation.ALTER, context)
-        codes = await in_turns(wanted.items(), lambda asked: _alter(*asked, context), context.services.turns)
+        codes = await in_turns(
+            wanted.items(), lambda asked: _alter(asked[0], asked[1], context), context.services.turns
+        )
     except ApiError as error:
         codes = [error.code] * len(wanted)
     topics: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}

@@ -42,7 +42,8 @@ async def _carried_out(
 
 
 def _refused(request: AlterUserScramCredentialsRequest, code: ErrorCode) -> AlterUserScramCredentialsResponse:
-    users = dict.fromkeys(each.name for each in (*request.deletions, *request.upsertions))
+    deleted, upserted = [each.name for each in request.deletions], [each.name for each in request.upsertions]
+    users = dict.fromkeys(deleted + upserted)
     return AlterUserScramCredentialsResponse(
         results=[
             AlterUserScramCredentialsResult(user=user, error_code=code, error_message=code.meaning) for user in users

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TypeVar
 
+from broker.common.errors import InvariantViolation
 from broker.common.limits import PARTITIONS_ASKED_AT_ONCE
 from broker.common.types import TopicPartition
 from broker.controller.events import Event
-from broker.controller.verdict import Verdict
+from broker.controller.verdict import ShutdownAnswer, Verdict
 from broker.runtime.requests.context import RequestContext
 
 Asked = TypeVar("Asked")
@@ -25,7 +26,14 @@ async def ask_in_parts(
     verdicts: dict[TopicPartition, Verdict] = {}
     for part in _parts(asked):
         left_ms = timeout_ms if not verdicts else max(0, deadline_ms - context.services.clock.monotonic_ms())
-        verdicts |= await context.services.controller.ask(lambda number, part=part: event_of(number, part), left_ms)
+
+        def event(number: int, part: list[Asked] = part) -> Event:
+            return event_of(number, part)
+
+        answer = await context.services.controller.ask(event, left_ms)
+        if isinstance(answer, ShutdownAnswer):
+            raise InvariantViolation(f"the controller answers {event_of.__name__} as a broker that stops")
+        verdicts |= answer
     return verdicts
 
 

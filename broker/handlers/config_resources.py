@@ -67,25 +67,25 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
     services = context.services
     if resource_type == ResourceType.TOPIC:
         check_topic(name, context)
-        configs = services.topic_configs
+        of_topics = services.topic_configs
         return ChangeableConfigs(
             key_of=partial(_key, topic.BY_NAME.get, "topic"),
             value_of=lambda key, overrides: settings_of(key, overrides, services.config)[0].value,
-            overrides=partial(configs.overrides, name),
+            overrides=partial(of_topics.overrides, name),
             check=topic.check_topic_configs,
-            change=partial(configs.change, name),
+            change=partial(of_topics.change, name),
         )
     if resource_type == ResourceType.BROKER:
         check_broker(name, context)
-        configs = services.broker_configs
+        of_brokers = services.broker_configs
         return ChangeableConfigs(
             key_of=partial(_key, broker.key_of, "broker"),
             value_of=lambda key, overrides: (
                 key.read(overrides[key.name]) if key.name in overrides else services.config.values[key.attribute]
             ),
-            overrides=partial(configs.overrides, name),
-            check=partial(configs.check, name),
-            change=partial(configs.change, name),
+            overrides=partial(of_brokers.overrides, name),
+            check=partial(of_brokers.check, name),
+            change=partial(of_brokers.change, name),
         )
     raise unknown_resource(resource_type)
 

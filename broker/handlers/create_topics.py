@@ -92,15 +92,17 @@ def _configs(topic: NewTopic, context: RequestContext) -> list[CreatableTopicCon
 def _new_topic(topic: CreatableTopic) -> NewTopic:
     if len({each.partition_index for each in topic.assignments}) < len(topic.assignments):
         raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"topic {topic.name!r} has a partition assigned twice")
-    without_value = [config.name for config in topic.configs if config.value is None]
-    if without_value:
-        raise ApiError(ErrorCode.INVALID_CONFIG, f"{without_value[0]}: a value is needed")
+    configs: dict[str, str] = {}
+    for config in topic.configs:
+        if config.value is None:
+            raise ApiError(ErrorCode.INVALID_CONFIG, f"{config.name}: a value is needed")
+        configs[config.name] = config.value
     return NewTopic(
         name=topic.name,
         partitions=topic.num_partitions,
         replication_factor=topic.replication_factor,
         assignment={each.partition_index: tuple(each.broker_ids) for each in topic.assignments},
-        configs={config.name: config.value for config in topic.configs},
+        configs=configs,
     )
 
 

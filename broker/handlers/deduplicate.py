@@ -10,7 +10,7 @@ Partition = TypeVar("Partition")
 
 
 def partitions_once(
-    topics: Iterable[tuple[str, Iterable[Partition]]], index_of: Callable[[Partition], int] = int
+    topics: Iterable[tuple[str, Iterable[Partition]]], index_of: Callable[[Partition], int]
 ) -> dict[str, list[Partition]]:
     """By topic, what is asked of each partition; as a rule just what is given."""
     found: dict[str, dict[int, Partition]] = {}

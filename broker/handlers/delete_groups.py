@@ -1,23 +1,28 @@
 """DeleteGroups: forget empty groups, each at its own coordinator partition."""
 
+from collections.abc import Awaitable
+
 from broker.common.errors import ApiError
 from broker.handlers.authorization import require
+from broker.handlers.coordinator_response import checked
 from broker.handlers.group_request import ask_group
 from broker.handlers.handler import public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from broker.protocol.schema import Message
 from broker.runtime.in_turns import asked_in_turns
-from broker.runtime.requests.context import Reply, RequestContext
+from broker.runtime.requests.context import RequestContext
 from broker.security.operations import Operation, ResourceType
 
 
 async def handle_delete_groups(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
     groups = dict.fromkeys(request.groups_names)
     replies = await asked_in_turns(groups, lambda group_id: _ask(group_id, context), context.services.turns)
-    return DeleteGroupsResponse(results=[reply.results[0] for reply in replies])
+    responses = [checked(reply, DeleteGroupsResponse) for reply in replies]
+    return DeleteGroupsResponse(results=[response.results[0] for response in responses])
 
 
-def _ask(group_id: str, context: RequestContext) -> Reply:
+def _ask(group_id: str, context: RequestContext) -> Message | Awaitable[Message]:
     alone = DeleteGroupsRequest(groups_names=[group_id])
     try:
         require(Operation.DELETE, ResourceType.GROUP, group_id, context)

@@ -44,11 +44,12 @@ async def handle_delete_records(request: DeleteRecordsRequest, context: RequestC
         pending = await _carried_out(pending, context)
     if not pending:
         return response
-    return await context.services.deletions.wait(
+    decided: DeleteRecordsResponse = await context.services.deletions.wait(
         [deletion for _, deletion in pending],
         request.timeout_ms,
         lambda outcomes: _when_decided(response, pending, outcomes),
     )
+    return decided
 
 
 def _denied(asked: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:

@@ -23,7 +23,7 @@ from broker.handlers.config_resources import (
 )
 from broker.handlers.handler import OF_EVERYTHING, public
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.made_late import MadeLate
+from broker.protocol.made_late import made_when_encoded
 from broker.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -60,7 +60,7 @@ async def _describe(
         result.error_code, result.error_message = error.code, error.message
         return result
     keys = [key for key in keys if wanted is None or key.name in wanted]
-    result.configs = MadeLate(keys, lambda key: _entry(describe(key), request, context.api_version))
+    result.configs = made_when_encoded(keys, lambda key: _entry(describe(key), request, context.api_version))
     return result
 
 

@@ -2,7 +2,8 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.authorization import require
-from broker.handlers.group_request import answer_of, ask_group
+from broker.handlers.coordinator_response import response_of
+from broker.handlers.group_request import ask_group
 from broker.handlers.handler import OF_EVERYTHING, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
@@ -25,12 +26,13 @@ async def _describe(group_id: str, context: RequestContext) -> DescribedGroup:
     alone = DescribeGroupsRequest(groups=[group_id])
     try:
         require(Operation.DESCRIBE, ResourceType.GROUP, group_id, context)
-        response = await answer_of(
+        response = await response_of(
             ask_group(
                 group_id,
                 context,
                 lambda coordinator, token, now_ms: coordinator.describe_groups(alone, token, now_ms),
-            )
+            ),
+            DescribeGroupsResponse,
         )
     except ApiError as error:
         return DescribedGroup(error_code=error.code, group_id=group_id)

@@ -27,7 +27,7 @@ from broker.security.operations import Operation
 async def handle_describe_producers(
     request: DescribeProducersRequest, context: RequestContext
 ) -> DescribeProducersResponse:
-    asked = partitions_once((topic.name, topic.partition_indexes) for topic in request.topics)
+    asked = partitions_once(((topic.name, topic.partition_indexes) for topic in request.topics), int)
     denied = await denied_topics(Operation.READ, asked, context)
     topics = await partitions_in_turns(
         asked,

@@ -4,7 +4,7 @@ from operator import attrgetter
 
 from broker.common.errors import ApiError
 from broker.handlers.authorization import only_seen, require
-from broker.handlers.group_request import answer_of
+from broker.handlers.coordinator_response import response_of
 from broker.handlers.handler import OF_EVERYTHING, public
 from broker.handlers.transaction_request import ask_transaction
 from broker.protocol.api_keys import ApiKey
@@ -30,12 +30,13 @@ async def _describe(transactional_id: str, context: RequestContext) -> Transacti
     alone = DescribeTransactionsRequest(transactional_ids=[transactional_id])
     try:
         require(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transactional_id, context)
-        response = await answer_of(
+        response = await response_of(
             ask_transaction(
                 transactional_id,
                 context,
                 lambda coordinator, token, now_ms: coordinator.describe_transactions(token, alone, now_ms),
-            )
+            ),
+            DescribeTransactionsResponse,
         )
     except ApiError as error:
         return TransactionState(error_code=error.code, transactional_id=transactional_id)

@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.authorization import require
-from broker.handlers.group_request import answer_of
+from broker.handlers.coordinator_response import response_of
 from broker.handlers.handler import public
 from broker.handlers.transaction_request import ask_transaction, known_code
 from broker.protocol.api_keys import ApiKey
@@ -22,7 +22,7 @@ async def handle_end_txn(request: EndTxnRequest, context: RequestContext) -> End
             context,
             lambda coordinator, token, now_ms: coordinator.end_txn(token, request, now_ms),
         )
-        response = await answer_of(reply)
+        response = await response_of(reply, EndTxnResponse)
     except ApiError as error:
         return EndTxnResponse(error_code=error.code)
     response.error_code = known_code(response.error_code, context.api_version, fenced_from=_FENCED_FROM)

@@ -1,12 +1,14 @@
 """Answers to Fetch, put together by topic."""
 
-from broker.protocol.messages.fetch import FetchableTopicResponse
-from broker.replication.fetch_session import Answered
+from broker.protocol.messages.fetch import FetchableTopicResponse, PartitionData
+from broker.replication.fetch_session import Answered, TopicKey
 
 
 def by_topic(answers: list[Answered]) -> list[FetchableTopicResponse]:
     """A topic may come more than once: the order of the partitions stays."""
-    responses, last = [], None
+    responses: list[FetchableTopicResponse] = []
+    partitions: list[PartitionData] = []
+    last: TopicKey | None = None
     for topic, answer in answers:
         if topic != last:
             last, partitions = topic, []

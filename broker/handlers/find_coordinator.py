@@ -16,10 +16,9 @@ from broker.runtime.requests.context import RequestContext
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from broker.security.operations import Operation, ResourceType
 
-_TOPIC_OF_TYPE = {CoordinatorType.GROUP: OFFSETS_TOPIC, CoordinatorType.TRANSACTION: TRANSACTION_TOPIC}
-_KIND_OF_TYPE = {
-    CoordinatorType.GROUP: ResourceType.GROUP,
-    CoordinatorType.TRANSACTION: ResourceType.TRANSACTIONAL_ID,
+_TYPES: dict[int, tuple[str, ResourceType]] = {
+    CoordinatorType.GROUP: (OFFSETS_TOPIC, ResourceType.GROUP),
+    CoordinatorType.TRANSACTION: (TRANSACTION_TOPIC, ResourceType.TRANSACTIONAL_ID),
 }
 
 
@@ -40,10 +39,10 @@ async def handle_find_coordinator(request: FindCoordinatorRequest, context: Requ
 
 async def _find(key: str, key_type: int, context: RequestContext) -> Coordinator:
     try:
-        topic = _TOPIC_OF_TYPE.get(key_type)
-        if topic is None:
+        if key_type not in _TYPES:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"{key_type} is no type of coordinator")
-        require(Operation.DESCRIBE, _KIND_OF_TYPE[key_type], key, context)
+        topic, kind = _TYPES[key_type]
+        require(Operation.DESCRIBE, kind, key, context)
         if topic == TRANSACTION_TOPIC and not key:
             raise ApiError(ErrorCode.INVALID_REQUEST, "a transactional id must not be empty")
         await context.services.topics.ensure_internal(topic)

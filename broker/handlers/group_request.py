@@ -31,8 +31,3 @@ def coordinating_partition(group_id: str, context: RequestContext) -> int:
     if not partition_count:
         raise ApiError(ErrorCode.NOT_COORDINATOR)
     return partition_for(group_id, partition_count)
-
-
-async def answer_of(reply: Message | Awaitable[Message]) -> Message:
-    """For handlers that put several groups' answers into one response."""
-    return reply if isinstance(reply, Message) else await reply

@@ -80,7 +80,7 @@ def public(
     api: ApiKey,
     first: int,
     last: int,
-    handle: Callable,
+    handle: Callable[[Any, RequestContext], Reply],
     *,
     advertised_from: int | None = None,
     budget: Budget = ORDINARY,
@@ -89,7 +89,7 @@ def public(
     return Handler(api, (first, last), handle, (first if advertised_from is None else advertised_from, last), budget)
 
 
-def private(api: ApiKey, version: int, handle: Callable) -> Handler:
+def private(api: ApiKey, version: int, handle: Callable[[Any, RequestContext], Reply]) -> Handler:
     """A handler of an API between brokers: served to members of the cluster, not advertised."""
     return Handler(api, (version, version), handle, None, OF_PEERS, members_from=version)
 
@@ -98,7 +98,7 @@ def for_members(
     api: ApiKey,
     first: int,
     last: int,
-    handle: Callable,
+    handle: Callable[[Any, RequestContext], Reply],
     refuse: Callable[[Any], Message] | None = None,
     *,
     budget: Budget = ORDINARY,

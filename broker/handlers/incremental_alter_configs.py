@@ -1,9 +1,9 @@
 """IncrementalAlterConfigs: set, delete, append to or subtract from single values of a topic or broker (KIP-339)."""
 
-from typing import Any
+from collections.abc import Collection
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.config.definition import ConfigError, Key, parse_list, render_value
+from broker.config.definition import ConfigError, Key, parse_list, render_list
 from broker.handlers.broker_loggers import alter_loggers
 from broker.handlers.config_resources import ChangeableConfigs, ResourceType, alter_each, changeable_configs
 from broker.handlers.handler import public
@@ -55,18 +55,22 @@ def _apply(config: AlterableConfig, overrides: dict[str, str], configs: Changeab
         overrides[config.name] = config.value
     else:
         key = configs.key_of(config.name)
-        overrides[config.name] = _changed_list(config, configs.value_of(key, overrides), key)
+        given = _list_of(key, config.name, config.value)
+        overrides[config.name] = _changed_list(config.config_operation, given, configs.value_of(key, overrides))
 
 
-def _changed_list(config: AlterableConfig, present: Any, key: Key) -> str:
+def _list_of(key: Key, name: str, value: str) -> tuple[str, ...]:
     if key.parse is not parse_list:
-        raise ConfigError(f"{config.name} is no list; it can be set, not appended to")
-    given = parse_list(config.value)
-    if config.config_operation == ConfigOperation.APPEND:
-        return render_value((*present, *(each for each in given if each not in present)))
-    if config.config_operation == ConfigOperation.SUBTRACT:
-        return render_value(tuple(each for each in present if each not in given))
-    raise ApiError(ErrorCode.INVALID_REQUEST, f"operation {config.config_operation} is not known")
+        raise ConfigError(f"{name} is no list; it can be set, not appended to")
+    return parse_list(value)
+
+
+def _changed_list(operation: int, given: Collection[str], present: Collection[str]) -> str:
+    if operation == ConfigOperation.APPEND:
+        return render_list((*present, *(each for each in given if each not in present)))
+    if operation == ConfigOperation.SUBTRACT:
+        return render_list(each for each in present if each not in given)
+    raise ApiError(ErrorCode.INVALID_REQUEST, f"operation {operation} is not known")
 
 
 HANDLER = public(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, handle_incremental_alter_configs)

@@ -4,10 +4,11 @@ A transactional id's coordinator ends what the id's last producer left open, and
 """
 
 from broker.common.errors import ApiError
-from broker.coordinator.outcome import Outcome
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
+from broker.coordinator.transaction.outcome import TransactionOutcome
 from broker.handlers.authorization import require, require_on_cluster
-from broker.handlers.group_request import answer_of, client_of
+from broker.handlers.coordinator_response import response_of
+from broker.handlers.group_request import client_of
 from broker.handlers.handler import public
 from broker.handlers.transaction_request import ask_transaction, known_code
 from broker.protocol.api_keys import ApiKey
@@ -27,7 +28,7 @@ async def handle_init_producer_id(request: InitProducerIdRequest, context: Reque
     try:
         if request.transactional_id is not None:
             require(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id, context)
-            return await _init_transactional(request, context)
+            return await _init_transactional(request, request.transactional_id, context)
         if not context.session.rights.may_on_any(Operation.WRITE, ResourceType.TOPIC):
             require_on_cluster(Operation.IDEMPOTENT_WRITE, context)
         producer_id = await context.services.producer_ids.next_id()
@@ -36,24 +37,26 @@ async def handle_init_producer_id(request: InitProducerIdRequest, context: Reque
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
-async def _init_transactional(request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
+async def _init_transactional(
+    request: InitProducerIdRequest, transactional_id: str, context: RequestContext
+) -> InitProducerIdResponse:
     """A fresh id is at hand before the coordinator is asked, and given back if it was not needed."""
     producer_ids = context.services.producer_ids
     fresh_id = await producer_ids.next_id()
     is_used, owner = False, client_of(context).owner
 
-    def ask(coordinator: TransactionCoordinator, token: int, now_ms: int) -> Outcome:
+    def ask(coordinator: TransactionCoordinator, token: int, now_ms: int) -> TransactionOutcome:
         nonlocal is_used
         outcome = coordinator.init_producer_id(token, request, owner, fresh_id, now_ms)
         is_used = outcome.used_producer_id
         return outcome
 
     try:
-        reply = ask_transaction(request.transactional_id, context, ask)
+        reply = ask_transaction(transactional_id, context, ask)
     finally:
         if not is_used:
             producer_ids.give_back(fresh_id)
-    response = await answer_of(reply)
+    response = await response_of(reply, InitProducerIdResponse)
     response.error_code = known_code(response.error_code, context.api_version, fenced_from=_FENCED_FROM)
     return response
 

@@ -5,7 +5,7 @@ from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import only_seen, sees_cluster
-from broker.handlers.group_request import answer_of
+from broker.handlers.coordinator_response import response_of
 from broker.handlers.handler import OF_EVERYTHING, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import joined
@@ -19,10 +19,11 @@ async def handle_list_groups(request: ListGroupsRequest, context: RequestContext
     groups: list[Collection[ListedGroup]] = []
     for partition in coordinators.loaded_partitions():
         try:
-            response = await answer_of(
+            response = await response_of(
                 coordinators.submit(
                     partition, lambda coordinator, token, now_ms: coordinator.list_groups(request, token, now_ms)
-                )
+                ),
+                ListGroupsResponse,
             )
         except ApiError:  # given up while others were asked
             continue

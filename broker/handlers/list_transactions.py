@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from broker.common.errors import ErrorCode
 from broker.handlers.authorization import only_seen
-from broker.handlers.group_request import answer_of
+from broker.handlers.coordinator_response import response_of
 from broker.handlers.handler import OF_EVERYTHING, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import joined
@@ -29,10 +29,11 @@ async def handle_list_transactions(
     found: list[Collection[TransactionState]] = []
     unknown: set[str] = set()
     for partition in coordinators.loaded_partitions():
-        response = await answer_of(
+        response = await response_of(
             coordinators.submit(
                 partition, lambda coordinator, token, now_ms: coordinator.list_transactions(token, request, now_ms)
-            )
+            ),
+            ListTransactionsResponse,
         )
         states, name_of = response.transaction_states, attrgetter("transactional_id")
         found.append(await only_seen(ResourceType.TRANSACTIONAL_ID, states, name_of, context))

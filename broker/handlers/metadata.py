@@ -1,6 +1,6 @@
 """Metadata: brokers and partitions as the controller told us; may create a topic that is asked for (KIP-204)."""
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Iterable
 from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
@@ -50,9 +50,9 @@ async def _answer_when_known(request: MetadataRequest, context: RequestContext) 
     return reply if isinstance(reply, MetadataResponse) else await reply
 
 
-def _answer(request: MetadataRequest, context: RequestContext) -> Reply:
+def _answer(request: MetadataRequest, context: RequestContext) -> MetadataResponse | Awaitable[MetadataResponse]:
     asked = _asked_topics(request, context)
-    if context.api_version < _FIRST_VERSION_BY_ID and any(map(_is_by_id, asked or ())):
+    if asked and context.api_version < _FIRST_VERSION_BY_ID and any(map(_is_by_id, asked)):
         return _refuse_ids(asked)
     if context.session.rights is UNLIMITED:
         return _answer_allowed(request, asked, {}, context)
@@ -64,8 +64,9 @@ async def _answer_when_asked(
 ) -> MetadataResponse:
     """Whether there is a topic that may not be seen is not looked at."""
     topic_of_id = context.services.metadata.topic_of_id
-    known = (topic_of_id(each.topic_id) if _is_by_id(each) else each for each in asked or ())
-    denied = await denied_topics(Operation.DESCRIBE, [each.name for each in known if each], context)
+    by_id = [topic_of_id(each.topic_id) for each in asked or () if _is_by_id(each)]
+    names = [topic.name for topic in by_id if topic is not None] + _names_of(asked or ())
+    denied = await denied_topics(Operation.DESCRIBE, names, context)
     reply = _answer_allowed(request, asked, dict.fromkeys(denied, _DENIED), context)
     return reply if isinstance(reply, MetadataResponse) else await reply
 
@@ -75,11 +76,10 @@ def _answer_allowed(
     asked: list[MetadataRequestTopic] | None,
     errors: dict[str, ErrorCode],
     context: RequestContext,
-) -> Reply:
+) -> MetadataResponse | Awaitable[MetadataResponse]:
     topics = context.services.metadata.topics
-    names = (each.name for each in asked or () if not _is_by_id(each))
-    missing = {name for name in names if name not in topics and name not in errors}
-    if missing and request.allow_auto_topic_creation and context.services.config.auto_create_topics_enable:
+    missing = {name for name in _names_of(asked or ()) if name not in topics and name not in errors}
+    if asked and missing and request.allow_auto_topic_creation and context.services.config.auto_create_topics_enable:
         return _create_then_answer(request, asked, missing, errors, context)
     if asked is not None and len(asked) <= _TOPICS_AT_ONCE_MAX and _is_short(asked, context):
         return _response([_asked_topic(each, errors, request, context) for each in asked], request, context)
@@ -88,7 +88,7 @@ def _answer_allowed(
 
 def _is_short(asked: list[MetadataRequestTopic], context: RequestContext) -> bool:
     topics = context.services.metadata.topics
-    known = (topics.get(each.name) or context.services.metadata.topic_of_id(each.topic_id) for each in asked)
+    known = (topics.get(each.name or "") or context.services.metadata.topic_of_id(each.topic_id) for each in asked)
     return sum(len(topic.partitions) for topic in known if topic) <= _PARTITIONS_AT_ONCE_MAX
 
 
@@ -97,6 +97,11 @@ def _asked_topics(request: MetadataRequest, context: RequestContext) -> list[Met
     if request.topics is None or (context.api_version == 0 and not request.topics):
         return None
     return list({each.topic_id if _is_by_id(each) else each.name: each for each in request.topics}.values())
+
+
+def _names_of(asked: Iterable[MetadataRequestTopic]) -> list[str]:
+    """Return the topics that are asked for by name."""
+    return [each.name for each in asked if each.name is not None and not _is_by_id(each)]
 
 
 def _is_by_id(asked: MetadataRequestTopic) -> bool:
@@ -157,7 +162,7 @@ async def _answer_late(
 
 
 def _response(
-    topics: Collection[MetadataResponseTopic], request: MetadataRequest, context: RequestContext
+    topics: list[MetadataResponseTopic], request: MetadataRequest, context: RequestContext
 ) -> MetadataResponse:
     metadata = context.services.metadata
     return MetadataResponse(
@@ -180,7 +185,8 @@ def _asked_topic(
     asked: MetadataRequestTopic, errors: dict[str, ErrorCode], request: MetadataRequest, context: RequestContext
 ) -> MetadataResponseTopic:
     topics, rights = context.services.metadata.topics, context.session.rights
-    if _is_by_id(asked):
+    name = asked.name
+    if name is None or _is_by_id(asked):
         found = context.services.metadata.topic_of_id(asked.topic_id)
         if found is None:
             code = ErrorCode.UNKNOWN_TOPIC_ID
@@ -188,16 +194,16 @@ def _asked_topic(
         if not rights.sees(Operation.DESCRIBE, ResourceType.TOPIC, found.name):
             return MetadataResponseTopic(error_code=_DENIED, name=None, topic_id=asked.topic_id)
         return _topic(found, request, rights)
-    error = errors.get(asked.name)
+    error = errors.get(name)
     if error is _DENIED:
-        return MetadataResponseTopic(error_code=_DENIED, name=asked.name)
-    if asked.name in topics:
-        return _topic(topics[asked.name], request, rights)
+        return MetadataResponseTopic(error_code=_DENIED, name=name)
+    if name in topics:
+        return _topic(topics[name], request, rights)
     return MetadataResponseTopic(
-        error_code=error or why_unknown(asked.name),
-        name=asked.name,
-        is_internal=asked.name in INTERNAL_TOPICS,
-        topic_authorized_operations=_operations(asked.name, request, rights),
+        error_code=error or why_unknown(name),
+        name=name,
+        is_internal=name in INTERNAL_TOPICS,
+        topic_authorized_operations=_operations(name, request, rights),
     )
 
 

@@ -2,7 +2,8 @@
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.authorization import denied_topics, require
-from broker.handlers.group_request import answer_of, ask_group
+from broker.handlers.coordinator_response import response_of
+from broker.handlers.group_request import ask_group
 from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_delete import (
@@ -29,12 +30,13 @@ async def handle_offset_delete(request: OffsetDeleteRequest, context: RequestCon
         known = context.services.metadata.topics
         refused += [_refused(topic, _UNKNOWN) for topic in allowed if topic.name not in known]
         request.topics = [topic for topic in allowed if topic.name in known]
-        response = await answer_of(
+        response = await response_of(
             ask_group(
                 request.group_id,
                 context,
                 lambda coordinator, token, now_ms: coordinator.offset_delete(request, token, now_ms),
-            )
+            ),
+            OffsetDeleteResponse,
         )
     except ApiError as error:
         return OffsetDeleteResponse(error_code=error.code)

@@ -1,12 +1,14 @@
 """OffsetFetch: one group up to version 7; from version 8 many, each asked of its own coordinator partition."""
 
+from collections.abc import Awaitable
 from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.handlers.authorization import denied_topics, only_seen, require
+from broker.handlers.coordinator_response import checked, response_of
 from broker.handlers.deduplicate import partitions_once
-from broker.handlers.group_request import answer_of, ask_group
+from broker.handlers.group_request import ask_group
 from broker.handlers.handler import OF_PARTITIONS, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_fetch import (
@@ -18,6 +20,7 @@ from broker.protocol.messages.offset_fetch import (
     OffsetFetchResponsePartition,
     OffsetFetchResponseTopic,
 )
+from broker.protocol.schema import Message
 from broker.runtime.in_turns import asked_in_turns
 from broker.runtime.requests.context import Reply, RequestContext
 from broker.security.operations import Operation, ResourceType
@@ -41,23 +44,25 @@ def handle_offset_fetch(request: OffsetFetchRequest, context: RequestContext) ->
 
 async def _answer_late(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     """What is long is encoded in turns."""
-    return await answer_of(_ask(request, request, context))
+    return await response_of(_ask(request, request, context), OffsetFetchResponse)
 
 
 async def _fetch_groups(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     groups = {group.group_id: group for group in request.groups}
     turns = context.services.turns
     replies = await asked_in_turns(groups.values(), lambda group: _ask_for_group(group, request, context), turns)
-    return OffsetFetchResponse(groups=[reply.groups[0] for reply in replies])
+    return OffsetFetchResponse(groups=[checked(reply, OffsetFetchResponse).groups[0] for reply in replies])
 
 
-def _ask_for_group(group: OffsetFetchRequestGroup, request: OffsetFetchRequest, context: RequestContext) -> Reply:
+def _ask_for_group(
+    group: OffsetFetchRequestGroup, request: OffsetFetchRequest, context: RequestContext
+) -> Message | Awaitable[Message]:
     if group.topics:
         group.topics = _once(group.topics)
     return _ask(group, OffsetFetchRequest(groups=[group], require_stable=request.require_stable), context)
 
 
-def _ask(asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContext) -> Reply:
+def _ask(asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContext) -> Message | Awaitable[Message]:
     """What is told of one group, which is all that `request` asks for."""
     try:
         require(Operation.DESCRIBE, ResourceType.GROUP, asked.group_id, context)
@@ -68,7 +73,9 @@ def _ask(asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContex
     return _ask_for_seen(asked, request, context)
 
 
-def _ask_coordinator(asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContext) -> Reply:
+def _ask_coordinator(
+    asked: _AskedGroup, request: OffsetFetchRequest, context: RequestContext
+) -> Message | Awaitable[Message]:
     version = context.api_version
     return ask_group(
         asked.group_id,
@@ -86,7 +93,7 @@ async def _ask_for_seen(
     if named is not None:
         asked.topics = [topic for topic in named if topic.name not in denied]
     try:
-        response = await answer_of(_ask_coordinator(asked, request, context))
+        response = await response_of(_ask_coordinator(asked, request, context), OffsetFetchResponse)
     except ApiError as error:
         asked.topics = named
         return _refused_group(asked, error, context)
@@ -107,7 +114,7 @@ def _refused_group(asked: _AskedGroup, error: ApiError, context: RequestContext)
 
 
 def _once(topics: list[OffsetFetchRequestTopic]) -> list[OffsetFetchRequestTopic]:
-    asked = partitions_once((topic.name, topic.partition_indexes) for topic in topics)
+    asked = partitions_once(((topic.name, topic.partition_indexes) for topic in topics), int)
     return [OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in asked.items()]
 
 

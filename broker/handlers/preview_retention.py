@@ -9,7 +9,7 @@ from itertools import islice
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PREVIEW_SEGMENTS_MAX
 from broker.common.types import TopicPartition
-from broker.config.definition import render_value
+from broker.config.definition import render_list
 from broker.handlers.authorization import require
 from broker.handlers.config_resources import check_topic
 from broker.handlers.handler import for_members
@@ -84,7 +84,7 @@ class _Answer:
         )
         return PreviewRetentionTopicResult(
             name=asked.name,
-            cleanup_policy=render_value(config.cleanup_policy),
+            cleanup_policy=render_list(config.cleanup_policy),
             retention_ms=config.retention_ms,
             retention_bytes=config.retention_bytes,
             partitions=[
@@ -114,7 +114,7 @@ class _Answer:
             deleted_bytes=found.retention.size_bytes,
             deleted_records=sum(found.records),
             segments=segments,
-            compaction=found.compaction and _compaction(found.compaction),
+            compaction=_compaction(found.compaction) if found.compaction else None,
         )
 
 
@@ -127,12 +127,12 @@ def _segments(found: LogPreview) -> Iterator[PreviewRetentionSegment]:
             max_timestamp=each.max_timestamp,
             reason=_REASONS[each.reason],
         )
-    for each in found.compaction.plan.segments if found.compaction else ():
+    for segment in found.compaction.plan.segments if found.compaction else ():
         yield PreviewRetentionSegment(
-            base_offset=each.base_offset,
-            last_offset=each.next_offset - 1,
-            size_bytes=each.size_bytes,
-            max_timestamp=each.max_timestamp,
+            base_offset=segment.base_offset,
+            last_offset=segment.next_offset - 1,
+            size_bytes=segment.size_bytes,
+            max_timestamp=segment.max_timestamp,
             reason=DeletionReason.COMPACTION,
         )
 

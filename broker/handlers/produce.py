@@ -84,7 +84,7 @@ def _all_refused(request: ProduceRequest, code: ErrorCode, context: RequestConte
 
 def _respond(outcomes: Outcomes, is_plain: bool, context: RequestContext) -> Message | bytes:
     if is_plain and context.api_version >= FIRST_VERSION:
-        return encode_produced(context.api_version, outcomes)
+        return encode_produced(context.api_version, outcomes)  # type: ignore[arg-type]  # all are Produced: `is_plain`
     topics = [
         TopicProduceResponse(name=name, partition_responses=[_in_full(outcome) for outcome in of_topic])
         for name, of_topic in outcomes

@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable, Collection
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.outcome import Outcome
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
-from broker.handlers.group_request import answer_of
+from broker.coordinator.transaction.outcome import TransactionOutcome
+from broker.handlers.coordinator_response import Response, response_of
 from broker.protocol.schema import Message
 from broker.runtime.requests.context import RequestContext
 
-Ask = Callable[[TransactionCoordinator, int, int], Outcome]
+Ask = Callable[[TransactionCoordinator, int, int], TransactionOutcome]
 
 
 def ask_transaction(transactional_id: str, context: RequestContext, ask: Ask) -> Message | Awaitable[Message]:
@@ -28,18 +28,19 @@ async def ask_when_ended(
     transactional_id: str,
     context: RequestContext,
     ask: Ask,
-    codes_of: Callable[[Message], Collection[int]] = lambda response: (response.error_code,),
+    response_class: type[Response],
+    codes_of: Callable[[Response], Collection[int]],
     on_asked: Callable[[], None] = lambda: None,
-) -> Message:
+) -> Response:
     """As `ask_transaction`; an id whose last transaction is still being ended is asked once more when it has.
 
     Its answer would be CONCURRENT_TRANSACTIONS, whereupon producers wait 20 ms (librdkafka) to 100 ms (Java): longer
     than the markers take that they wait for. `on_asked` is called when the coordinator was asked for the last time.
     """
-    response = await answer_of(ask_transaction(transactional_id, context, ask))
+    response = await response_of(ask_transaction(transactional_id, context, ask), response_class)
     if ErrorCode.CONCURRENT_TRANSACTIONS in codes_of(response):
         await context.services.transactions.wait_until_ended(transactional_id)
         reply = ask_transaction(transactional_id, context, ask)
         on_asked()
-        response = await answer_of(reply)
+        response = await response_of(reply, response_class)
     return response

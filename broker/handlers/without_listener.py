@@ -4,7 +4,6 @@ As Kafka tells it (KAFKA-6546): a leader that cannot be reached is none, with LI
 the error; a replica that cannot be reached is offline.
 """
 
-from collections.abc import Collection
 from functools import partial
 
 from broker.common.errors import ErrorCode
@@ -15,9 +14,7 @@ from broker.runtime.requests.context import RequestContext
 _FIRST_VERSION_WITH_ERROR = 6
 
 
-def as_seen_by_listener(
-    topics: Collection[MetadataResponseTopic], context: RequestContext
-) -> Collection[MetadataResponseTopic]:
+def as_seen_by_listener(topics: list[MetadataResponseTopic], context: RequestContext) -> list[MetadataResponseTopic]:
     """Costs one look at each broker, if all have the listener."""
     listener = context.session.listener
     brokers = context.services.metadata.brokers
@@ -26,7 +23,8 @@ def as_seen_by_listener(
         return topics
     has_error = context.api_version >= _FIRST_VERSION_WITH_ERROR
     error = ErrorCode.LISTENER_NOT_FOUND if has_error else ErrorCode.LEADER_NOT_AVAILABLE
-    return made_late(topics, partial(_topic, lacking, error))
+    seen: list[MetadataResponseTopic] = made_late(topics, partial(_topic, lacking, error))
+    return seen
 
 
 def _topic(lacking: frozenset[int], error: ErrorCode, topic: MetadataResponseTopic) -> MetadataResponseTopic:

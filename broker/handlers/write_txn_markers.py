@@ -4,8 +4,7 @@ Asked by transaction coordinators, and by operators whose tool aborts a hanging 
 that on the cluster. Each partition of each marker stands for itself: one that fails keeps no other from its marker.
 """
 
-from collections.abc import Iterator
-from inspect import isawaitable
+from collections.abc import Awaitable, Iterator
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
@@ -21,10 +20,11 @@ from broker.protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
+from broker.protocol.schema import Message
 from broker.records.control import EndMarker, MarkerType
 from broker.runtime.in_turns import in_turns
-from broker.runtime.replication.replica_manager import ProduceResult
-from broker.runtime.requests.context import Reply, RequestContext
+from broker.runtime.replication.hosted_partition import ProduceResult
+from broker.runtime.requests.context import RequestContext
 from broker.runtime.requests.current_leader import refusal
 from broker.security.operations import CLUSTER_NAME, Operation, ResourceType
 from broker.security.rights import Rights
@@ -49,27 +49,29 @@ class _Appended(NamedTuple):
     result: WritableTxnMarkerPartitionResult
 
 
-def handle_write_txn_markers(request: WriteTxnMarkersRequest, context: RequestContext) -> Reply:
+def handle_write_txn_markers(request: WriteTxnMarkersRequest, context: RequestContext) -> Message | Awaitable[Message]:
     count = sum(len(topic.partition_indexes) for marker in request.markers for topic in marker.topics)
     if count > THINGS_IN_A_TURN:
         return _write_in_turns(request, context)
-    response, uncommitted = WriteTxnMarkersResponse(markers=[]), []
+    response, uncommitted = WriteTxnMarkersResponse(markers=[]), list[_Appended]()
     for place in _places(request, response):
         _write_one(place, context, uncommitted)
     return _when_committed(response, uncommitted, context)
 
 
-async def _write_in_turns(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxnMarkersResponse:
+async def _write_in_turns(request: WriteTxnMarkersRequest, context: RequestContext) -> Message:
     """A transaction may be over in thousands of partitions at once."""
-    response, uncommitted = WriteTxnMarkersResponse(markers=[]), []
+    response, uncommitted = WriteTxnMarkersResponse(markers=[]), list[_Appended]()
     await in_turns(
         _places(request, response), lambda place: _write_one(place, context, uncommitted), context.services.turns
     )
     reply = _when_committed(response, uncommitted, context)
-    return await reply if isawaitable(reply) else reply
+    return reply if isinstance(reply, Message) else await reply
 
 
-def _when_committed(response: WriteTxnMarkersResponse, uncommitted: list[_Appended], context: RequestContext) -> Reply:
+def _when_committed(
+    response: WriteTxnMarkersResponse, uncommitted: list[_Appended], context: RequestContext
+) -> Message | Awaitable[Message]:
     if not uncommitted:
         return response
 

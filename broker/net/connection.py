@@ -22,8 +22,8 @@ import asyncio
 import contextlib
 import socket
 from collections import deque
-from collections.abc import Callable
-from itertools import chain, takewhile
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from time import monotonic
 
@@ -38,7 +38,7 @@ from broker.common.limits import (
 from broker.net.file_part import FilePart
 from broker.net.memory import ConnectionMemory
 from broker.net.mute import Mute
-from broker.net.send_queue import SendQueue
+from broker.net.send_queue import Part, SendQueue
 from broker.net.slot import Parts, Slot
 from broker.net.tls.stream import TlsStream
 from broker.net.turns import Turns
@@ -86,7 +86,8 @@ class Connection:
         self._begin_outbound()
         #: What bytes go through, if it is not the socket itself.
         self._tls: TlsStream | None = None
-        self._recv_into, self._close_socket = sock.recv_into, sock.close
+        self._recv_into: Callable[[memoryview], int] = sock.recv_into
+        self._close_socket: Callable[[], None] = sock.close
         self.is_open = True
         #: Why it is closed as soon as all that was handled is answered; None while it goes on.
         self._end_reason: str | None = None
@@ -98,7 +99,7 @@ class Connection:
         self._large_size = 0
         self._waits_for_memory = False
         #: Received and not yet handled; empty unless the limits were reached.
-        self._frames: deque[bytearray] = deque()
+        self._frames: deque[bytearray | memoryview] = deque()
         self._is_handling = False
         #: The first of them may take long and waits until others have had their turn.
         self._waits_for_turn = False
@@ -154,7 +155,7 @@ class Connection:
         self._is_reading_on = False
         if self.is_open and self._is_reading:
             self._on_readable()
-            if self._tls.has_more:
+            if self._tls is not None and self._tls.has_more:
                 self._read_on()
 
     def _read_on(self) -> None:
@@ -167,7 +168,7 @@ class Connection:
             if self._frames:  # and more comes before those have their turn
                 self._pause_or_resume(is_more=True)
             elif self._large is not None:
-                self._read_large()
+                self._read_large(self._large)
             else:
                 self._read_frames()
         except (BlockingIOError, InterruptedError):
@@ -177,21 +178,21 @@ class Connection:
         except OSError as error:
             self._hang_up(error.strerror or str(error))
 
-    def _read_large(self) -> None:
+    def _read_large(self, frame: bytearray) -> None:
         if not self._memory.may_receive(self):
             self._waits_for_memory = True
             self._pause_or_resume()
             return
-        missing = self._large_size - len(self._large)
+        missing = self._large_size - len(frame)
         received = self._recv_into(_LARGE_SCRATCH[:missing])
         if not received:
             self._hang_up("closed in the middle of a request")
             return
         self.progress_count += 1
-        self._large += _LARGE_SCRATCH[:received]
+        frame += _LARGE_SCRATCH[:received]
         self._memory.received(self, received, self._loop.time())
         if received == missing:
-            self._frames.append(self._large)
+            self._frames.append(frame)
             self._large = None
             self._memory.frame_ended(self)
             self._handle_frames()
@@ -274,7 +275,7 @@ class Connection:
             if self._is_counted or self._unsent_bytes > UNCOUNTED_BYTES_MAX or frames:
                 self._count()
         if self._end_reason is not None:
-            self._close_if_answered()
+            self._close_if_answered(self._end_reason)
 
     def _is_full(self) -> bool:
         unsent_bytes = self._unsent_bytes
@@ -323,10 +324,10 @@ class Connection:
 
     def ask_again(self, frame: memoryview) -> None:
         """The request being handled needs another turn: it comes again, before all others of this connection."""
-        self._frames.appendleft(frame.obj)
+        self._frames.appendleft(frame)
         self._waits_for_turn = True
 
-    def hold_until(self, done: asyncio.Future) -> None:
+    def hold_until(self, done: asyncio.Future[None]) -> None:
         """Begin no other request before: what the one being handled does later must not be overtaken."""
         self._holds += 1
         done.add_done_callback(lambda _: self._release())
@@ -404,8 +405,9 @@ class Connection:
 
     def _flush(self) -> None:
         slots = self._slots
-        while slots and slots[0].parts is not None:
-            self._unsent.parts += slots.popleft().parts
+        while slots and (parts := slots[0].parts) is not None:
+            slots.popleft()
+            self._unsent.parts += parts
         if self._unsent.parts and not self._is_writing:
             self._send()
 
@@ -441,9 +443,9 @@ class Connection:
         if not self._is_handling:
             self._handle_frames()
 
-    def _close_if_answered(self) -> None:
+    def _close_if_answered(self, reason: str) -> None:
         if self.is_open and not (self._frames or self._slots or self._unsent.parts):
-            self.close(self._end_reason)
+            self.close(reason)
 
     def close(self, reason: str = "") -> None:
         """End the connection; answers whose turn it is are offered to the socket once. Idempotent."""
@@ -453,9 +455,8 @@ class Connection:
         if self._muted is not None:
             self._muted.cancel()
         if not self._is_writing and not reason.startswith("Connection reset"):
-            filled = takewhile(lambda slot: slot.parts is not None, self._slots)
             with contextlib.suppress(OSError):
-                self._unsent.offer(part for slot in filled for part in slot.parts)
+                self._unsent.offer(_filled(self._slots))
         self._loop.remove_reader(self._fd)
         self._loop.remove_writer(self._fd)
         self._close_socket()
@@ -474,6 +475,14 @@ class Connection:
         self.on_frame = _unheard
         self._close_socket = self._sock.close
         self._muted = None
+
+
+def _filled(slots: Iterable[Slot]) -> Iterator[Part]:
+    """Yield the parts of the slots before the first whose answer is late."""
+    for slot in slots:
+        if slot.parts is None:
+            return
+        yield from slot.parts
 
 
 def _unheard(_connection: Connection, _frame: memoryview) -> None:

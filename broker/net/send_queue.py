@@ -2,13 +2,15 @@
 
 import os
 import socket
-from collections.abc import Iterable
-from itertools import chain, islice, takewhile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import TypeGuard
 
 from broker.common.limits import SENDMSG_BUFFERS_MAX
 from broker.net.file_part import FilePart
 
-Part = bytes | bytearray | memoryview | FilePart
+BufferPart = bytes | bytearray | memoryview
+Part = BufferPart | FilePart
 
 
 class SendQueue:
@@ -26,39 +28,40 @@ class SendQueue:
         sent = 0
         try:
             while self.parts:
-                sent += self._send_file() if self.parts[0].__class__ is FilePart else self._send_buffers()
+                first = self.parts[0]
+                sent += self._send_file(first) if isinstance(first, FilePart) else self._send_buffers()
         except (BlockingIOError, InterruptedError):
             pass
         return sent
 
     def offer(self, more: Iterable[Part]) -> None:
         """The last that is sent, up to a piece of a file, as far as the socket takes it. Raises OSError."""
-        if ready := list(islice(takewhile(_is_buffer, chain(self.parts, more)), SENDMSG_BUFFERS_MAX)):
+        if ready := list(islice(_leading_buffers(chain(self.parts, more)), SENDMSG_BUFFERS_MAX)):
             self._sock.sendmsg(ready)
 
     def _send_buffers(self) -> int:
         """What stands before a piece of a file travels with it, not in a packet of its own."""
-        buffers, flags = self.parts, 0
-        if len(buffers) > SENDMSG_BUFFERS_MAX or FilePart in map(type, buffers):
-            buffers = list(islice(takewhile(_is_buffer, buffers), SENDMSG_BUFFERS_MAX))
-            flags = socket.MSG_MORE
+        parts = self.parts
+        if len(parts) <= SENDMSG_BUFFERS_MAX and _are_buffers(parts):
+            buffers, flags = parts, 0
+        else:
+            buffers, flags = list(islice(_leading_buffers(parts), SENDMSG_BUFFERS_MAX)), socket.MSG_MORE
         sent = self._sock.sendmsg(buffers, (), flags)
         if sent == sum(map(len, buffers)):
             del self.parts[: len(buffers)]
         else:
-            self._drop(sent)
+            self._drop(buffers, sent)
         return sent
 
-    def _drop(self, sent: int) -> None:
+    def _drop(self, buffers: Sequence[BufferPart], sent: int) -> None:
+        """Of the buffers at the beginning of the parts `sent` bytes have been sent, not all."""
         count = 0
-        while sent >= len(self.parts[count]):
-            sent -= len(self.parts[count])
+        while sent >= len(buffers[count]):
+            sent -= len(buffers[count])
             count += 1
-        del self.parts[:count]
-        self.parts[0] = memoryview(self.parts[0])[sent:]
+        self.parts[: count + 1] = [memoryview(buffers[count])[sent:]]
 
-    def _send_file(self) -> int:
-        part = self.parts[0]
+    def _send_file(self, part: FilePart) -> int:
         sent = os.sendfile(self._fd, part.file.fileno(), part.position, part.length)
         if not sent:
             raise OSError(f"a file ends {part.length} bytes before the answer does")
@@ -68,5 +71,13 @@ class SendQueue:
         return sent
 
 
-def _is_buffer(part: Part) -> bool:
-    return part.__class__ is not FilePart
+def _are_buffers(parts: list[Part]) -> TypeGuard[list[BufferPart]]:
+    return FilePart not in map(type, parts)
+
+
+def _leading_buffers(parts: Iterable[Part]) -> Iterator[BufferPart]:
+    """Yield what stands before the first piece of a file."""
+    for part in parts:
+        if isinstance(part, FilePart):
+            return
+        yield part

@@ -52,6 +52,11 @@ class _Chosen:
         return compress(self._array, self._is_chosen)
 
 
+def made_when_encoded(things: Collection[Any], make: Callable[[Any], Any]) -> Any:
+    """For an array of a message: what `make` makes of each, made late however few they are."""
+    return MadeLate(things, make)
+
+
 def made_late(things: Collection[Any], make: Callable[[Any], Any]) -> Any:
     """For an array of a message: a list of what `make` makes of each if they are few, else it is made late."""
     if len(things) > _MANY:

@@ -11,11 +11,12 @@ not mix the two.
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import FETCH_SESSION_EVICTION_MS, FETCH_SESSION_PARTITIONS_MAX, FETCH_SESSIONS_MAX
+from broker.protocol.messages.fetch import FetchPartition, PartitionData
 
 NO_SESSION = 0
 #: Of a request that ends a session or does without.
@@ -26,27 +27,9 @@ _EPOCH_MAX = 2**31 - 1
 TopicKey = str | UUID
 
 
-class AskedPartition(Protocol):
-    """What a request says of one partition."""
-
-    partition: int
-
-
-class ReadPartition(Protocol):
-    """What is answered of one partition."""
-
-    partition_index: int
-    error_code: int
-    high_watermark: int
-    last_stable_offset: int
-    log_start_offset: int
-    preferred_read_replica: int
-    diverging_epoch: Any
-    records: Any
-
-
-Asked = tuple[TopicKey, AskedPartition]
-Answered = tuple[TopicKey, ReadPartition]
+#: What a request says of a partition, and what is answered of it.
+Asked = tuple[TopicKey, FetchPartition]
+Answered = tuple[TopicKey, PartitionData]
 
 
 class Opening(NamedTuple):
@@ -77,12 +60,12 @@ class _Remembered:
     """A partition of a session: how it was asked for last, and what the client was last told of it."""
 
     topic: TopicKey
-    asked: AskedPartition
+    asked: FetchPartition
     high_watermark: int = -1
     last_stable_offset: int = -1
     log_start_offset: int = -1
 
-    def tell(self, answer: ReadPartition) -> bool:
+    def tell(self, answer: PartitionData) -> bool:
         """Whether the client must hear of `answer`; it then counts as told.
 
         After an error or a divergence the partition is told of again, whatever becomes of it.

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from inspect import isawaitable, iscoroutine
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, overload
 
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.net.turns import Turns
@@ -16,6 +16,26 @@ from broker.net.turns import Turns
 _FREED_BEFORE_A_LOOK = 50
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
+
+
+@overload
+async def in_turns(
+    things: Iterable[Thing],
+    do: Callable[[Thing], Awaitable[Result]],
+    turns: Turns,
+    *,
+    size_of: Callable[[Thing], int] = ...,
+) -> list[Result]: ...
+
+
+@overload
+async def in_turns(
+    things: Iterable[Thing],
+    do: Callable[[Thing], Result | Awaitable[Result]],
+    turns: Turns,
+    *,
+    size_of: Callable[[Thing], int] = ...,
+) -> list[Result]: ...
 
 
 async def in_turns(

@@ -67,5 +67,5 @@ class Membership:
         return self._keys
 
 
-def is_member(session: Session) -> bool:
-    return session.is_member
+def is_member(session: Session | None) -> bool:
+    return session is not None and session.is_member

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from broker.common.shared_budget import SharedBudget
+from broker.runtime.coordinators.group_coordinators import GroupCoordinators
+from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
 from broker.server.coordination import Coordination
 
 _PREFIX = "barnabas_broker_"
@@ -17,7 +19,7 @@ class CoordinatorMetrics:
         self._coordination = coordination
 
     def collect(self) -> Iterable[Metric]:
-        runtimes = {"group": self._coordination.groups, "transaction": self._coordination.transactions}
+        groups, transactions = self._coordination.groups, self._coordination.transactions
         led = GaugeMetricFamily(_PREFIX + "coordinators", "Coordinator partitions that are served.", labels=["kind"])
         loading = GaugeMetricFamily(
             _PREFIX + "coordinators_loading", "Coordinator partitions being loaded.", labels=["kind"]
@@ -32,20 +34,22 @@ class CoordinatorMetrics:
             "Requests and timers of coordinators that failed unforeseen.",
             labels=["kind"],
         )
-        for kind, runtime in runtimes.items():
+        runtimes: tuple[tuple[str, GroupCoordinators | TransactionCoordinators], ...]
+        runtimes = ("group", groups), ("transaction", transactions)
+        for kind, runtime in runtimes:
             loaded = len(runtime.loaded_partitions())
             led.add_metric([kind], loaded)
             loading.add_metric([kind], len(runtime) - loaded)
             not_loaded.add_metric([kind], len(runtime.not_loaded))
             failures.add_metric([kind], runtime.failures)
         yield from (led, loading, not_loaded, failures)
-        yield _gauge("groups", "Consumer groups coordinated.", sum(len(each.groups) for each in runtimes["group"]))
+        yield _gauge("groups", "Consumer groups coordinated.", sum(len(coordinator.groups) for coordinator in groups))
         yield from _budgets("group_memory", "_bytes", "groups", self._coordination.group_memory.budgets())
-        yield from _budgets("transactions_held", "", "transactions", self._coordination.transactions.memory.budgets())
+        yield from _budgets("transactions_held", "", "transactions", transactions.memory.budgets())
         yield _gauge(
             "transactional_ids",
             "Transactional ids coordinated.",
-            sum(len(each.transactions) for each in runtimes["transaction"]),
+            sum(len(coordinator.transactions) for coordinator in transactions),
         )
         yield _gauge(
             "transactions_ending",

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from time import perf_counter_ns
 
-from broker.common.errors import BarnabasError, ErrorCode, ProtocolError
+from broker.common.errors import BarnabasError, ErrorCode, InvariantViolation, ProtocolError
 from broker.common.limits import LONG_ANSWERS_ENCODED_MAX, REFUSED_REQUEST_BYTES_MAX
 from broker.common.logs import logger
 from broker.common.types import new_tuple
@@ -26,6 +26,7 @@ from broker.protocol.schema import Message
 from broker.runtime.in_turns import InOrder, in_turns, steps_in_turns
 from broker.runtime.requests.context import RequestContext, Services
 from broker.security.membership import is_member
+from broker.security.session import Session
 from broker.server.long_requests import LongRequests
 from broker.server.metering import Later, Metering, Timed
 from broker.server.metrics import RequestMetrics
@@ -33,6 +34,10 @@ from broker.server.refusals import Refusals
 from broker.server.route import Route
 
 _log = logger(__name__)
+
+
+#: What is under way for a request: the outcome is framed, or comes framed already.
+Work = asyncio.Future[Message | bytes | Framed | None]
 
 
 class Dispatcher:
@@ -52,9 +57,9 @@ class Dispatcher:
         self._metering: Metering | None = None
         services.quotas.clients.on_changed.append(self._measure_or_not)
         self._measure_or_not()
-        self._cancelling: set[asyncio.Task] = set()
+        self._cancelling: set[asyncio.Task[None]] = set()
         #: What is still to be answered, in the order it was asked.
-        self._working: dict[Connection, dict[asyncio.Future, None]] = {}
+        self._working: dict[Connection, dict[Work, None]] = {}
 
     def _measure_or_not(self) -> None:
         quotas = self._services.quotas
@@ -100,6 +105,8 @@ class Dispatcher:
                 self._metering.unanswered(connection, client_id, len(frame), route, began_ns)
             route.times.durations.add(perf_counter_ns() - began_ns)
         except RefusedError as refusal:
+            if route is None:
+                raise InvariantViolation("a request is refused by what does not serve it") from refusal
             self._answer_refused(connection, route, header, refusal, began_ns)
         except (ProtocolError, CloseConnectionError) as error:
             self._reject(connection.close_when_answered, error)
@@ -114,7 +121,7 @@ class Dispatcher:
             self._cancelling.add(cancelling)
             cancelling.add_done_callback(self._cancelling.discard)
 
-    async def _cancel(self, works: dict[asyncio.Future, None]) -> None:
+    async def _cancel(self, works: dict[Work, None]) -> None:
         await self._services.turns.mine()
         await in_turns(works, lambda work: work.cancel(), self._services.turns)
 
@@ -135,7 +142,7 @@ class Dispatcher:
         route = self._member_routes.get((api_key, version)) or self._add_route(api_key, version)
         if route is None:
             self._answer_unsupported(connection, header)
-        elif route.is_for_members and not is_member(connection.session) and not route.admits(connection.session):
+        elif route.is_for_members and not _is_admitted(connection.session, route):
             self._metrics.requests[route.api] += 1
             self._metrics.bytes_in += len(frame)
             refusal = RefusedError(_refused(route, frame, body_at), "only for members of the cluster")
@@ -160,6 +167,8 @@ class Dispatcher:
         if header.api_key != ApiKey.API_VERSIONS:
             raise ProtocolError(f"api {header.api_key} version {header.api_version} is not served")
         route = self._add_route(ApiKey.API_VERSIONS, 0)
+        if route is None:
+            raise InvariantViolation("version 0 of ApiVersions is served by every broker")
         frame = route.frame(unsupported_version_response(), header.correlation_id)
         self._metrics.bytes_out += connection.answer(frame)
 
@@ -169,16 +178,19 @@ class Dispatcher:
         header: RequestHeader,
         request_bytes: int,
         route: Route,
-        reply: Awaitable[Message | None] | InOrder,
+        reply: Message | bytes | Awaitable[Message | bytes | None] | InOrder,
         began_ns: int,
     ) -> None:
         """A future costs no task: acks=all and followers' fetches end in one."""
-        if reply.__class__ is InOrder:
+        if isinstance(reply, (Message, bytes)):
+            raise InvariantViolation(f"{route.api.name} is answered with a {type(reply).__name__}")
+        if isinstance(reply, InOrder):
             connection.hold_until(reply.is_done)
             reply = reply.reply
         later = None
         if self._metering is not None:
             later = self._metering.later(connection, header.client_id, request_bytes, route, began_ns)
+        work: Work
         if isinstance(reply, asyncio.Future):
             work = reply
         else:
@@ -190,17 +202,20 @@ class Dispatcher:
         work.add_done_callback(partial(self._fill, connection, slot, header, route, began_ns, later))
 
     async def _framed(
-        self, reply: Awaitable[Message | None], route: Route, correlation_id: int, later: Later | None
-    ) -> Framed:
+        self, reply: Awaitable[Message | bytes | None], route: Route, correlation_id: int, later: Later | None
+    ) -> Message | bytes | Framed | None:
         """An answer that may be long, encoded in turns; of those that are, a few at a time, the others wait."""
         answer = await reply
+        if not isinstance(answer, Message):
+            return answer
         if later is not None:
             answer = later.answered(answer)
         steps = route.frame_in_steps(answer, correlation_id)
         try:
             next(steps)
         except StopIteration as end:
-            return end.value
+            framed: Framed = end.value
+            return framed
         async with self._long_answers:
             return await steps_in_turns(steps, self._services.turns)
 
@@ -212,7 +227,7 @@ class Dispatcher:
         route: Route,
         began_ns: int,
         later: Later | None,
-        work: asyncio.Future,
+        work: Work,
     ) -> None:
         self._working.get(connection, {}).pop(work, None)
         try:
@@ -241,10 +256,15 @@ class Dispatcher:
         connection.close("internal error")
 
 
+def _is_admitted(session: Session | None, route: Route) -> bool:
+    return is_member(session) or (session is not None and route.admits(session))
+
+
 def _refused(route: Route, frame: memoryview, body_at: int) -> Message:
     """To who may not ask. The body is not looked at, unless the answer has no other place for an error."""
     if route.refuse is None:
-        return route.response_class(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+        response: Callable[..., Message] = route.response_class
+        return response(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     if len(frame) > REFUSED_REQUEST_BYTES_MAX:
         raise ProtocolError(f"{route.api.name} request of {len(frame)} bytes of who is no member of the cluster")
     try:

@@ -58,7 +58,8 @@ class LongRequests:
             while not self._turns.is_over(end):
                 next(steps)
         except StopIteration as decoded:
-            return decoded.value
+            request: Message = decoded.value
+            return request
         self._decoding[connection] = steps
         connection.ask_again(frame)
         return None

@@ -6,9 +6,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.follower_feeds import FollowerFeeds
+from broker.runtime.replication.hosted_partition import HostedPartition
 from broker.runtime.replication.isr_updater import IsrUpdater
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
-from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 _PREFIX = "barnabas_broker_"
 
@@ -35,7 +36,7 @@ class ReplicationMetrics:
         yield _gauge(
             "under_replicated_partitions",
             "Partitions led with fewer replicas in sync than assigned.",
-            sum(len(each.partition.state.isr) < len(each.partition.state.replicas) for each in led),
+            sum(len(state.isr) < len(state.replicas) for each in led if (state := each.partition.state) is not None),
         )
         yield _gauge(
             "under_min_isr_partitions",
@@ -59,7 +60,7 @@ class ReplicationMetrics:
 def _lags(hosted: HostedPartition) -> Iterator[int]:
     partition = hosted.partition
     for replica_id, follower in partition.followers.items():
-        if replica_id in partition.state.isr and follower.log_end_offset >= 0:
+        if partition.state is not None and replica_id in partition.state.isr and follower.log_end_offset >= 0:
             yield partition.log_end_offset - follower.log_end_offset
 
 

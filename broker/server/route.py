@@ -83,9 +83,11 @@ class Route:
         """Whatever came of a handler: a message, the bytes of its body, all of its frame, or nothing."""
         if response is None:
             return ()
-        if response.__class__ is Framed:
+        if isinstance(response, Framed):
             return response.parts
-        return (self.frame_body if response.__class__ is bytes else self.frame)(response, correlation_id)
+        if isinstance(response, bytes):
+            return self.frame_body(response, correlation_id)
+        return self.frame(response, correlation_id)
 
     def error_of(self, response: Message | bytes | Framed | None) -> int:
         """The first error in what is framed, 0 if there is none."""

@@ -90,4 +90,4 @@ class RequestContext(NamedTuple):
 
 
 #: A response now, perhaps encoded already, a response later, or None when the request has no response (acks=0).
-Reply = Message | bytes | Awaitable[Message | None] | InOrder | None
+Reply = Message | bytes | Awaitable[Message | bytes | None] | InOrder | None

@@ -31,7 +31,7 @@ from broker.runtime.in_turns import in_order, in_turns, once_done
 from broker.runtime.replication.batch_looks import BatchLooks
 from broker.runtime.replication.hosted_partition import ProduceResult
 from broker.runtime.replication.repacking import Guard
-from broker.runtime.replication.transactional_appends import Append
+from broker.runtime.replication.transactional_appends import Append, Batches
 from broker.runtime.requests.context import Reply, RequestContext
 from broker.runtime.requests.current_leader import current_leader, refusal
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
@@ -84,15 +84,17 @@ class ProduceWork:
     def begin(self) -> Reply:
         services = self._context.services
         if services.repacking.partitions:
-            return services.repacking.when_packed(list(self._sent()), self._when_packed)
+            return services.repacking.when_packed(self._sent(), self._when_packed)
         if self._request.transactional_id is not None:
             return self._verify(_as_it_is)
         return self._append_all(services.replicas.append)
 
-    def _sent(self) -> Iterator[tuple[TopicPartition, PartitionProduceData]]:
-        for topic in self._request.topic_data:
-            for data in topic.partition_data:
-                yield TopicPartition(topic.name, data.index), data
+    def _sent(self) -> list[tuple[TopicPartition, PartitionProduceData]]:
+        return [
+            (TopicPartition(topic.name, data.index), data)
+            for topic in self._request.topic_data
+            for data in topic.partition_data
+        ]
 
     # -- packed
 
@@ -107,14 +109,14 @@ class ProduceWork:
         self._guard = guard
         #: By a batch's `id`, what validation found; batches of topics that are not compacted are missing.
         self._validated: dict[int, ApiError | None] = {}
-        if any(self._is_compacted(topic_partition) for topic_partition, _ in self._sent()):
-            return in_order(self._validate_then_verify)
-        return self._when_validated()
+        batches = [(topic_partition, data.records) for topic_partition, data in self._sent()]
+        if any(self._is_compacted(topic_partition) for topic_partition, _ in batches):
+            return in_order(lambda done: self._validate_then_verify(batches, done))
+        return self._when_validated(batches)
 
-    async def _validate_then_verify(self, done: Callable[[], None]) -> Message | bytes | None:
+    async def _validate_then_verify(self, batches: Batches, done: Callable[[], None]) -> Message | bytes | None:
         looks = BatchLooks(self._context.services.turns)
-        for topic_partition, data in self._sent():
-            batch = data.records
+        for topic_partition, batch in batches:
             if batch is not None and self._is_compacted(topic_partition):
                 try:
                     check_produced_batch(batch)
@@ -122,7 +124,7 @@ class ProduceWork:
                     self._validated[id(batch)] = None
                 except ApiError as error:
                     self._validated[id(batch)] = error
-        reply = await once_done(self._when_validated())
+        reply = await once_done(self._when_validated(batches))
         done()
         return await reply if isawaitable(reply) else reply
 
@@ -130,12 +132,12 @@ class ProduceWork:
         hosted = self._context.services.replicas.get(*topic_partition)
         return hosted is not None and hosted.log.config.is_compacted
 
-    def _when_validated(self) -> Reply:
+    def _when_validated(self, batches: Batches) -> Reply:
         request, context = self._request, self._context
         return context.services.transactional_appends.when_verified(
             request.transactional_id,
             context.api_version,
-            [(topic_partition, data.records) for topic_partition, data in self._sent()],
+            batches,
             self._when_verified,
         )
 
