@@ -9,6 +9,7 @@ finished: the quota is settled, and the fetch session decides which partitions t
 Every stage calls the next one. What has nothing to wait for is answered within one call and costs no task.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from broker.common.errors import ApiError, ErrorCode
@@ -17,7 +18,7 @@ from broker.common.types import IsolationLevel, TopicPartition
 from broker.log.cold_parts import ColdPart, ColdReadError
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
-from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
+from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart, records_of
 from broker.protocol.messages.fetch import (
     AbortedTransaction,
     CurrentLeader,
@@ -26,6 +27,7 @@ from broker.protocol.messages.fetch import (
     FetchResponse,
     PartitionData,
 )
+from broker.protocol.primitives import Buffer
 from broker.protocol.response_frame import PART_BYTES_MIN
 from broker.replication.closest_replica import closest_replica
 from broker.replication.fetch_session import Answered, Fetch, TopicKey
@@ -128,7 +130,7 @@ class FetchWork:
             self._read()
         return self._finish()
 
-    def _park(self, deadline_ms: int) -> Awaitable[set[TopicPartition]]:
+    def _park(self, deadline_ms: int) -> asyncio.Future[set[TopicPartition]]:
         """Records that were read, but fewer than wanted, are not held while more are waited for."""
         if self._bytes_in_memory:
             self._answers = []
@@ -308,11 +310,11 @@ class FetchWork:
             records=b"",
         )
 
-    def _payload(self, found: LogSlice) -> bytes | FilePart:
+    def _payload(self, found: LogSlice) -> Buffer:
         """What is large is sent from the file; what is small is read, which also finds a disk error in time."""
         is_room_left = self._bytes_in_memory + found.length <= ANSWER_BYTES_IN_MEMORY_MAX
-        if found.length >= (SENDFILE_BYTES_MIN if is_room_left else PART_BYTES_MIN):
-            return FilePart(found.file, found.position, found.length)
+        if found.length >= (SENDFILE_BYTES_MIN if is_room_left else PART_BYTES_MIN) and found.file is not None:
+            return records_of(FilePart(found.file, found.position, found.length))
         self._bytes_in_memory += found.length
         return found.read()
 

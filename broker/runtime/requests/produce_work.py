@@ -10,7 +10,7 @@ committed: with acks=all the batches are in all in-sync replicas, and those of t
 Every stage calls the next one. What has nothing to wait for is answered within one call and costs no task.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from inspect import isawaitable
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from broker.protocol.messages.produce import (
     ProduceRequest,
 )
 from broker.protocol.produced import Produced
-from broker.protocol.schema import Buffer, Message
+from broker.protocol.schema import Message
 from broker.records.batch import check_produced_batch
 from broker.runtime.in_turns import in_order, in_turns, once_done
 from broker.runtime.replication.batch_looks import BatchLooks
@@ -46,8 +46,10 @@ _APPENDED_AT_ONCE = 20
 Outcome = Produced | PartitionProduceResponse
 #: By topic, in the order of the request.
 Outcomes = list[tuple[str, list[Outcome]]]
-#: Makes the response of the outcomes; the flag says that all of them are places in the log, as nearly always.
-Respond = Callable[[Outcomes, bool, RequestContext], Message | bytes | None]
+#: What is sent to the client, encoded already or not; None for acks=0.
+Response = Message | bytes | None
+#: Makes it of the outcomes; the flag says that all of them are places in the log, as nearly always.
+Respond = Callable[[Outcomes, bool, RequestContext], Response]
 
 
 class _Uncommitted(NamedTuple):
@@ -85,8 +87,9 @@ class ProduceWork:
         services = self._context.services
         if services.repacking.partitions:
             return services.repacking.when_packed(self._sent(), self._when_packed)
-        if self._request.transactional_id is not None:
-            return self._verify(_as_it_is)
+        transactional_id = self._request.transactional_id
+        if transactional_id is not None:
+            return self._verify(transactional_id, _as_it_is)
         return self._append_all(services.replicas.append)
 
     def _sent(self) -> list[tuple[TopicPartition, PartitionProduceData]]:
@@ -99,22 +102,25 @@ class ProduceWork:
     # -- packed
 
     def _when_packed(self, guard: Guard) -> Reply:
-        if self._request.transactional_id is not None:
-            return self._verify(guard)
+        transactional_id = self._request.transactional_id
+        if transactional_id is not None:
+            return self._verify(transactional_id, guard)
         return self._append_all(guard(self._context.services.replicas.append))
 
     # -- verified
 
-    def _verify(self, guard: Guard) -> Reply:
+    def _verify(self, transactional_id: str, guard: Guard) -> Reply:
         self._guard = guard
         #: By a batch's `id`, what validation found; batches of topics that are not compacted are missing.
         self._validated: dict[int, ApiError | None] = {}
         batches = [(topic_partition, data.records) for topic_partition, data in self._sent()]
         if any(self._is_compacted(topic_partition) for topic_partition, _ in batches):
-            return in_order(lambda done: self._validate_then_verify(batches, done))
-        return self._when_validated(batches)
+            return in_order(lambda done: self._validate_then_verify(transactional_id, batches, done))
+        return self._when_validated(transactional_id, batches)
 
-    async def _validate_then_verify(self, batches: Batches, done: Callable[[], None]) -> Message | bytes | None:
+    async def _validate_then_verify(
+        self, transactional_id: str, batches: Batches, done: Callable[[], None]
+    ) -> Response:
         looks = BatchLooks(self._context.services.turns)
         for topic_partition, batch in batches:
             if batch is not None and self._is_compacted(topic_partition):
@@ -124,7 +130,7 @@ class ProduceWork:
                     self._validated[id(batch)] = None
                 except ApiError as error:
                     self._validated[id(batch)] = error
-        reply = await once_done(self._when_validated(batches))
+        reply = await once_done(self._when_validated(transactional_id, batches))
         done()
         return await reply if isawaitable(reply) else reply
 
@@ -132,20 +138,15 @@ class ProduceWork:
         hosted = self._context.services.replicas.get(*topic_partition)
         return hosted is not None and hosted.log.config.is_compacted
 
-    def _when_validated(self, batches: Batches) -> Reply:
-        request, context = self._request, self._context
-        return context.services.transactional_appends.when_verified(
-            request.transactional_id,
-            context.api_version,
-            batches,
-            self._when_verified,
-        )
+    def _when_validated(self, transactional_id: str, batches: Batches) -> Reply:
+        appends = self._context.services.transactional_appends
+        return appends.when_verified(transactional_id, self._context.api_version, batches, self._when_verified)
 
     def _when_verified(self, append: Append) -> Reply:
         validated = self._validated
 
         def append_validated(
-            topic_partition: TopicPartition, batch: Buffer, *, is_for_all: bool, look: Look
+            topic_partition: TopicPartition, batch: bytearray | memoryview, *, is_for_all: bool, look: Look
         ) -> ProduceResult:
             error = validated.get(id(batch))
             if error is not None:
@@ -194,7 +195,7 @@ class ProduceWork:
             self._uncommitted.append(_Uncommitted(outcomes, len(outcomes), result))
         return new_tuple(Produced, (data.index, base_offset, log_append_time_ms, log_start_offset))
 
-    async def _append_in_turns(self, done: Callable[[], None]) -> Message | bytes | None:
+    async def _append_in_turns(self, done: Callable[[], None]) -> Response:
         """Append what is left of a request that takes long: it has many batches, or one that is long to validate."""
         turns = self._context.services.turns
         looks = BatchLooks(turns)
@@ -205,7 +206,8 @@ class ProduceWork:
                 outcome = self._append_one(topic, data, outcomes)
             except NeedsLook:
                 try:
-                    await looks.look(data.records)
+                    if data.records is not None:
+                        await looks.look(data.records)
                     outcome = self._append_one(topic, data, outcomes, Look.DONE)
                 except ApiError as error:
                     outcome = self._refuse(error, TopicPartition(topic, data.index))
@@ -236,7 +238,7 @@ class ProduceWork:
 
     # -- committed
 
-    def _commit(self) -> Reply:
+    def _commit(self) -> Response | Awaitable[Response]:
         """Respond, now or when all is committed; a request that waits is let go of, so that its bytes are free."""
         request, services = self._request, self._context.services
         if self._uncommitted:
@@ -249,7 +251,7 @@ class ProduceWork:
         respond = self._respond
         return respond(self._outcomes, self._is_plain, self._context)
 
-    def _when_committed(self, codes: list[ErrorCode]) -> Message | bytes | None:
+    def _when_committed(self, codes: list[ErrorCode]) -> Response:
         for (outcomes, at, _), code in zip(self._uncommitted, codes, strict=True):
             if code:
                 self._is_plain = False
@@ -258,7 +260,7 @@ class ProduceWork:
                 )
         return self._respond(self._outcomes, self._is_plain, self._context)
 
-    async def _when_flushed(self) -> Message | bytes | None:
+    async def _when_flushed(self) -> Response:
         """Respond once what is written to topics with flush.messages is fsynced."""
         for name, outcomes in self._outcomes:
             for at, outcome in enumerate(outcomes):
