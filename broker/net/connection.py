@@ -22,7 +22,7 @@ import asyncio
 import contextlib
 import socket
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from itertools import chain
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 from time import monotonic
@@ -38,8 +38,8 @@ from broker.common.limits import (
 from broker.net.file_part import FilePart
 from broker.net.memory import ConnectionMemory
 from broker.net.mute import Mute
-from broker.net.send_queue import Part, SendQueue
-from broker.net.slot import Parts, Slot
+from broker.net.send_queue import SendQueue
+from broker.net.slot import Parts, Slot, filled_parts
 from broker.net.tls.stream import TlsStream
 from broker.net.turns import Turns
 from broker.protocol.framing import SIZE_BYTES, BadFrameSize, split_frames
@@ -121,9 +121,7 @@ class Connection:
         self._unsent: SendQueue | TlsStream = SendQueue(self._sock)
         #: Of all answers that are ready, also of those that wait for an earlier one.
         self._unsent_bytes = 0
-        self._is_counted = False
-        self._is_scheduled = False
-        self._is_writing = False
+        self._is_counted = self._is_scheduled = self._is_writing = False
 
     def serve_within(self, frame_bytes_max: int, memory: ConnectionMemory) -> None:
         """From the next frame on other bounds count: until who speaks is proved they are tighter."""
@@ -456,7 +454,7 @@ class Connection:
             self._muted.cancel()
         if not self._is_writing and not reason.startswith("Connection reset"):
             with contextlib.suppress(OSError):
-                self._unsent.offer(_filled(self._slots))
+                self._unsent.offer(filled_parts(self._slots))
         self._loop.remove_reader(self._fd)
         self._loop.remove_writer(self._fd)
         self._close_socket()
@@ -475,14 +473,6 @@ class Connection:
         self.on_frame = _unheard
         self._close_socket = self._sock.close
         self._muted = None
-
-
-def _filled(slots: Iterable[Slot]) -> Iterator[Part]:
-    """Yield the parts of the slots before the first whose answer is late."""
-    for slot in slots:
-        if slot.parts is None:
-            return
-        yield from slot.parts
 
 
 def _unheard(_connection: Connection, _frame: memoryview) -> None:

@@ -105,8 +105,6 @@ class Dispatcher:
                 self._metering.unanswered(connection, client_id, len(frame), route, began_ns)
             route.times.durations.add(perf_counter_ns() - began_ns)
         except RefusedError as refusal:
-            if route is None:
-                raise InvariantViolation("a request is refused by what does not serve it") from refusal
             self._answer_refused(connection, route, header, refusal, began_ns)
         except (ProtocolError, CloseConnectionError) as error:
             self._reject(connection.close_when_answered, error)
@@ -151,8 +149,10 @@ class Dispatcher:
         return route
 
     def _answer_refused(
-        self, connection: Connection, route: Route, header: RequestHeader, refusal: RefusedError, began_ns: int
+        self, connection: Connection, route: Route | None, header: RequestHeader, refusal: RefusedError, began_ns: int
     ) -> None:
+        if route is None:
+            raise InvariantViolation("a request is refused that no route serves") from refusal
         response = refusal.response
         if self._metering is not None:
             response = self._metering.answered(connection, header.client_id, 0, route, response, began_ns)
