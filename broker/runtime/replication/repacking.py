@@ -19,7 +19,7 @@ from broker.protocol.messages.produce import PartitionProduceData
 from broker.protocol.primitives import Buffer
 from broker.records.batch import COMPRESSION_BITS, check_produced_batch, parse_batch_header
 from broker.records.repacking import Packing, Repacked, repack_batch
-from broker.runtime.in_turns import once_done
+from broker.runtime.in_turns import InOrder, once_done
 from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import Append
@@ -31,7 +31,7 @@ Sent = Sequence[tuple[TopicPartition, PartitionProduceData]]
 #: Makes of an append one that refuses the batches that could not be packed.
 Guard = Callable[[Append], Append]
 #: What is to happen with the batches as they are then; it may give its answer later.
-Then = Callable[[Guard], T | Awaitable[T]]
+Then = Callable[[Guard], T | Awaitable[T] | InOrder]
 
 _THREADS = 2
 
@@ -60,7 +60,7 @@ class Repacking:
         replicas.on_role.append(self._on_change)
         replicas.on_config.append(self._on_change)
 
-    def when_packed(self, sent: Sent, then: Then[T]) -> T | Awaitable[T]:
+    def when_packed(self, sent: Sent, then: Then[T]) -> T | Awaitable[T] | InOrder:
         """`then(guard)`, when the batches of `sent` are packed as their topics say: now if they are.
 
         What cannot be unpacked is refused with CORRUPT_MESSAGE, and with NOT_ENOUGH_REPLICAS (try again) what comes
