@@ -7,7 +7,7 @@ run, only when the driver that is to run it starts, or when it is asked for its 
 import ast
 import importlib.util
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -43,7 +43,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 def find_job(name: str, directory: Path | None) -> Job:
     """StartupError if there is none, or a user's file cannot be run. Runs the user's file."""
     if name in BUILT_IN:
-        return import_module(f"broker.spark.jobs.{name}").JOB
+        job: Job = import_module(f"broker.spark.jobs.{name}").JOB
+        return job
     if directory is None or name not in user_jobs(directory):
         raise StartupError(f"job={name} must be one of {', '.join([*BUILT_IN, *user_jobs(directory)])}.")
     return _user_job(name, _run_file(name, directory / f"{name}.py"))
@@ -72,6 +73,8 @@ def is_job_name(name: str) -> bool:
 
 def _run_file(name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"barnabas_user_job_{name}", path)
+    if spec is None or spec.loader is None:
+        raise StartupError(f"{path} cannot be run: it is no file of Python.")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -97,5 +100,5 @@ def _user_job(name: str, module: ModuleType) -> Job:
     )
 
 
-def _from_records(build: "Callable[[DataFrame, Mapping], DataFrame]") -> "Callable[[Inputs, Settings], DataFrame]":
+def _from_records(build: "Callable[[DataFrame, Settings], DataFrame]") -> "Callable[[Inputs, Settings], DataFrame]":
     return lambda inputs, settings: build(inputs.topic(settings["input.topic"]), settings)

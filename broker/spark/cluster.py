@@ -5,7 +5,8 @@ from typing import Any
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ConsumerPosition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.cimpl import NewTopic
 
 from broker.common.quiet_clients import muted
 from broker.common.types import TopicPartition
@@ -37,7 +38,8 @@ def partitions_of(admin: AdminClient, topics: Iterable[str]) -> list[TopicPartit
 
 def latest_offsets(admin: AdminClient, partitions: Iterable[TopicPartition], committed_only: bool = False) -> Offsets:
     """The next offset of each partition; `committed_only`: the first offset of an open transaction, if there is one."""
-    question = {ConsumerPosition(topic, partition): OffsetSpec.latest() for topic, partition in partitions}
+    latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    question = {ConsumerPosition(topic, partition): latest for topic, partition in partitions}
     if not question:
         return {}
     level = IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED

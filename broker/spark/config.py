@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from broker.common.errors import StartupError
-from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, read_values
+from broker.config.definition import REQUIRED, ConfigError, Key, accepting, parse_boolean, parse_int, read_values
 from broker.config.properties import parse_properties
 from broker.spark.catalog import find_job
 from broker.spark.definition import Job, Settings
@@ -20,6 +20,7 @@ SPARK_PREFIX = "spark."
 _MEMORY = re.compile(r"[1-9][0-9]{0,6}[kmgKMG]")
 
 
+@accepting("an amount of memory, as 512m or 4g")
 def parse_memory(text: str) -> str:
     """As Java's -Xmx takes it."""
     if not _MEMORY.fullmatch(text):
@@ -27,7 +28,6 @@ def parse_memory(text: str) -> str:
     return text
 
 
-parse_memory.accepts = "an amount of memory, as 512m or 4g"
 KEYS = (
     Key("job", str, REQUIRED, "Which job to run."),
     Key("bootstrap.servers", str, REQUIRED, "Brokers to ask for the cluster, host:port, comma separated."),

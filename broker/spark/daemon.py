@@ -64,7 +64,8 @@ def has_children() -> bool:
 def main() -> None:
     from pyspark import daemon
 
-    daemon.select = SimpleNamespace(poll=RestlessPoll, POLLIN=select.POLLIN, POLLHUP=select.POLLHUP)  # type: ignore[attr-defined]
+    stand_in = SimpleNamespace(poll=RestlessPoll, POLLIN=select.POLLIN, POLLHUP=select.POLLHUP)
+    daemon.select = stand_in  # type: ignore[attr-defined, assignment]
     daemon.manager()
 
 

@@ -8,6 +8,7 @@ here a reader goes through all that compaction has left, a few megabytes, and on
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -92,7 +93,7 @@ class Decisions:
         """Of every ledger. Open transactions are waited for; `once`: they are UNSTABLE_OFFSET_COMMIT instead."""
         found: dict[str, str] = {}
         for data in self._committed(once):
-            for _, batch in visible_batches(memoryview(data.records), data.aborted_transactions or ()):
+            for _, batch in visible_batches(memoryview(data.records or b""), data.aborted_transactions or ()):
                 for record in decode_records(batch):
                     key = bytes(record.key or b"").decode()
                     if record.value is None:
@@ -130,8 +131,8 @@ class Decisions:
             isolation_level=IsolationLevel.READ_COMMITTED,
             topics=[FetchTopic(topic=DECISIONS_TOPIC, partitions=[asked])],
         )
-        response = self._leaders.connection(PARTITION).ask(request, version_max=_FETCH_BY_NAME)
-        data = response.responses[0].partitions[0] if response.responses else None
+        response: Any = self._leaders.connection(PARTITION).ask(request, version_max=_FETCH_BY_NAME)
+        data: PartitionData | None = response.responses[0].partitions[0] if response.responses else None
         code = ErrorCode(response.error_code or (data.error_code if data else 0))
         if code is not ErrorCode.NONE or data is None:
             self._leaders.forget(PARTITION)
@@ -152,7 +153,8 @@ class Decisions:
         if metadata.controller_id not in addresses:
             raise ApiError(ErrorCode.NOT_CONTROLLER, "the cluster has no controller")
         controller = self._cluster.connection(*addresses[metadata.controller_id])
-        (result,) = controller.ask(CreateTopicsRequest(topics=[topic])).topics
+        response: Any = controller.ask(CreateTopicsRequest(topics=[topic]))
+        (result,) = response.topics
         code = ErrorCode(result.error_code)
         if code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
             raise ApiError(code, f"topic {DECISIONS_TOPIC} cannot be created: {result.error_message or code.meaning}")

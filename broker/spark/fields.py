@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from broker.config.definition import accepting
 from broker.spark.definition import Settings
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ class Field:
         return self.text
 
 
+#: What an error says was expected.
+_ACCEPTED = "a field (key, value, timestamp, $.path.in.json or /regex/, each perhaps with a name: in front)"
+
+
+@accepting(_ACCEPTED)
 def parse_field(text: str) -> Field:
     fields = parse_fields(text)
     if len(fields) != 1:
@@ -47,10 +53,12 @@ def parse_field(text: str) -> Field:
     return fields[0]
 
 
+@accepting(_ACCEPTED)
 def parse_optional_field(text: str) -> Field | None:
     return parse_field(text) if text.strip() else None
 
 
+@accepting(f"{_ACCEPTED}, or several with commas between")
 def parse_fields(text: str) -> tuple[Field, ...]:
     """ValueError if it is not a list of fields, or two have one name, or one has a name that jobs use."""
     fields, at = [], 0
@@ -70,12 +78,6 @@ def parse_fields(text: str) -> tuple[Field, ...]:
     if len(names) < len(fields) or len(fields) > FIELDS_MAX or names & RESERVED:
         raise ValueError(text)
     return tuple(fields)
-
-
-#: What an error says was expected.
-_ACCEPTED = "a field (key, value, timestamp, $.path.in.json or /regex/, each perhaps with a name: in front)"
-parse_field.accepts = parse_optional_field.accepts = _ACCEPTED
-parse_fields.accepts = f"{_ACCEPTED}, or several with commas between"
 
 
 def _named(found: re.Match[str]) -> Field:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 from confluent_kafka import KafkaError, KafkaException
@@ -41,7 +41,7 @@ from broker.spark.stopping import StopGuard
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 HEARTBEAT_S = 1.0
 #: Between two tries of a query that something away has ended.
@@ -133,7 +133,7 @@ def _topics_exist(config: StreamConfig, progress: ProgressFile, stop: Event) -> 
 def make_topics(config: StreamConfig) -> None:
     """Create what the job needs and is not there; KafkaException when the cluster does not let it."""
     job, settings = config.definition, config.settings
-    wanted = {topic: {} for topic in job.input_topics(settings)}
+    wanted: dict[str, dict[str, str]] = {topic: {} for topic in job.input_topics(settings)}
     outputs = job.output_topics(settings)
     wanted |= {topic: dict(job.output_configs) if topic == outputs[0] else {} for topic in outputs}
     admin = connect_admin(config.client)
@@ -148,8 +148,8 @@ def _run_queries(spark: "SparkSession", config: StreamConfig, report: "Reporter"
         try:
             with guard.starting():
                 query = _start(spark, config)
-        except _NotYet as reason:
-            _wait(report, str(reason), stop)
+        except _NotYet as delay:
+            _wait(report, str(delay), stop)
             continue
         _log.info("query started", query=str(query.id), run=str(query.runId))
         failure = _follow(query, report, stop)
@@ -199,7 +199,7 @@ def _follow(query: "StreamingQuery", report: "Reporter", stop: Event) -> str | N
     return None if failure is None else str(failure)
 
 
-def _reports(query: "StreamingQuery") -> list[dict]:
+def _reports(query: "StreamingQuery") -> list[dict[str, Any]]:
     return [json.loads(each.json) for each in query.recentProgress]
 
 
@@ -235,7 +235,7 @@ class Reporter:
         trouble = self._watch.trouble
         self.say("waiting" if trouble else "running", waiting_for=trouble, doing=query.status["message"], **facts)
 
-    def tell_of_dead(self, reports: list[dict]) -> None:
+    def tell_of_dead(self, reports: list[dict[str, Any]]) -> None:
         """A line of the log for each batch in which there were records that the job could not use."""
         for report in reports:
             if report["batchId"] > self._told_of and (dead := records_dead(report)):
@@ -243,13 +243,13 @@ class Reporter:
                 _log.warning("records put aside", batch=report["batchId"], records=dead, in_all=in_all)
             self._told_of = max(self._told_of, report["batchId"])
 
-    def _add_point(self, reports: list[dict], lag: int | None) -> None:
+    def _add_point(self, reports: list[dict[str, Any]], lag: int | None) -> None:
         now_ms = self._clock.now_ms()
         elapsed_s = (now_ms - self._point_ms) / 1000
         if elapsed_s * 1000 < RECENT_EVERY_MS:
             return
         ends_sum = sum(self._watch.ends.values()) if self._watch.ends else None
-        arrived = None if None in (ends_sum, self._ends_sum) else max(0, ends_sum - self._ends_sum) / elapsed_s
+        arrived = None if ends_sum is None or self._ends_sum is None else max(0, ends_sum - self._ends_sum) / elapsed_s
         newest = reports[-1]["batchId"] if reports else self._batch
         processed = rows_after(self._batch, reports) / elapsed_s
         self._progress.add_point({"at_ms": now_ms, "arrived": arrived, "processed": round(processed, 1), "lag": lag})

@@ -38,6 +38,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import accumulate, count, pairwise
+from typing import Any
 
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
@@ -54,7 +55,7 @@ from broker.client.transactions import (
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.find_coordinator import CoordinatorType
-from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest
 from broker.spark.decisions import PARTITION, Decisions
 
 #: Time a transaction must have left when its batch is decided.
@@ -101,9 +102,12 @@ class Decision:
 
     def to_text(self) -> str:
         """Some 1,500 tasks fit into what a group may say beside an offset."""
+        assert self.committer is not None, "no run has taken over"
         who = [self.committer.producer_id, self.committer.epoch]
         name = self.committer.transactional_id
-        tasks = [(*_task_of(name, each.transactional_id), each.producer_id, each.epoch) for each in self.producers]
+        tasks: list[tuple[int, ...]] = [
+            (*_task_of(name, task.transactional_id), task.producer_id, task.epoch) for task in self.producers
+        ]
         said = {"batch": self.batch, "run": self.run, "by": who, "tasks": _packed(tasks)}
         return json.dumps(said, separators=(",", ":"))
 
@@ -195,7 +199,7 @@ class Ledger:
             committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS, committer)
             self._abort(abandoned)
         decision = replace(decision, run=run, committer=committer)
-        self._write(decision)
+        self._write(decision, committer)
         return decision
 
     def decide(self, run: str, batch: int, producers: Iterable[ProducerIdentity]) -> None:
@@ -212,7 +216,7 @@ class Ledger:
         for producer in producers:
             self._check_open(producer)
         committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS, decision.committer)
-        self._write(Decision(run, committer, batch, producers))
+        self._write(Decision(run, committer, batch, producers), committer)
 
     def finish(self, batch: int) -> None:
         """Commits what the decision on `batch` names. Again is no error. LostPartError if it is too late."""
@@ -283,17 +287,18 @@ class Ledger:
             CoordinatorType.GROUP,
             self.name,
             DeleteGroupsRequest(groups_names=[self.name]),
-            lambda answer: _unless_unknown(answer.results[0].error_code),
+            _error_of_deletion,
         )
 
-    def _write(self, decision: Decision) -> None:
+    def _write(self, decision: Decision, committer: ProducerIdentity) -> None:
+        """Write the decision in a transaction of the producer it names as its committer."""
         text = decision.to_text()
         if len(text) > _METADATA_BYTES_MAX:
             count = len(decision.producers)
             raise TooManyTasksError(f"{count} tasks are too many for one batch: coalesce the rows first")
-        self._decisions.write(decision.committer, self.name, text)
-        commit_offset(self._coordinators, decision.committer, self.name, PARTITION, decision.batch + 1, text)
-        end_transaction(self._coordinators, decision.committer, commit=True)
+        self._decisions.write(committer, self.name, text)
+        commit_offset(self._coordinators, committer, self.name, PARTITION, decision.batch + 1, text)
+        end_transaction(self._coordinators, committer, commit=True)
 
     def _read_when_stable(self, patience_s: float = _STABLE_PATIENCE_S) -> Decision | None:
         """None while a transaction on the ledger stays open."""
@@ -311,7 +316,7 @@ class Ledger:
     def _read(self, *, once: bool = False) -> Decision:
         """`once`: an open transaction on the ledger is not waited for."""
         request = OffsetFetchRequest(group_id=self.name, topics=None, require_stable=True)
-        answer = self._coordinators.ask(
+        answer: Any = self._coordinators.ask(
             CoordinatorType.GROUP,
             self.name,
             request,
@@ -328,10 +333,11 @@ class Ledger:
         return Decision() if text is None else parse_decision(self.name, text)
 
 
-def _unless_unknown(code: int) -> int:
+def _error_of_deletion(answer: Any) -> int:
+    code: int = answer.results[0].error_code
     return ErrorCode.NONE if code == ErrorCode.GROUP_ID_NOT_FOUND else code
 
 
-def _error_of(answer: OffsetFetchResponse) -> int:
+def _error_of(answer: Any) -> int:
     codes = [each.error_code for topic in answer.topics for each in topic.partitions]
-    return answer.error_code or next((code for code in codes if code), 0)
+    return int(answer.error_code or next((code for code in codes if code), 0))

@@ -61,6 +61,7 @@ def _by_topic(column: pa.Array | None, topic: str | None, count: int) -> Iterabl
     """Each topic with the places of its rows; None for all."""
     if topic is not None:
         return [(topic, None)] if count else []
+    assert column is not None, "check_columns lets no other rows pass"
     if column.null_count:
         raise ValueError("a row has no topic; fill the column, or set the option topic for all")
     names = pc.unique(column).to_pylist()

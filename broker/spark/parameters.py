@@ -2,33 +2,33 @@
 
 import re
 
-from broker.config.definition import REQUIRED, Key, parse_int
+from broker.config.definition import REQUIRED, Key, accepting, parse_int
 from broker.spark.fields import parse_field, parse_fields, parse_optional_field
 
 TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _PATH = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
 DAY_MS = 86_400_000
+_TOPIC = "a topic's name (letters, digits, . _ -)"
 
 
+@accepting(_TOPIC)
 def parse_topic(text: str) -> str:
     if not TOPIC_NAME.fullmatch(text) or text in (".", ".."):
         raise ValueError(text)
     return text
 
 
+@accepting(_TOPIC)
 def parse_optional_topic(text: str) -> str:
     return parse_topic(text) if text else ""
 
 
+@accepting("a path below files.dir (letters, digits, . _ - and / between)")
 def parse_path(text: str) -> str:
     """A way down from `files.dir`: never up, never somewhere else."""
     if not _PATH.fullmatch(text) or len(text) > 200:
         raise ValueError(text)
     return text
-
-
-parse_topic.accepts = parse_optional_topic.accepts = "a topic's name (letters, digits, . _ -)"
-parse_path.accepts = "a path below files.dir (letters, digits, . _ - and / between)"
 
 
 def topic_key(name: str, meaning: str, default: object = REQUIRED) -> Key:

@@ -44,7 +44,8 @@ def _murmur2(keys: pa.Array) -> np.ndarray:
 
 def _mixed(word: np.ndarray) -> np.ndarray:
     word = word * _M
-    return (word ^ word >> np.uint32(24)) * _M
+    mixed: np.ndarray = (word ^ word >> np.uint32(24)) * _M
+    return mixed
 
 
 def _word_at(data: np.ndarray, at: np.ndarray, size: int) -> np.ndarray:

@@ -27,7 +27,7 @@ class ProgressFile:
         self._path = directory / FILE_NAME
         self._clock = clock
         earlier = _read(self._path)
-        self._facts = {
+        self._facts: dict[str, Any] = {
             "job": job,
             "pid": os.getpid(),
             "started_ms": clock.now_ms(),
@@ -44,8 +44,9 @@ class ProgressFile:
 
     def add_dead(self, records: int) -> int:
         """Kept with the next write; how many there are in all."""
-        self._facts["dead_records"] += records
-        return self._facts["dead_records"]
+        dead: int = self._facts["dead_records"] + records
+        self._facts["dead_records"] = dead
+        return dead
 
     def add_point(self, point: dict[str, Any]) -> None:
         """Kept with the next write."""

@@ -6,6 +6,7 @@ record for the reader, at the end too, and the batches that were fetched say how
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -49,7 +50,7 @@ def read_range(
             continue
         start, data = fetched
         aborted = (data.aborted_transactions or ()) if client.committed_only else None
-        for portion in in_portions(visible_batches(memoryview(data.records), aborted)):
+        for portion in in_portions(visible_batches(memoryview(data.records or b""), aborted)):
             yield from to_arrow(portion, wanted.partition, start, wanted.end, with_headers)
 
 
@@ -101,12 +102,13 @@ class _RangeReader:
             isolation_level=_isolation(self._client),
             topics=[FetchTopic(topic=topic, partitions=[asked])],
         )
-        response = self._leaders.connection(self._wanted.partition).ask(request, version_max=_FETCH_BY_NAME)
+        response: Any = self._leaders.connection(self._wanted.partition).ask(request, version_max=_FETCH_BY_NAME)
         if response.error_code:
             raise ApiError(ErrorCode(response.error_code))
         if not response.responses:
             raise ApiError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
-        return response.responses[0].partitions[0]
+        data: PartitionData = response.responses[0].partitions[0]
+        return data
 
     def _take(self, data: PartitionData) -> tuple[int, PartitionData] | None:
         start = self._position

@@ -136,11 +136,12 @@ def _read_fields(payload: bytes, begins: np.ndarray, headers: list[BatchHeader])
 
 
 def _timestamps(headers: list[BatchHeader], counts: list[int], delta: np.ndarray) -> np.ndarray:
-    created = _of_batch(headers, counts, "base_timestamp") + delta
+    created: np.ndarray = _of_batch(headers, counts, "base_timestamp") + delta
     appended = [header.timestamp_type is TimestampType.LOG_APPEND_TIME for header in headers]
     if not any(appended):
         return created
-    return np.where(np.repeat(appended, counts), _of_batch(headers, counts, "max_timestamp"), created)
+    times: np.ndarray = np.where(np.repeat(appended, counts), _of_batch(headers, counts, "max_timestamp"), created)
+    return times
 
 
 def _of_batch(headers: list[BatchHeader], counts: list[int], name: str) -> np.ndarray:

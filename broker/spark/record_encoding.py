@@ -122,13 +122,14 @@ def _payload(rows: Rows) -> memoryview:
 
 
 def _sizes(rows: Rows) -> np.ndarray:
-    sizes = _lengths(rows.key).clip(0) + _lengths(rows.value).clip(0) + 32
+    sizes: np.ndarray = _lengths(rows.key).clip(0) + _lengths(rows.value).clip(0) + 32
     return sizes if rows.headers is None else sizes + _lengths(rows.headers)
 
 
 def _lengths(column: pa.Array) -> np.ndarray:
     """-1 for null."""
-    return pc.fill_null(pc.binary_length(column), -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    lengths: np.ndarray = pc.fill_null(pc.binary_length(column), -1).to_numpy(zero_copy_only=False)
+    return lengths.astype(np.int64)
 
 
 def _varints(numbers: np.ndarray) -> pa.Array:

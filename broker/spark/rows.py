@@ -119,17 +119,17 @@ def _take(pieces: pa.Array, places: np.ndarray, is_null: np.ndarray) -> pa.Array
     return pieces.take(pa.array(places, mask=is_null))
 
 
-def _headers(columns: RecordColumns) -> list[list[dict] | None]:
+def _headers(columns: RecordColumns) -> list[list[dict[str, object]] | None]:
     """Null where a record has none, as in Spark's connector."""
-    rows: list[list[dict] | None] = [None] * len(columns.offset)
+    rows: list[list[dict[str, object]] | None] = [None] * len(columns.offset)
     for row in np.flatnonzero(columns.headers_count).tolist():
         place = columns.headers_at[row], columns.end_at[row], columns.headers_count[row]
         rows[row] = _read_headers(columns.payload, *map(int, place))
     return rows
 
 
-def _read_headers(payload: bytes, at: int, end: int, count: int) -> list[dict]:
-    headers = []
+def _read_headers(payload: bytes, at: int, end: int, count: int) -> list[dict[str, object]]:
+    headers: list[dict[str, object]] = []
     for _ in range(count):
         key, at = _read_bytes(payload, at, end)
         if key is None:

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -56,13 +56,17 @@ class StreamOffsets:
             return resolve(position.offsets, self._at(dict.fromkeys(latest, EARLIEST_TIMESTAMP)), latest)
         if position.times is not None:
             resolve(position.times, {}, latest)
-        return self._at_times(position, latest)
+            return self._at_times(position.times, latest, late_is_latest=position.late_is_latest)
+        assert position.time_ms is not None, "a position names offsets, times or one time"
+        times = dict.fromkeys(latest, position.time_ms)
+        return self._at_times(times, latest, late_is_latest=position.late_is_latest)
 
     def partitions(self, leave_out_missing: bool = False) -> list[TopicPartition]:
         subscription = self._options.subscription
         assigned = set(subscription.partitions)
         if subscription.pattern:
-            topics, leave_out_missing = self._matching(subscription.pattern), True
+            topics: Sequence[str] = self._matching(subscription.pattern)
+            leave_out_missing = True
         else:
             topics = sorted({topic for topic, _ in assigned}) or subscription.topics
         there = [each for topic in topics for each in self._partitions_of(topic, leave_out_missing)]
@@ -81,18 +85,18 @@ class StreamOffsets:
 
     def _matching(self, pattern: str) -> list[str]:
         described = self._cluster.describe_topics(None).topics
-        return sorted(t.name for t in described if not t.is_internal and _matches(pattern, t.name))
+        names = (topic.name for topic in described if topic.name is not None and not topic.is_internal)
+        return sorted(name for name in names if _matches(pattern, name))
 
     def _at(
         self, question: dict[TopicPartition, int], level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED
     ) -> Offsets:
         return list_offsets(Leaders(self._cluster), question, level, ANSWER_TIMEOUT_S)
 
-    def _at_times(self, position: Position, latest: Offsets) -> Offsets:
-        times = position.times or dict.fromkeys(latest, position.time_ms)
+    def _at_times(self, times: dict[TopicPartition, int], latest: Offsets, *, late_is_latest: bool) -> Offsets:
         found = self._at(times)
         late = sorted(partition for partition, offset in found.items() if offset == _NO_RECORD)
-        if late and not position.late_is_latest:
+        if late and not late_is_latest:
             raise ValueError(
                 f"{late[0]} has no record at or after {times[late[0]]}; set startingOffsetsByTimestampStrategy=latest "
                 "to begin at its end"

@@ -7,6 +7,7 @@ same numbers. What it cannot write within WRITE_TIMEOUT_S fails the task.
 
 import time
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from broker.client.coordinators import Coordinators
 from broker.client.errors import BrokerUnreachable
@@ -15,7 +16,7 @@ from broker.client.transactions import ProducerIdentity, add_partitions
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
-from broker.records.compression import Compression
+from broker.records.batch import Compression
 from broker.spark.record_encoding import BATCH_BYTES, Rows, Writer, encode_batch, in_batches, size_of
 
 WRITE_TIMEOUT_S = 120.0
@@ -120,7 +121,7 @@ class TaskProducer:
             topic_data=[TopicProduceData(name=name, partition_data=data) for name, data in topics.items()],
         )
         try:
-            response = self._leaders.connection(led[0]).ask(request, timeout_s=_REPLICAS_TIMEOUT_MS / 1000 + 5)
+            response: Any = self._leaders.connection(led[0]).ask(request, timeout_s=_REPLICAS_TIMEOUT_MS / 1000 + 5)
         except BrokerUnreachable as error:
             self._leaders.forget(led[0], connection_broken=True)
             return str(error)

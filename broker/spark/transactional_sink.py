@@ -11,7 +11,7 @@ again when it is run again.
 """
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -25,7 +25,7 @@ from broker.client.leaders import Leaders
 from broker.client.transactions import ProducerIdentity, end_transaction, init_producer
 from broker.common.errors import ApiError
 from broker.common.logs import logger
-from broker.records.compression import Compression
+from broker.records.batch import Compression
 from broker.spark.client_settings import ClientSettings, cluster_of, read_sink_settings
 from broker.spark.ledger import Decision, Ledger, OldCheckpointError, SinkError, is_task_id
 from broker.spark.ledger_names import LEDGER_PREFIX
@@ -61,6 +61,26 @@ class TaskResult(WriterCommitMessage):
     found: Decision | None = None
 
 
+#: One for each task, None for a task that has failed; Spark hands them to the driver.
+Messages = list[WriterCommitMessage | None]
+
+
+def _results(messages: Messages) -> list[TaskResult]:
+    return [message for message in messages if isinstance(message, TaskResult)]
+
+
+def _producers(results: Iterable[TaskResult]) -> list[ProducerIdentity]:
+    return [result.producer for result in results if result.producer is not None]
+
+
+def _task_context() -> TaskContext:
+    """Return the context of the task that runs here. Raise SinkError outside of a task."""
+    context = TaskContext.get()
+    if context is None:
+        raise SinkError("records are written by a task of Spark, and none runs here")
+    return context
+
+
 def read_sink_options(options: Mapping[str, str], schema: StructType, *, overwrite: bool) -> SinkOptions:
     """ValueError for what cannot be, before anything is written."""
     if overwrite:
@@ -87,8 +107,9 @@ class _Sink:
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskResult:
         """In a task. BrokerUnreachable, TimeoutError: brokers stay away; ApiError: what waiting does not mend."""
-        result = self._identify(TaskContext.get())
-        task = _Task(self._options, result)
+        context = _task_context()
+        result = self._identify(context)
+        task = _Task(self._options, result, context)
         try:
             for batch in iterator:
                 if batch.num_rows and result.found is None:
@@ -105,10 +126,11 @@ class _Sink:
         cluster = cluster_of(self._client)
         return Ledger(name, cluster, Coordinators(cluster))
 
-    def _commit(self, messages: list[TaskResult | None]) -> None:
+    def _commit(self, messages: Messages) -> None:
         """On the driver, when every task has a result."""
-        results = [message for message in messages if message is not None]
+        results = _results(messages)
         written = [result for result in results if result.producer is not None]
+        producers = _producers(results)
         if not written:
             for result in results[:1]:
                 if result.keyed:
@@ -116,31 +138,31 @@ class _Sink:
             return
         some, ledger = written[0], self._ledger(written[0].name)
         if some.keyed:
-            ledger.decide(some.run, some.batch, [result.producer for result in written])
+            ledger.decide(some.run, some.batch, producers)
             ledger.finish(some.batch)
         else:
-            self._end(written, commit=True)
+            self._end(producers, commit=True)
         try:
             ledger.sweep(some.run)
         except (ApiError, BrokerUnreachable) as error:
             _log.warning("transactions of repeated tasks stay open until they time out", reason=str(error))
 
-    def _abort(self, messages: list[TaskResult | None]) -> None:
+    def _abort(self, messages: Messages) -> None:
         """Nothing decided is touched. What stays open is aborted by the next run, or by its coordinator."""
-        written = [result for result in messages if result is not None and result.producer is not None]
+        written = [result for result in _results(messages) if result.producer is not None]
         try:
             if not written:
                 return
             some = written[0]
             if not some.keyed or self._ledger(some.name).is_undecided(some.run, some.batch):
-                self._end(written, commit=False)
+                self._end(_producers(written), commit=False)
         except (ApiError, BrokerUnreachable) as error:
             _log.warning("transactions of a failed batch stay open until they time out", reason=str(error))
 
-    def _end(self, written: list[TaskResult], *, commit: bool) -> None:
+    def _end(self, producers: list[ProducerIdentity], *, commit: bool) -> None:
         coordinators = Coordinators(cluster_of(self._client))
-        for result in written:
-            end_transaction(coordinators, result.producer, commit=commit)
+        for producer in producers:
+            end_transaction(coordinators, producer, commit=commit)
 
 
 class StreamWriter(_Sink, DataSourceStreamArrowWriter):
@@ -152,10 +174,10 @@ class StreamWriter(_Sink, DataSourceStreamArrowWriter):
             raise SinkError("Spark does not name the query of this task, so that its batch could not be recognised")
         return TaskResult(LEDGER_PREFIX + query, run, int(batch))
 
-    def commit(self, messages: list[TaskResult | None], batchId: int) -> None:
+    def commit(self, messages: Messages, batchId: int) -> None:
         self._commit(messages)
 
-    def abort(self, messages: list[TaskResult | None], batchId: int) -> None:
+    def abort(self, messages: Messages, batchId: int) -> None:
         self._abort(messages)
 
 
@@ -168,36 +190,37 @@ class BatchWriter(_Sink, DataSourceArrowWriter):
 
     def _identify(self, context: TaskContext) -> TaskResult:
         options = self._options
-        if options.query is None:
+        if options.query is None or options.batch is None:
             return TaskResult(LEDGER_PREFIX + self._run, self._run, 0, keyed=False)
         return TaskResult(LEDGER_PREFIX + options.query, context.getLocalProperty(_RUN) or self._run, options.batch)
 
-    def commit(self, messages: list[TaskResult | None]) -> None:
+    def commit(self, messages: Messages) -> None:
         self._commit(messages)
 
-    def abort(self, messages: list[TaskResult | None]) -> None:
+    def abort(self, messages: Messages) -> None:
         self._abort(messages)
 
 
 class _Task:
     """One attempt of one task; it fills `result`."""
 
-    def __init__(self, options: SinkOptions, result: TaskResult):
+    def __init__(self, options: SinkOptions, result: TaskResult, context: TaskContext):
         self._options = options
         self._result = result
+        self._context = context
         self._cluster = cluster_of(options.client)
         self._coordinators = Coordinators(self._cluster)
         self._leaders = Leaders(self._cluster)
         self._counts: dict[str, int] = {}
         self._producer: TaskProducer | None = None
-        self._turn = TaskContext.get().partitionId()
+        self._turn = context.partitionId()
 
     def write(self, batch: pa.RecordBatch) -> None:
         rows = by_partition(batch, self._options.topic, self._count_of, self._turn)
         self._turn += 1
-        if self._producer is None and not self._open():
-            return
-        self._producer.write(rows)
+        producer = self._producer or self._open()
+        if producer is not None:
+            producer.write(rows)
 
     def give_up(self) -> None:
         """The attempt has failed: its transaction must not keep readers waiting."""
@@ -208,8 +231,8 @@ class _Task:
         except (ApiError, BrokerUnreachable) as error:
             _log.warning("transaction of a failed task stays open until it times out", reason=str(error))
 
-    def _open(self) -> bool:
-        """Begins the task's transaction; False when the batch is written already."""
+    def _open(self) -> TaskProducer | None:
+        """Begin the task's transaction and return its producer; None when the batch is written already."""
         result = self._result
         ledger = Ledger(result.name, self._cluster, self._coordinators)
         if result.keyed:
@@ -221,13 +244,13 @@ class _Task:
                 )
             if decision.batch == result.batch:
                 result.found = decision
-                return False
-        context, client = TaskContext.get(), self._options.client
-        transactional_id = ledger.free_id(context.partitionId(), context.attemptNumber())
+                return None
+        client = self._options.client
+        transactional_id = ledger.free_id(self._context.partitionId(), self._context.attemptNumber())
         result.producer = init_producer(self._coordinators, transactional_id, client.transaction_timeout_ms)
         compression = Compression[client.compression.upper()]
         self._producer = TaskProducer(self._leaders, self._coordinators, result.producer, compression)
-        return True
+        return self._producer
 
     def _count_of(self, topic: str) -> int:
         if topic not in self._counts:

@@ -63,7 +63,8 @@ def cut(increment: Increment, wanted: Callable[[int], bool]) -> Increment:
     """With what it tells of those windows only."""
     if all(map(wanted, windows_in(increment))):
         return increment
-    return replace(increment, **{name: _cut(getattr(increment, name), wanted) for name in _TOLD})
+    kept: dict[str, Any] = {name: _cut(getattr(increment, name), wanted) for name in _TOLD}
+    return replace(increment, **kept)
 
 
 def _cut(told: Mapping[Any, Any], wanted: Callable[[int], bool]) -> dict[Any, Any]:

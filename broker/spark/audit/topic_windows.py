@@ -7,16 +7,17 @@ rows stay as they were; whoever tells of them later is late.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import orjson
 
 from broker.audit.increment import NO_RANGE, Chain, Increment, Tier
 from broker.audit.ledger import Ledger, Story
+from broker.audit.states import State
 from broker.audit.tally import WINDOW_MS, Tally
-from broker.audit.verdict import Finding, State, column, judge
+from broker.audit.verdict import Finding, column, judge
 from broker.spark.audit.kept import Kept, added, as_plain, cut, joined, told_by_window
 
 _FORMAT = 1
@@ -73,19 +74,19 @@ class TopicWindows:
         return None
 
     def _add(self, story: Story, increment: Increment) -> bool:
-        kept, doubts = list(story.increments), _doubts(story)
-        story.increments = [_read_if_cut(each, increment) for each in kept]
+        kept, doubts = list(_kept(story)), _doubts(story)
+        _keep(story, [_read_if_cut(each, increment) for each in kept])
         if not story.add(increment):
-            story.increments = kept
+            _keep(story, kept)
             return False
         chain = increment.chain
         if chain not in self.stories:
             self._concerns_all = self._concerns_all or column(chain) not in map(column, self.stories)
             self.stories[chain] = story
         self._concerns_all = self._concerns_all or doubts != _doubts(story)
-        story.increments = [each if isinstance(each, Kept) else Kept.of(each) for each in story.increments]
-        same = sum(1 for old, each in zip(kept, story.increments, strict=False) if old is each)
-        others = kept[same:] + story.increments[same:]
+        _keep(story, [each if isinstance(each, Kept) else Kept.of(each) for each in story.increments])
+        same = sum(1 for old, new in zip(kept, _kept(story), strict=False) if old is new)
+        others = kept[same:] + _kept(story)[same:]
         windows = {window for each in others for window in each.windows if window >= self.horizon_ms}
         self._touched |= {(window, chain.tier, chain.source) for window in windows}
         _fold(story)
@@ -120,9 +121,9 @@ class TopicWindows:
         ledger = Ledger()
         ledger.window_ms[self.topic] = self.window_ms
         for chain, story in self.stories.items():
-            told = [each for each in story.increments if not windows.isdisjoint(each.windows)]
+            told = [each for each in _kept(story) if not windows.isdisjoint(each.windows)]
             increments = [cut(each.increment(), windows.__contains__) for each in told]
-            for at, end in ((0, story.increments[:1]), (len(increments), story.increments[-1:])):
+            for at, end in ((0, _kept(story)[:1]), (len(increments), _kept(story)[-1:])):
                 if end and end[0] not in told:
                     increments.insert(at and len(increments), _bare(chain, end[0]))
             ledger.stories[chain] = replace(story, increments=increments)
@@ -177,6 +178,15 @@ class TopicWindows:
                 del self.stories[chain]
 
 
+def _kept(story: Story) -> list[Kept]:
+    """Return the story's own list: a `Story` reads only where increments begin and end, so a `Kept` stands for one."""
+    return cast(list[Kept], story.increments)
+
+
+def _keep(story: Story, kept: Sequence[Kept | Increment]) -> None:
+    story.increments = cast(list[Increment], kept)
+
+
 def _read_if_cut(kept: Kept, by: Increment) -> Kept | Increment:
     """Of what an increment cuts into the ledger may know a part."""
     if not kept.start < by.start < kept.end:
@@ -194,7 +204,7 @@ def _doubts(story: Story) -> tuple[Any, ...]:
 
 def _fold(story: Story) -> None:
     """One increment instead of two that stand beside one another, tell of the same newest window, and are not new."""
-    kept = story.increments
+    kept = _kept(story)
     if kept[-1].start == NO_RANGE and not kept[-1].windows:
         kept.pop()
         return
@@ -216,7 +226,7 @@ def _joined(before: Kept, after: Kept) -> Kept:
 
 def _trim(story: Story, before_ms: int) -> None:
     """What was covered stays covered; how it was counted is gone."""
-    kept = story.increments
+    kept = _kept(story)
     old = next((at for at, each in enumerate(kept) if each.newest >= before_ms), len(kept))
     if old and kept[0].start != NO_RANGE:
         kept[:old] = [Kept(kept[0].start, kept[old - 1].end, (), "")]
@@ -245,7 +255,7 @@ def written(windows: TopicWindows) -> str:
     """After `rows` and `forget`."""
     stories = [
         [
-            list(chain), [each.as_list() for each in story.increments], story.gaps, story.repeated, story.sequences,
+            list(chain), [each.as_list() for each in _kept(story)], story.gaps, story.repeated, story.sequences,
             story.heard_ms, sorted(story.closed), story.is_doubtful, story.unheard_until_ms,
         ]
         for chain, story in windows.stories.items()
@@ -264,9 +274,10 @@ def understood(topic: str, text: str) -> TopicWindows:
 def _story(said: list[Any]) -> tuple[Chain, Story]:
     (tier, source, topic, partition), kept, gaps, repeated, sequences, heard_ms, closed, is_doubtful, unheard = said
     story = Story(
-        [Kept.of_list(each) for each in kept], [tuple(each) for each in gaps], repeated, sequences=sequences,
-        heard_ms=heard_ms, closed=set(closed), is_doubtful=is_doubtful, unheard_until_ms=unheard,
+        gaps=[(start, end) for start, end in gaps], repeated=repeated, sequences=sequences, heard_ms=heard_ms,
+        closed=set(closed), is_doubtful=is_doubtful, unheard_until_ms=unheard,
     )  # fmt: skip
+    _keep(story, [Kept.of_list(each) for each in kept])
     return Chain(Tier(tier), source, topic, partition), story
 
 

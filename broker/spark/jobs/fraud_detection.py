@@ -7,7 +7,7 @@ when nothing was heard of it for `forget.ms`. What is no payment goes to `dead.l
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +29,7 @@ from broker.spark.parameters import (
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.state import GroupState
 
 #: Before that many payments nothing is unusual.
 USUAL_AFTER = 5
@@ -130,7 +131,9 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     return with_dead_letters(alerts, settings, sifted)
 
 
-def _judge_account(settings: Settings):
+def _judge_account(
+    settings: Settings,
+) -> "Callable[[tuple[str], Iterator[pd.DataFrame], GroupState], Iterator[pd.DataFrame]]":
     rules = Rules(
         high_value=settings["high.value"],
         count_max=settings["count.max"],
@@ -141,7 +144,9 @@ def _judge_account(settings: Settings):
     )
     forget_ms = settings["forget.ms"]
 
-    def judge_account(key: tuple, frames: "Iterator[pd.DataFrame]", state) -> "Iterator[pd.DataFrame]":
+    def judge_account(
+        key: tuple[str], frames: "Iterator[pd.DataFrame]", state: "GroupState"
+    ) -> "Iterator[pd.DataFrame]":
         import pandas as pd
 
         if state.hasTimedOut:

@@ -22,6 +22,7 @@ from broker.spark.parameters import TOPIC_NAME, WATERMARK_MS, topic_key
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.state import GroupState
 
 WINDOWS_TOPIC = "barnabas.audit.windows"
 _REASON_LENGTH_MAX = 500
@@ -78,7 +79,7 @@ def _routed(rows: "DataFrame", settings: Settings) -> "DataFrame":
 def _count_topic(settings: Settings) -> Callable[..., Any]:
     kept_ms = settings["watermark.ms"]
 
-    def count_topic(key: tuple, frames: "Iterator[pd.DataFrame]", state) -> "Iterator[pd.DataFrame]":
+    def count_topic(key: tuple[str], frames: "Iterator[pd.DataFrame]", state: "GroupState") -> "Iterator[pd.DataFrame]":
         import pandas as pd
 
         now_ms = state.getCurrentProcessingTimeMs()

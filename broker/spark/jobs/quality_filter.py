@@ -8,7 +8,7 @@ said breaks every rule about it but `is json`. A rule is never code: it compares
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from broker.config.definition import REQUIRED, Key
+from broker.config.definition import REQUIRED, Key, accepting
 from broker.spark.dead_letters import BROKEN, HEADERS, judge, observe, why_dead
 from broker.spark.definition import Inputs, Job, Settings
 from broker.spark.fields import Field, parse_field, text_of
@@ -34,14 +34,12 @@ class Rule(NamedTuple):
         return self.text
 
 
+@accepting("rules divided by semicolons (as $.amount >= 0; $.account is present; $.kind in a b)")
 def parse_rules(text: str) -> tuple[Rule, ...]:
     rules = tuple(_parse_rule(each.strip()) for each in text.split(";") if each.strip())
     if not 0 < len(rules) <= RULES_MAX:
         raise ValueError(text)
     return rules
-
-
-parse_rules.accepts = "rules divided by semicolons (as $.amount >= 0; $.account is present; $.kind in a b)"
 
 
 def _parse_rule(text: str) -> Rule:

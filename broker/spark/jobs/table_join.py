@@ -16,6 +16,7 @@ from broker.spark.parameters import OUTPUT_TOPIC, field_key, topic_key
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import Column, DataFrame
+    from pyspark.sql.streaming.state import GroupState
 
 DROP, KEEP = "drop", "keep"
 _CHANGES = "key STRING, record STRING, row STRING"
@@ -74,7 +75,7 @@ def _changes(records: "DataFrame", key: "Column", is_record: bool) -> "DataFrame
     return records.select(key.alias("key"), f.lit(is_record).alias("is_record"), "partition", "offset", time, value)
 
 
-def _join_group(key: tuple, frames: "Iterator[pd.DataFrame]", state) -> "Iterator[pd.DataFrame]":
+def _join_group(key: tuple[str], frames: "Iterator[pd.DataFrame]", state: "GroupState") -> "Iterator[pd.DataFrame]":
     import pandas as pd
 
     changes = [
