@@ -108,6 +108,7 @@ lint: style types ## Check style, types and who imports whom
 style: setup-test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/deptry --no-ansi broker console
 	@if grep -q '^\[tool.importlinter\]' pyproject.toml; then $(VENV)/bin/lint-imports; fi
 
 types: setup-test
@@ -120,8 +121,8 @@ clean-data: ## Delete data/ (asks first)
 
 lock: ## Write both lock files and the table of their wheels anew from pyproject.toml
 	@uv=$$(mktemp -d) && trap 'rm -rf "$$uv"' EXIT && $(PYTHON) -m venv "$$uv" && "$$uv/bin/pip" install --quiet uv packaging && \
-	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock && \
-	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --group test pyproject.toml \
+	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --all-extras pyproject.toml -o requirements.lock && \
+	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --all-extras --group test pyproject.toml \
 	    -c requirements.lock -o tests/requirements.lock && \
 	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --no-deps --format pylock.toml tests/requirements.lock \
 	    -o "$$uv/pylock.toml" && "$$uv/bin/python" -m tests.wheel_table "$$uv/pylock.toml"

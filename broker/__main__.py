@@ -45,6 +45,12 @@ def _run(name: str, command: Callable[[list[str]], int], argv: list[str]) -> int
     except StartupError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return error.exit_status
+    except ModuleNotFoundError as error:  # a package that is imported only now
+        complaint = import_failure(error)
+        if complaint is None:
+            raise
+        print(f"{name}: {complaint}", file=sys.stderr)
+        return StartupError.exit_status
     if not status:
         log_end(name)
     return status

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import environ
 from django.utils.functional import lazy
 
+from broker.common.extras import missing_part
 from broker.common.installation import CODE_DIR, IS_CHECKOUT, default_data_dir, jobs_dir
 from console.cluster.schemas.configuration import read_registry_address
 from console.ecosystem.connectors.configuration import read_connect
@@ -293,6 +294,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 60
+    if "postgresql" in str(DATABASES["default"]["ENGINE"]) and (_missing := missing_part("postgres")):
+        sys.exit(f"BARNABAS_DATABASE_URL names a PostgreSQL. {_missing}")
 #: Of each further cluster: a file beside the console's, or a schema in its PostgreSQL.
 CLUSTERS_DIR = DATA_DIR / "clusters"
 DATABASES |= {alias_of(name): database_of(name, DATABASES["default"], CLUSTERS_DIR) for name in CLUSTERS}

@@ -2,9 +2,11 @@
 
 from broker.cli.frame.declaration import Arguments, Command, Example
 from broker.cli.servers.launching import DAEMON, start_own
+from broker.common.extras import require
 
 
 def run(arguments: Arguments) -> None:
+    require("connect")
     start_own(arguments, ("connect-worker", "distributed", arguments.words[0]), "connectDistributed.out")
 
 

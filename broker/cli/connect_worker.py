@@ -8,6 +8,7 @@ from typing import Any
 from broker.client.security.errors import ClientConfigError
 from broker.client.security.file import read_client_properties
 from broker.common.errors import StartupError
+from broker.common.extras import require
 from broker.common.logs import configure_logs, logger
 from broker.common.told_to_stop import told_to_stop
 
@@ -22,6 +23,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("worker", metavar="FILE", help="the worker's properties")
     parser.add_argument("connectors", nargs="*", metavar="FILE", help="standalone: properties or JSON of a connector")
     arguments = parser.parse_args(argv)
+    require("connect")
     configure_logs(process="connect")
     stop = told_to_stop()
     from broker.connect.standalone import ConnectorFailed, run_standalone

@@ -3,6 +3,7 @@
 import argparse
 
 from broker.common.errors import StartupError
+from broker.common.extras import require
 from broker.common.logs import configure_logs, logger
 from broker.registry.config import read_config_file
 
@@ -13,6 +14,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--config", required=True, metavar="FILE", help="a properties file")
     parser.add_argument("--override", action="append", default=[], metavar="KEY=VALUE", help="instead of the file's")
     arguments = parser.parse_args(argv)
+    require("registry")
     overrides = {}
     for each in arguments.override:
         key, is_pair, value = each.partition("=")

@@ -2,11 +2,13 @@
 
 from broker.cli.frame.declaration import Arguments, Command, Example
 from broker.cli.servers.launching import DAEMON, OVERRIDE, start_own
+from broker.common.extras import require
 from broker.registry.config import read_config_file
 
 
 def run(arguments: Arguments) -> None:
     """What is wrong with the file is told here: where a registry left behind would tell it, nobody looks."""
+    require("registry")
     path = arguments.words[0]
     read_config_file(path, dict(arguments["override"]))
     start_own(arguments, ("registry", "--config", path), "schema-registry.out")

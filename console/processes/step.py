@@ -23,7 +23,7 @@ from console.processes import os_process
 from console.processes.announce import push_process
 from console.processes.cluster_look import cluster_look
 from console.processes.facts import TRANSITIONAL, gather_facts, identity_of, measure_is_due, run_files_of_processes
-from console.processes.kinds import LIGHT, kind_named
+from console.processes.kinds import LIGHT, kind_named, refuse_uninstalled
 from console.processes.kinds.spec import SpecError, check_name
 from console.processes.log_files import bound_log
 from console.processes.models import ManagedProcess
@@ -169,6 +169,7 @@ def _spawn(process: ManagedProcess, facts: Facts, decision: Decision) -> Decisio
         process.restart_count += 1
     process.save(update_fields=["observed", "sentence", "run_token", "started_at", "pid", "create_time"])
     try:
+        refuse_uninstalled(process.kind)
         environment = os_process.ONE_ARENA if process.kind in LIGHT else {}
         identity = os_process.spawn(_argv(process), environment, settings.RUN_DIR, process.log_path, process.run_token)
     except (OSError, SpecError) as error:

@@ -38,7 +38,7 @@ def test_the_first_command_works_on_a_debian_without_a_compiler(debian, tmp_path
 
 def test_the_wheel_works_on_a_debian_without_a_compiler(debian, wheel, tmp_path):  # noqa: F811
     shutil.copy(wheel, debian.home)
-    debian.run(f"python3 -m venv env && env/bin/pip install --quiet {wheel.name}", _INSTALL_S)
+    debian.run(f"python3 -m venv env && env/bin/pip install --quiet './{wheel.name}[all]'", _INSTALL_S)
     with up(debian, "exec env/bin/barnabas up", tmp_path) as settings:
         carries_records(debian, f"{HOME}/env/bin", settings)
         debian.run("env/bin/barnabas down", _DOWN_S, **settings)

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from broker.common.extras import missing_part
 from broker.common.readable import readable
 from console.cluster.records.expression_child import FAILED, YES
 from console.kit.gateway.records.interface import RecordView
@@ -28,6 +29,8 @@ class Expression:
     """Raises BadExpression on construction and when called. `close` ends the process."""
 
     def __init__(self, text: str):
+        if missing := missing_part("expressions"):
+            raise BadExpression(missing)
         self._failed = 0
         self._first_failure = ""
         self._process = subprocess.Popen(

@@ -20,6 +20,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from broker.common.extras import missing_part
 from console.kit.common.owned_files import FileError, read_rules_bytes, read_rules_text
 
 RULES_MAX = 200
@@ -134,6 +135,8 @@ def _pool_of(path: Path) -> Any:
 
 def _compiled(path: Path) -> bytes:
     """By protoc, in a process of its own."""
+    if missing := missing_part("registry"):
+        raise MappingError(f"{path.name} cannot be compiled. {missing}")
     with tempfile.TemporaryDirectory(prefix="barnabas-protoc-") as name:
         out = Path(name) / "descriptors"
         options = [f"-I{path.parent}", "--include_imports", f"--descriptor_set_out={out}", str(path)]

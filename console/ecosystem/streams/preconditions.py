@@ -2,6 +2,7 @@
 
 from django.conf import settings
 
+from broker.common.extras import missing_part
 from console.ecosystem.streams.forms import StreamForm
 from console.ecosystem.streams.submission import Preconditions, Submission
 from console.kit.access.internal_topics import internal_topics
@@ -36,4 +37,5 @@ def preconditions_of(submission: Submission) -> Preconditions:
         jobs=len(streams),
         has_checkpoint=checkpoint_of(settings.DATA_DIR / "streams" / submission.name) is not None,
         internal=internal_topics(),
+        missing=missing_part("spark") or "",
     )

@@ -37,6 +37,8 @@ class Preconditions:
     jobs: int
     has_checkpoint: bool
     internal: InternalTopics = BY_CONVENTION
+    #: What this host lacks to run a stream job, one sentence; empty if nothing.
+    missing: str = ""
 
 
 def submission_plan(submission: Submission, around: Preconditions) -> Plan:
@@ -65,7 +67,7 @@ def submission_plan(submission: Submission, around: Preconditions) -> Plan:
 
 
 def _obstacles(submission: Submission, around: Preconditions) -> list[str]:
-    found = []
+    found = [around.missing] if around.missing else []
     if submission.name in around.names:
         found.append(f"There is a process called {submission.name} already.")
     if around.jobs >= around.jobs_max:

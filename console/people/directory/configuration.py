@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from broker.common.extras import missing_part
 from console.kit.common.owned_files import FileError, read_rules_text, read_secret
 from console.people.sso.group_rules import GroupRules, RulesError, parse_rules
 
@@ -90,6 +91,8 @@ def read_directory(environment: Mapping[str, str]) -> Directory | None:
         if said:
             sys.exit(f"{PREFIX}{min(said)} is set without {PREFIX}URL.")
         return None
+    if missing := missing_part("ldap"):
+        sys.exit(f"{PREFIX}URL is set. {missing}")
     try:
         found = _read(said)
         _ = found.password, found.rules

@@ -7,9 +7,10 @@ SIGKILL), `STOP_MEANS`, and the functions of `ProcessKind`. A new kind is a modu
 from collections.abc import Mapping
 from typing import Protocol
 
+from broker.common.extras import missing_part
 from console.processes.kinds import broker, connect, counter, mirror, probe, registry, second, stream, zookeeper
 from console.processes.kinds.process import StartedProcess
-from console.processes.kinds.spec import Launch, Spec
+from console.processes.kinds.spec import Launch, Spec, SpecError
 from console.processes.truths import ClusterLook, ClusterTruth
 
 
@@ -56,6 +57,16 @@ KINDS: dict[str, ProcessKind] = {
 #: So little passes through them that their threads can do with one arena of glibc's between them.
 LIGHT = frozenset(module.NAME for module in (zookeeper, registry, probe))
 START_ORDER = tuple(sorted(KINDS, key=lambda name: KINDS[name].ORDER))
+
+
+#: Kinds that are installed by an extra of their own.
+_EXTRAS = {"zookeeper": "embedded", "registry": "registry", "connect": "connect", "stream": "spark"}
+
+
+def refuse_uninstalled(kind: str) -> None:
+    """Raise SpecError with the command that installs the kind's part, unless it is installed or needs none."""
+    if kind in _EXTRAS and (sentence := missing_part(_EXTRAS[kind])):
+        raise SpecError(sentence)
 
 
 def kind_named(name: str) -> ProcessKind:

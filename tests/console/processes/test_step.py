@@ -10,6 +10,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
+from broker.common import extras
 from console.kit.common.clock import now_ms
 from console.kit.common.names import DEFAULT_CLUSTER
 from console.processes import os_process, step
@@ -208,6 +209,17 @@ def test_program_that_cannot_be_started_says_why(make_process, tmp_path):
     assert "could not be started" in row.sentence
     assert "No such file" in row.sentence
     assert (row.request, row.deaths_in_a_row) == (Request.NONE, 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "module"),
+    [("stream", "pyspark"), ("connect", "fastavro"), ("registry", "starlette"), ("zookeeper", "pyspark")],
+)
+def test_a_process_whose_part_is_not_installed_says_what_to_install(make_process, monkeypatch, kind, module):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == module else name)
+    row = start(make_process(kind=kind))
+    assert row.observed == Observed.EXITED
+    assert f"the Python package {module}, which is not installed: make setup" in row.sentence
 
 
 def test_wrong_configuration_is_given_up_after_three_tries(make_process):

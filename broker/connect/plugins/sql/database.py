@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from broker.common.extras import missing_part
 from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, Importance, Schema, Type
 from broker.connect.api import schema as types
 from broker.connect.api.schema import DATE, DECIMAL, TIME, TIMESTAMP
@@ -27,6 +28,8 @@ def parse_url(name: str, text: str) -> "sqlalchemy.URL":
         raise ConfigError(name, f"Invalid value for configuration {name}: no database URL") from None
     if url.drivername not in _DRIVERS:
         raise ConfigError(name, f"Invalid value for configuration {name}: {url.drivername} is not sqlite or postgresql")
+    if url.drivername != "sqlite" and (missing := missing_part("postgres")):
+        raise ConfigError(name, missing)
     if url.password:
         raise ConfigError(name, f"Invalid value for configuration {name}: the password is connection.password")
     if url.drivername == "sqlite":

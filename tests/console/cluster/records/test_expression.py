@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from broker.common import extras
 from console.cluster.records.expression import BadExpression, Expression
 from console.kit.gateway.records.interface import RecordView
 from tests.barnabas_cluster import await_true
@@ -25,6 +26,12 @@ def search():
     yield search
     for each in opened:
         each.close()
+
+
+def test_without_its_package_the_search_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    with pytest.raises(BadExpression, match=r"Searches by an expression need the Python package cel, .*: make setup"):
+        Expression("true")
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """Protobuf by files that say which message a topic's records are, and what is wrong with them."""
 
 import json
+from pathlib import Path
 
 import pytest
 from google.protobuf import descriptor_pb2
 
+from broker.common import extras
 from console.cluster.records import protobuf_files
 from console.cluster.records.decoders import RecordDecoder
 from console.cluster.records.masking import MASK, Masker, parse_masking
@@ -76,6 +78,12 @@ def test_a_record_is_read_by_a_descriptor_set(files, described):
 def test_a_record_is_read_by_a_proto_with_what_it_imports(files):
     files("orders.proto", PROTO)
     assert json.loads(shown(ORDER).text)["card"] == {"number": "4000"}
+
+
+def test_without_a_compiler_a_proto_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "grpc_tools" else name)
+    with pytest.raises(MappingError, match=r"cannot be compiled. .*grpc_tools, which is not installed: make setup"):
+        protobuf_files._compiled(Path("orders.proto"))
 
 
 def test_a_changed_file_counts_at_once(files, described):

@@ -30,6 +30,7 @@ def test_plan_is_the_properties_file_and_what_it_makes():
     [
         ({}, {"names": {"counts"}}, "There is a process called counts already."),
         ({}, {"jobs": 3}, "3 stream jobs are here already, and BARNABAS_STREAM_JOBS is 3: each takes about 1.5 GB."),
+        ({}, {"missing": "Stream jobs need pyspark."}, "Stream jobs need pyspark."),
         ({"writes": ("in",)}, {}, "It would read what it writes, without end: in."),
         ({"writes": ("_schemas",)}, {}, "_schemas is an internal topic, which its service alone writes."),
         ({"writes": ("out", "out")}, {}, "Two of its outputs are the same topic: out."),

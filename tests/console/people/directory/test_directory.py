@@ -9,6 +9,7 @@ import threading
 import pytest
 from django.contrib.auth.models import Group, User
 
+from broker.common import extras
 from console.kit.access.identities import may_have_password
 from console.kit.access.models import Identity
 from console.kit.audit.models import AuditEvent
@@ -242,6 +243,11 @@ class TestSettings:
     def test_what_cannot_be_ends_in_one_sentence(self, said, more, sentence):
         with pytest.raises(SystemExit, match=sentence):
             said(**more)
+
+    def test_without_its_packages_the_setting_says_what_to_install(self, monkeypatch):
+        monkeypatch.setattr(extras, "find_spec", lambda name: None)
+        with pytest.raises(SystemExit, match=r"BARNABAS_LDAP_URL is set\. .* pyasn1, which is not installed"):
+            read_directory({"BARNABAS_LDAP_URL": "ldaps://directory"})
 
     def test_without_an_address_there_is_none_and_nothing_is_imported_for_it(self, tmp_path):
         assert read_directory({}) is None

@@ -15,7 +15,7 @@ from console.processes.run_files import run_file_names, write_run_file
 from console.processes.setup import SetupError, read_setup
 from console.shell.launch import migrating, up
 from console.shell.launch.interrupts import Interrupts
-from console.shell.launch.management.commands.up import Command
+from console.shell.launch.management.commands.up import Command, without_uninstalled
 from console.shell.launch.progress import Progress
 from console.shell.launch.running import claim_data_dir
 from console.shell.launch.up import Stack, end_services
@@ -133,3 +133,16 @@ def test_a_data_directory_that_is_lost_on_the_way_down_leaves_nothing(small_hous
         small_house.close()
     assert not os_process.look(managed).alive
     assert "was deleted or moved" in out.getvalue()
+
+
+class TestWithoutAZooKeeperThatCanRun:
+    def test_a_console_of_a_cluster_from_elsewhere_starts_none(self):
+        setup = read_setup({"BARNABAS_BROKERS": "0", "BARNABAS_BOOTSTRAP_SERVERS": "kafka1:9092"}, "local[2]")
+        assert without_uninstalled(setup, None) is setup
+        assert without_uninstalled(setup, "It is not installed.").zookeeper_port is None
+
+    def test_brokers_need_one_and_one_of_your_own_is_enough(self):
+        with pytest.raises(SetupError, match=r"BARNABAS_ZOOKEEPER names no .*\. It is not installed"):
+            without_uninstalled(read_setup({}, "local[2]"), "It is not installed.")
+        setup = read_setup({"BARNABAS_ZOOKEEPER": "zoo1:2181"}, "local[2]")
+        assert without_uninstalled(setup, "It is not installed.") is setup

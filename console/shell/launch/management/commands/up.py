@@ -4,6 +4,7 @@ import logging
 import os
 from argparse import SUPPRESS
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from broker import __version__
+from broker.common.extras import missing_part
 from console.kit.common.data_directories import make_data_directories
 from console.processes.setup import Setup, SetupError, read_setup
 from console.shell.launch.first_user import Credentials
@@ -44,7 +46,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _open(self) -> None:
-        setup = read_setup(os.environ, settings.SPARK_MASTER)
+        setup = without_uninstalled(read_setup(os.environ, settings.SPARK_MASTER), missing_part("embedded"))
         make_data_directories()
         with claim_data_dir(settings.RUN_DIR) as claim:
             stack = Stack(setup, Progress(self.stdout._out), Interrupts(), claim)
@@ -86,6 +88,18 @@ class Command(BaseCommand):
             take_over(supervisor, settings.RUN_DIR)
         in_order = partial(take_down, supervisor, progress, lambda: interrupts.hurry)
         end(supervisor, settings.RUN_DIR, claim, progress, in_order)
+
+
+def without_uninstalled(setup: Setup, missing: str | None) -> Setup:
+    """Return the setup without an embedded ZooKeeper that cannot run: a cluster from elsewhere may have none.
+
+    `missing` is the sentence for it. Raise SetupError if brokers are to be started, which need one.
+    """
+    if missing is None or setup.zookeeper_port is None:
+        return setup
+    if setup.broker_count or setup.has_mirror:
+        raise SetupError(f"BARNABAS_ZOOKEEPER names no ZooKeeper of your own. {missing}")
+    return replace(setup, zookeeper_port=None)
 
 
 def tell(progress: Progress, setup: Setup, credentials: Credentials) -> None:

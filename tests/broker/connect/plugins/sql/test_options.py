@@ -2,6 +2,7 @@
 
 import pytest
 
+from broker.common import extras
 from broker.connect.api import ConfigError
 from broker.connect.plugins import paths
 from broker.connect.plugins.sql.database import parse_url
@@ -49,3 +50,10 @@ def test_where_nothing_is_held_every_option_is_libpqs():
 def test_a_secret_is_no_option_of_an_address(option):
     with pytest.raises(ConfigError, match=f"{option} is no part of an address"):
         parse_url(URL, f"postgresql://db/shop?{option}=sesame")
+
+
+def test_without_its_driver_a_postgresql_is_refused_with_what_to_install(held, monkeypatch):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match="PostgreSQL needs the Python package psycopg, which is not installed"):
+        parse_url(URL, "postgresql://db:5432/shop")
+    assert parse_url(URL, f"sqlite:///{held}/shop.db").drivername == "sqlite"
