@@ -8,7 +8,6 @@ here a reader goes through all that compaction has left, a few megabytes, and on
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pyarrow as pa
 
@@ -131,7 +130,7 @@ class Decisions:
             isolation_level=IsolationLevel.READ_COMMITTED,
             topics=[FetchTopic(topic=DECISIONS_TOPIC, partitions=[asked])],
         )
-        response: Any = self._leaders.connection(PARTITION).ask(request, version_max=_FETCH_BY_NAME)
+        response = self._leaders.connection(PARTITION).ask(request, version_max=_FETCH_BY_NAME)
         data: PartitionData | None = response.responses[0].partitions[0] if response.responses else None
         code = ErrorCode(response.error_code or (data.error_code if data else 0))
         if code is not ErrorCode.NONE or data is None:
@@ -153,7 +152,7 @@ class Decisions:
         if metadata.controller_id not in addresses:
             raise ApiError(ErrorCode.NOT_CONTROLLER, "the cluster has no controller")
         controller = self._cluster.connection(*addresses[metadata.controller_id])
-        response: Any = controller.ask(CreateTopicsRequest(topics=[topic]))
+        response = controller.ask(CreateTopicsRequest(topics=[topic]))
         (result,) = response.topics
         code = ErrorCode(result.error_code)
         if code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):

@@ -38,7 +38,6 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import accumulate, count, pairwise
-from typing import Any
 
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
@@ -53,9 +52,9 @@ from broker.client.transactions import (
     open_transactions,
 )
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
-from broker.protocol.messages.delete_groups import DeleteGroupsRequest
+from broker.protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from broker.protocol.messages.find_coordinator import CoordinatorType
-from broker.protocol.messages.offset_fetch import OffsetFetchRequest
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from broker.spark.decisions import PARTITION, Decisions
 
 #: Time a transaction must have left when its batch is decided.
@@ -316,7 +315,7 @@ class Ledger:
     def _read(self, *, once: bool = False) -> Decision:
         """`once`: an open transaction on the ledger is not waited for."""
         request = OffsetFetchRequest(group_id=self.name, topics=None, require_stable=True)
-        answer: Any = self._coordinators.ask(
+        answer = self._coordinators.ask(
             CoordinatorType.GROUP,
             self.name,
             request,
@@ -328,16 +327,16 @@ class Ledger:
         said = [each for topic in answer.topics for each in topic.partitions if each.committed_offset >= 0]
         if said:
             newest = max(said, key=lambda each: each.committed_offset)
-            return parse_decision(self.name, newest.metadata, newest.committed_offset)
+            return parse_decision(self.name, newest.metadata or "", newest.committed_offset)
         text = self._decisions.newest(self.name, once=once)
         return Decision() if text is None else parse_decision(self.name, text)
 
 
-def _error_of_deletion(answer: Any) -> int:
-    code: int = answer.results[0].error_code
+def _error_of_deletion(answer: DeleteGroupsResponse) -> int:
+    code = answer.results[0].error_code
     return ErrorCode.NONE if code == ErrorCode.GROUP_ID_NOT_FOUND else code
 
 
-def _error_of(answer: Any) -> int:
+def _error_of(answer: OffsetFetchResponse) -> int:
     codes = [each.error_code for topic in answer.topics for each in topic.partitions]
-    return int(answer.error_code or next((code for code in codes if code), 0))
+    return answer.error_code or next((code for code in codes if code), 0)

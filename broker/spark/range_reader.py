@@ -6,7 +6,6 @@ record for the reader, at the end too, and the batches that were fetched say how
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pyarrow as pa
 
@@ -102,7 +101,7 @@ class _RangeReader:
             isolation_level=_isolation(self._client),
             topics=[FetchTopic(topic=topic, partitions=[asked])],
         )
-        response: Any = self._leaders.connection(self._wanted.partition).ask(request, version_max=_FETCH_BY_NAME)
+        response = self._leaders.connection(self._wanted.partition).ask(request, version_max=_FETCH_BY_NAME)
         if response.error_code:
             raise ApiError(ErrorCode(response.error_code))
         if not response.responses:

@@ -7,7 +7,6 @@ same numbers. What it cannot write within WRITE_TIMEOUT_S fails the task.
 
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from broker.client.coordinators import Coordinators
 from broker.client.errors import BrokerUnreachable
@@ -121,7 +120,7 @@ class TaskProducer:
             topic_data=[TopicProduceData(name=name, partition_data=data) for name, data in topics.items()],
         )
         try:
-            response: Any = self._leaders.connection(led[0]).ask(request, timeout_s=_REPLICAS_TIMEOUT_MS / 1000 + 5)
+            response = self._leaders.connection(led[0]).ask(request, timeout_s=_REPLICAS_TIMEOUT_MS / 1000 + 5)
         except BrokerUnreachable as error:
             self._leaders.forget(led[0], connection_broken=True)
             return str(error)
