@@ -1,6 +1,7 @@
 """Of holes in logs the checker expects those that a power cut has left, and no others."""
 
 import pytest
+import structlog
 
 from broker.common.logs import logger
 from tests.simulation.broker_logs import ignore_logs, record_logs
@@ -19,6 +20,7 @@ def test_a_hole_is_a_violation_where_no_power_cut_has_left_one(may_lack_offsets)
         )
     finally:
         ignore_logs()
+        structlog.reset_defaults()
     assert asked == ["/broker-2/life-2/orders-2"]
     assert bool(history.violations) is not may_lack_offsets
 
