@@ -52,7 +52,7 @@ def find_losses(segments: Sequence[StoredSegment], log_start_offset: int, cleane
 
 
 def find_lost_start(first_base_offset: int, left_at: int | None, cleaned_offset: int) -> tuple[Gap, ...]:
-    """Return what is missing before the first segment of a log that a clean stop left starting at `left_at`.
+    """Return what is missing before the first segment of a log that was noted to start at `left_at`.
 
     A log starts with its first segment unless a later start is noted, so a lost one moves the start, and the followers
     of such a leader let go of the records as well. None for `left_at` says nothing.

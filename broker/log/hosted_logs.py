@@ -147,13 +147,12 @@ class HostedLogs:
         )
 
     def checkpoint_log_start_offsets(self) -> None:
-        """Note where each log starts that does not start with its first segment. A later start that is noted stays: it
-        was noted before the log moves there.
+        """Note where each log starts, for the next start to know whether a first segment is missing. A later start that
+        is noted stays: it was noted before the log moves there.
         """
 
         def log_start_of(_partition: TopicPartition, log: Log, noted: int | None) -> int | None:
-            start = max(log.log_start_offset, noted or 0)
-            return start if start > log.first_base_offset else None
+            return max(log.log_start_offset, log.first_base_offset, noted or 0)
 
         self._checkpoint(lambda directory: directory.log_start_offsets, log_start_of)
 
@@ -189,6 +188,16 @@ class HostedLogs:
             return dict.fromkeys(starts, ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason))
         return {}
 
+    def note_retained_starts(self, starts: Mapping[TopicPartition, int]) -> None:
+        """Note, as `note_log_starts`, where retention is about to let logs start. A disk that refuses is reported only:
+        retention is what makes room on it.
+        """
+        for directory in self._online():
+            starts_here = {partition: start for partition, start in starts.items() if self._is_in(partition, directory)}
+            refused = self.note_log_starts(directory.path, starts_here) if starts_here else {}
+            for error in list(refused.values())[:1]:
+                _log.warning("log starts not noted before retention", path=str(directory.path), reason=error.message)
+
     def store_high_watermarks(self, high_watermarks: Mapping[TopicPartition, int]) -> None:
         """Note up to where each partition is known to be replicated.
 
@@ -213,7 +222,7 @@ class HostedLogs:
         return None if home is None else home.high_watermarks.noted(partition)
 
     def _before_cut(
-        self, partition: TopicPartition, directory: LogDirectory, end_offset: int, log_start_offset: int
+        self, partition: TopicPartition, directory: LogDirectory, end_offset: int, log_start_offset: int | None
     ) -> None:
         """The log of `partition` is about to be cut: nothing that is noted may speak of what goes. Raises OSError."""
         self._lower(directory, {partition: LogExtent(log_start_offset, end_offset)})
@@ -235,7 +244,11 @@ class HostedLogs:
         end_offsets = {partition: extent.end_offset for partition, extent in extents.items()}
         directory.recovery_points.lower(end_offsets)
         directory.high_watermarks.lower(end_offsets)
-        directory.log_start_offsets.lower({partition: extent.start_offset for partition, extent in extents.items()})
+        starts = {partition: extent.start_offset for partition, extent in extents.items()}
+        directory.log_start_offsets.forget_all(partition for partition, start in starts.items() if start is None)
+        directory.log_start_offsets.lower(
+            {partition: start for partition, start in starts.items() if start is not None}
+        )
         self.on_cut(directory.path, end_offsets)
 
     def _checkpoint(

@@ -470,7 +470,7 @@ class Log(LogParts):
         """What must be noted before `cut`: the log will not be known to reach further. Raises ApiError."""
         first = self._segments.first.base_offset
         if cut.is_of_all or cut.offset < first:
-            return LogExtent(min(self.log_start_offset, cut.offset), min(first, cut.offset))
+            return LogExtent(None, min(first, cut.offset))
         if cut.offset >= self.log_end_offset:
             return LogExtent(self.log_start_offset, self.log_end_offset)
         end_offset = self._find_cut(cut.offset).end_offset
@@ -511,7 +511,7 @@ class Log(LogParts):
         """
         self._check_cut(offset)
         first = min(self._segments.first.base_offset, offset)
-        with self._cutting(first, min(self.log_start_offset, offset)):
+        with self._cutting(first, None):
             truncation.restart_segments(self.directory, self._segments, offset, self.config.index_interval_bytes)
             self._epochs.truncate_from_end(truncation.NOTHING_BEFORE)
             self.log_start_offset = self._durability.recovery_point = offset
@@ -532,7 +532,7 @@ class Log(LogParts):
             raise self._availability.unreadable(error) from error
 
     @contextmanager
-    def _cutting(self, end_offset: int, log_start_offset: int) -> Iterator[None]:
+    def _cutting(self, end_offset: int, log_start_offset: int | None) -> Iterator[None]:
         with self._cuts.cutting():
             self._durability.lower(end_offset)
             try:

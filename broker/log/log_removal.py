@@ -96,7 +96,7 @@ class LogRemoval(HostedLogs):
         Where a clean stop left the log without gaps and with these segments, only what was before them may be missing.
         """
         cleaned_offset = directory.cleaned_offsets.get(partition)
-        left_at = directory.log_start_offsets.noted(partition) if is_clean else None
+        left_at = directory.log_start_offsets.noted(partition)
         is_as_left = is_clean and directory.left_segments.get(partition) == segments_checksum(log.segments)
         try:
             gaps = find_lost_start(log.first_base_offset, left_at, cleaned_offset)

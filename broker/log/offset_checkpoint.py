@@ -4,7 +4,7 @@ Offsets outlive the partition they were written for by the time between two writ
 same name must not inherit them, so whoever makes a partition says `forget` first.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 
@@ -61,9 +61,14 @@ class OffsetCheckpoint:
 
     def forget(self, partition: TopicPartition) -> None:
         """Remove what was noted of a partition of this name, also by a write that is under way. Raises OSError."""
+        self.forget_all([partition])
+
+    def forget_all(self, partitions: Iterable[TopicPartition]) -> None:
+        """As `forget`, of several with one write. Raises OSError."""
         with self._lock:
-            if partition in self._offsets:
-                self._write({known: offset for known, offset in self._offsets.items() if known != partition})
+            gone = self._offsets.keys() & set(partitions)
+            if gone:
+                self._write({known: offset for known, offset in self._offsets.items() if known not in gone})
 
     def _write(self, offsets: dict[TopicPartition, int]) -> None:
         """For who holds the lock: what is in the file cannot change between the comparison and the write."""

@@ -115,3 +115,11 @@ def still_oldest(plan: RetentionPlan, segments: Sequence[Segment]) -> list[tuple
             break
         gone.append((segment, expired))
     return gone
+
+
+def start_after(plan: RetentionPlan, segments: Sequence[Segment]) -> int | None:
+    """Return where a log with these `segments` starts once `plan` was carried out, as far as it still can be; None if
+    nothing goes.
+    """
+    gone = still_oldest(plan, segments)
+    return gone[-1][1].next_offset if gone else None

@@ -27,8 +27,8 @@ from broker.log.segment_files import DELETED_SUFFIX, SWAP_SUFFIX
 from broker.log.segment_list import SegmentList
 from broker.records.batch import HEADER_BYTES, parse_batch_header
 
-#: Told before a log is cut: it will end, and start, at most at these offsets. Raises OSError, then nothing is cut.
-BeforeCut = Callable[[int, int], None]
+#: Called before a log is cut, with where it will end and start at most; as `LogExtent`. Raises OSError: nothing is cut.
+BeforeCut = Callable[[int, int | None], None]
 
 #: An end offset at which nothing is left.
 NOTHING_BEFORE = -1
@@ -46,9 +46,12 @@ class Cut(NamedTuple):
 
 
 class LogExtent(NamedTuple):
-    """Of a log, or at most; `end_offset` is exclusive."""
+    """Of a log, or at most; `end_offset` is exclusive.
 
-    start_offset: int
+    `start_offset` is None of a log that is emptied: it may start later.
+    """
+
+    start_offset: int | None
     end_offset: int
 
 

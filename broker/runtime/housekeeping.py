@@ -8,7 +8,7 @@ its own rhythm, one that fails is logged and tried again at the next beat, and n
 import asyncio
 import contextlib
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
 
 from broker.common.clock import Clock
@@ -21,7 +21,7 @@ from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 from broker.log.manager import LogManager
-from broker.log.retention import plan_retention
+from broker.log.retention import RetentionPlan, plan_retention, start_after
 from broker.runtime.replication.hosted_partition import HostedPartition
 from broker.runtime.replication.replica_manager import ReplicaManager
 
@@ -134,21 +134,43 @@ class Housekeeping:
         await asyncio.to_thread(self._logs.store_high_watermarks, self._high_watermarks())
 
     async def _retain(self) -> None:
-        """A failed log directory has been told of once, as such; a log that is let go meanwhile is no failure."""
+        """Let go of expired segments, once it is noted where their logs will start (one write a log directory): a start
+        that misses other segments knows that they were lost. On a full disk they go without a note.
+        """
+        plans: list[tuple[HostedPartition, RetentionPlan]] = []
         for hosted in list(self._replicas):
-            if hosted.log.is_offline:
-                continue
-            topic_partition = hosted.partition.topic_partition
-            try:
-                await self._retain_one(hosted)
-                self._retention_troubles.is_over(topic_partition)
-            except ApiError as error:
-                if hosted.log.is_offline:
-                    self._retention_troubles.is_over(topic_partition)
-                elif self._retention_troubles.is_news(topic_partition, error.message, self._clock.monotonic_ms()):
-                    _log.warning("retention failed", partition=str(topic_partition), reason=error.message)
+            if not hosted.log.is_offline:
+                with self._reporting_retention(hosted):
+                    plans.append((hosted, await self._plan_retention(hosted)))
+        starts = {
+            hosted.partition.topic_partition: start
+            for hosted, plan in plans
+            if (start := start_after(plan, hosted.log.segments)) is not None and self._is_hosted(hosted)
+        }
+        if starts:
+            await asyncio.to_thread(self._logs.note_retained_starts, starts)
+        for hosted, plan in plans:
+            with self._reporting_retention(hosted):
+                hosted.log.apply(plan)
+                self._retention_troubles.is_over(hosted.partition.topic_partition)
 
-    async def _retain_one(self, hosted: HostedPartition) -> None:
+    def _is_hosted(self, hosted: HostedPartition) -> bool:
+        """Return whether its log still is the partition's: a topic may have been made anew meanwhile."""
+        return self._logs.get(hosted.partition.topic_partition) is hosted.log
+
+    @contextlib.contextmanager
+    def _reporting_retention(self, hosted: HostedPartition) -> Iterator[None]:
+        """A failed log directory was reported once, as such; a log that is let go meanwhile is no failure."""
+        topic_partition = hosted.partition.topic_partition
+        try:
+            yield
+        except ApiError as error:
+            if hosted.log.is_offline:
+                self._retention_troubles.is_over(topic_partition)
+            elif self._retention_troubles.is_news(topic_partition, error.message, self._clock.monotonic_ms()):
+                _log.warning("retention failed", partition=str(topic_partition), reason=error.message)
+
+    async def _plan_retention(self, hosted: HostedPartition) -> RetentionPlan:
         facts = await asyncio.to_thread(hosted.log.retention_facts)
         plan = plan_retention(
             facts,
@@ -159,7 +181,7 @@ class Housekeeping:
         )
         if hosted.log.roll_expired(plan):
             await asyncio.to_thread(hosted.log.flush)
-        hosted.log.apply(plan)
+        return plan
 
     async def _expire_producers(self) -> None:
         for hosted in list(self._replicas):

@@ -51,8 +51,8 @@ def find_lost_segments(
 ) -> tuple[Gap, ...]:
     """Return the offsets whose compacted segments are missing or shorter than noted. Raises OSError.
 
-    Retention may have removed first segments since: they count as lost only if a clean stop left the log starting with
-    them, at `left_at`.
+    Retention may have removed first segments since: they count as lost only if the log was noted to start with them, at
+    `left_at`. Retention notes a later start before it lets go.
     """
     note = _read_note(directory / COMPACTED_SEGMENTS)
     if note is None or note.cleaned_offset != cleaned_offset:

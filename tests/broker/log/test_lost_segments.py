@@ -22,6 +22,7 @@ from broker.log.config import LogConfig
 from broker.log.gaps import Gap, find_gaps, find_losses
 from broker.log.log import Log
 from broker.log.manager import LogManager
+from broker.log.truncation import Cut
 from broker.records.batch import iterate_headers
 from broker.records.builder import build_batch
 from broker.records.record import Record
@@ -124,11 +125,13 @@ def test_a_log_that_lost_a_segment_is_whole_no_more_and_says_which_offsets(logs,
     assert (line["log_level"], line["offsets"]) == ("error", f"{before[2]} to {before[3] - 1}")
 
 
-def test_a_log_that_lost_its_first_segments_in_a_stop_is_whole_no_more(logs, start):
+@pytest.mark.parametrize("is_clean", [True, False], ids=["clean", "killed"])
+def test_a_log_that_lost_its_first_segments_in_a_stop_is_whole_no_more(logs, start, is_clean):
     """It would start later, and as a leader take the records along that its followers have."""
     log = logs.get(T_0)
     paths, before, end = [segment.files.log for segment in log.segments], bases(log), log.log_end_offset
-    logs.shutdown()
+    logs.checkpoint_log_start_offsets()
+    stop(logs, is_clean=is_clean)
     for path in paths[:2]:
         remove(path)
     again = start()
@@ -147,12 +150,33 @@ def test_first_segments_that_retention_let_go_of_are_no_loss(logs, start, is_cle
     again = start()
     log = again.get(T_0)
     first = log.segments[2].base_offset
+    again.note_retained_starts({T_0: first})
     log.delete_records(first, log.log_end_offset)
     log.replace_segments(log.segments[:2], [])
     stop(again, is_clean=is_clean)
     last = start()
     assert last.get(T_0).log_start_offset == first
     assert (last.lost_offsets, last.has_whole(T_0, TOPIC)) == ({}, True)
+
+
+def test_a_log_that_was_emptied_by_its_leader_has_lost_nothing(logs, start):
+    """A kill comes before it is noted where the log starts now."""
+    logs.checkpoint_log_start_offsets()
+    logs.get(T_0).truncate_fully_and_start_at(1_000)
+    kill(logs)
+    again = start()
+    assert (again.get(T_0).log_start_offset, again.lost_offsets) == (1_000, {})
+
+
+def test_logs_that_are_emptied_together_have_lost_nothing(logs, start):
+    logs.checkpoint_log_start_offsets()
+    cut = Cut(1_000, is_of_all=True)
+    logs.get(T_0).lend()
+    logs.note_cuts({T_0: cut})
+    logs.get(T_0).cut(cut)
+    kill(logs)
+    again = start()
+    assert (again.get(T_0).log_start_offset, again.lost_offsets) == (1_000, {})
 
 
 def test_a_first_segment_that_compaction_has_emptied_is_no_loss(logs, start):
@@ -267,11 +291,13 @@ def test_a_compacted_log_that_lost_a_compacted_segment_is_whole_no_more(logs, st
     assert again.get(T_0).log_end_offset == end
 
 
-def test_a_compacted_log_that_lost_its_first_segment_in_a_stop_is_whole_no_more(logs, start):
+@pytest.mark.parametrize("is_clean", [True, False], ids=["clean", "killed"])
+def test_a_compacted_log_that_lost_its_first_segment_in_a_stop_is_whole_no_more(logs, start, is_clean):
     log = logs.get(T_0)
     compacted(log)
     path, before = log.segments[0].files.log, bases(log)
-    logs.shutdown()
+    logs.checkpoint_log_start_offsets()
+    stop(logs, is_clean=is_clean)
     remove(path)
     again = start()
     again.get(T_0).config = log.config

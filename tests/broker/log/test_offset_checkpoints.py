@@ -72,10 +72,10 @@ def test_recovery_points_are_noted_and_trusted_by_the_next_start(manager, start,
     assert start().get(ORDERS_0).log_end_offset == end, "bit rot below the recovery point is not cut"
 
 
-def test_log_start_is_noted_where_it_is_not_that_of_the_first_segment(manager, start, tmp_path):
+def test_log_starts_are_noted(manager, start, tmp_path):
     manager.get(ORDERS_0).delete_records(3, high_watermark=10)
     manager.checkpoint_log_start_offsets()
-    assert noted(tmp_path, START) == {ORDERS_0: 3}
+    assert noted(tmp_path, START) == {ORDERS_0: 3, ORDERS_1: 0}
     kill(manager)
     again = start()
     assert (again.get(ORDERS_0).log_start_offset, again.get(ORDERS_1).log_start_offset) == (3, 0)
@@ -207,7 +207,7 @@ def test_nothing_noted_speaks_of_records_that_were_cut(manager, start, tmp_path)
     assert told == [(tmp_path / "data", {ORDERS_0: 5})]
     assert noted(tmp_path, RECOVERY) == {ORDERS_0: 5, ORDERS_1: end}
     assert noted(tmp_path, REPLICATION) == {ORDERS_0: 5, ORDERS_1: end}
-    assert noted(tmp_path, START) == {ORDERS_0: 5}
+    assert noted(tmp_path, START) == {ORDERS_0: 5, ORDERS_1: 0}
     kill(manager)
     again = start().get(ORDERS_0)
     assert (again.log_start_offset, again.log_end_offset, again.recovery_point) == (5, 5, 5)
@@ -277,7 +277,7 @@ def test_a_note_comes_before_the_log_moves_and_no_other_note_takes_it_back(manag
     manager.note_log_starts(tmp_path / "data", {ORDERS_0: 6})
     manager.note_log_starts(tmp_path / "data", {ORDERS_0: 4})
     manager.checkpoint_log_start_offsets()
-    assert noted(tmp_path, START) == {ORDERS_0: 6}
+    assert noted(tmp_path, START) == {ORDERS_0: 6, ORDERS_1: 0}
     kill(manager)
     assert start().get(ORDERS_0).log_start_offset == 6
 
@@ -287,7 +287,7 @@ def test_a_note_is_no_obstacle_for_a_cut(manager, tmp_path):
     manager.get(ORDERS_0).delete_records(6, high_watermark=6)
     manager.get(ORDERS_0).truncate_to(3)
     manager.checkpoint_log_start_offsets()
-    assert noted(tmp_path, START) == {ORDERS_0: 3}
+    assert noted(tmp_path, START) == {ORDERS_0: 3, ORDERS_1: 0}
 
 
 def test_no_start_beyond_the_end_of_a_log_that_was_cut_or_made_anew_is_noted(manager, start, tmp_path, batch_of):

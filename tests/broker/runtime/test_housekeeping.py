@@ -1,6 +1,7 @@
 """Chores go by the configuration that counts now."""
 
 import asyncio
+import errno
 from uuid import UUID
 
 import pytest
@@ -10,15 +11,19 @@ from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
+from broker.log.checkpoints import LOG_START_OFFSET_CHECKPOINT, read_offset_checkpoint
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.manager import LogManager
+from broker.log.retention import RetentionPlan
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.replication.partition import Partition
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+
+T_0 = TopicPartition("t", 0)
 
 
 @pytest.fixture
@@ -86,11 +91,12 @@ async def test_retention_that_fails_is_warned_of_once_until_it_went_well(tmp_pat
     monkeypatch.setattr(housekeeping, "_replicas", [hosted])
     outcomes = iter(["a bad disk", "a bad disk", None, "a bad disk", "a worse disk"])
 
-    async def retain(_hosted) -> None:
+    async def plan(_hosted) -> RetentionPlan:
         if reason := next(outcomes):
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
+        return RetentionPlan((), 0)
 
-    monkeypatch.setattr(housekeeping, "_retain_one", retain)
+    monkeypatch.setattr(housekeeping, "_plan_retention", plan)
     with capture_logs() as lines:
         for _ in range(5):
             await housekeeping._retain()
@@ -113,3 +119,53 @@ async def test_a_log_that_is_gone_is_no_failure_of_retention(tmp_path, housekeep
     with capture_logs() as lines:
         await housekeeping._retain()
     assert lines == []
+
+
+@pytest.fixture
+def expired(tmp_path, housekeeping, monkeypatch) -> Log:
+    """A hosted log of three segments, all but the last one expired."""
+    log = housekeeping._logs.get_or_create(T_0, UUID(int=1))
+    log.config = LogConfig(segment_bytes=200, retention_bytes=1)
+    while len(log.segments) < 3:
+        log.append(build_batch([Record(0, 1_000, None, b"." * 80)]), 0)
+    partition = Partition(T_0, 1)
+    monkeypatch.setattr(Partition, "high_watermark", log.segments[-1].base_offset)
+    monkeypatch.setattr(housekeeping, "_replicas", [HostedPartition(partition, log, UUID(int=1))])
+    return log
+
+
+async def test_retention_notes_where_logs_will_start_before_their_segments_go(
+    tmp_path, housekeeping, expired, monkeypatch
+):
+    """Killed at any moment, a log that starts later than noted has lost segments, and no other."""
+    noted_at, last, apply = [], expired.segments[-1].base_offset, Log.apply
+
+    def apply_later(log, plan):
+        noted_at.append(read_offset_checkpoint(tmp_path / "logs" / LOG_START_OFFSET_CHECKPOINT))
+        return apply(log, plan)
+
+    monkeypatch.setattr(Log, "apply", apply_later)
+    await housekeeping._retain()
+    assert noted_at == [{T_0: last}]
+    assert expired.first_base_offset == expired.log_start_offset == last > 0
+
+
+async def test_retention_makes_room_on_a_disk_too_full_for_a_note(housekeeping, expired, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("broker.log.offset_checkpoint.write_offset_checkpoint", full)
+    last = expired.segments[-1].base_offset
+    with capture_logs() as lines:
+        await housekeeping._retain()
+    assert expired.first_base_offset == last > 0
+    assert [line["event"] for line in lines if line["log_level"] == "warning"] == [
+        "log starts not noted before retention"
+    ]
+
+
+async def test_retention_notes_nothing_of_a_topic_that_was_made_anew_meanwhile(tmp_path, housekeeping, expired):
+    housekeeping._logs.delete(T_0)
+    housekeeping._logs.get_or_create(T_0, UUID(int=2))
+    await housekeeping._retain()
+    assert T_0 not in read_offset_checkpoint(tmp_path / "logs" / LOG_START_OFFSET_CHECKPOINT)
