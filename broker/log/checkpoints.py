@@ -66,7 +66,10 @@ def read_meta_properties(path: Path) -> dict[str, str]:
     pairs = [row.partition("=") for row in rows if row and not row.startswith(("#", "!"))]
     properties = {key.strip(): value.strip() for key, _, value in pairs}
     if not all(separator for _, separator, _ in pairs) or properties.pop("version", None) != _VERSION:
-        raise StartupError(f"{path} is not a version 0 file of a broker: is the directory in use by something else?")
+        raise StartupError(
+            f"{path} is not a version 0 file of a broker: is the directory in use by something else? If it is this "
+            "broker's, restore that file, or remove it."
+        )
     return properties
 
 

@@ -9,8 +9,8 @@ import errno
 import fcntl
 import os
 import re
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
@@ -36,6 +36,7 @@ from broker.log.files import (
     fsync_file,
     is_full,
     is_of_one_path,
+    lacks_descriptors,
     lacks_room,
     open_directory,
     remove_file_durably,
@@ -136,35 +137,44 @@ class LogDirectory:
         os.ftruncate(self._lock_fd, os.pwrite(self._lock_fd, _DAMAGED, 0))
         os.fsync(self._lock_fd)
 
-    def claim(self, broker_id: int, cluster_id: str | None) -> None:
-        """Check that the directory is this broker's and note it. Without a cluster id only what is there is checked.
+    def check_claim(self, broker_id: int, cluster_id: str | None) -> bool:
+        """Return whether the directory is noted as this broker's (False: as no broker's), in this cluster if given.
 
-        Raises StartupError if it belongs to another broker or cluster, NotNowError if that cannot be read or noted.
+        Nothing is written. Raises StartupError if it belongs to another broker or cluster, or cannot tell,
+        UnusableDirectoryError if the disk refuses, NotNowError for want of descriptors.
         """
-        try:
-            self._claim(self.path / META_PROPERTIES, broker_id, cluster_id)
-        except OSError as error:
-            raise NotNowError(
-                f"The log directory {self.path} cannot be claimed: {error.strerror}. Start the broker again."
-            ) from error
-
-    def _claim(self, path: Path, broker_id: int, cluster_id: str | None) -> None:
-        known = read_meta_properties(path)
+        with self._claiming():
+            known = read_meta_properties(self.path / META_PROPERTIES)
         if known.get("broker.id", str(broker_id)) != str(broker_id):
             raise StartupError(
                 f"The log directory {self.path} belongs to broker {known['broker.id']}, not to broker {broker_id}: "
                 "correct broker.id or log.dirs."
             )
-        if cluster_id is None:
-            return
-        if known.get("cluster.id", cluster_id) != cluster_id:
+        if cluster_id is not None and known.get("cluster.id", cluster_id) != cluster_id:
             raise StartupError(
                 f"The log directory {self.path} belongs to cluster {known['cluster.id']}, not to {cluster_id}: "
                 "correct zookeeper.connect or log.dirs."
             )
-        claimed = {**known, "broker.id": str(broker_id), "cluster.id": cluster_id}
-        if claimed != known:
-            write_meta_properties(path, claimed)
+        return "broker.id" in known and (cluster_id is None or "cluster.id" in known)
+
+    def claim(self, broker_id: int, cluster_id: str) -> None:
+        """Note whose the directory is, once `check_claim` has not refused it. Raises as that."""
+        path = self.path / META_PROPERTIES
+        with self._claiming():
+            known = read_meta_properties(path)
+            claimed = {**known, "broker.id": str(broker_id), "cluster.id": cluster_id}
+            if claimed != known:
+                write_meta_properties(path, claimed)
+
+    @contextmanager
+    def _claiming(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            reason = f"The log directory {self.path} cannot be claimed: {error.strerror}."
+            if lacks_descriptors(error) or lacks_room(error):
+                raise NotNowError(f"{reason} Start the broker again.") from error
+            raise UnusableDirectoryError(reason) from error
 
     def take_clean_marker(self) -> bool:
         """Whether the last stop was clean. The marker is gone afterwards: from now on, only a clean stop makes one."""

@@ -82,13 +82,36 @@ class LogManager(FutureLogs):
             except UnusableDirectoryError as error:
                 if len(self._unusable) + 1 == len(log_dirs):
                     raise
-                _log.error("log directory offline", path=str(path), reason=str(error))
-                self._unusable[path] = str(error)
+                self._note_unusable(path, error)
+
+    def _note_unusable(self, path: Path, error: StartupError) -> None:
+        _log.error("log directory offline", path=str(path), reason=str(error))
+        self._unusable[path] = str(error)
 
     def set_cluster_id(self, cluster_id: str | None) -> None:
-        """Note broker and cluster in each `meta.properties`. Raises StartupError if one says otherwise."""
+        """Note broker and cluster in each `meta.properties`; None checks only.
+
+        A directory that belongs to another broker or cluster, or whose `meta.properties` is damaged, goes offline as it
+        is while another directory is noted as this broker's. If none is, the configuration may be what is wrong: raises
+        StartupError. Raises NotNowError if that may pass.
+        """
+        is_confirmed, refusals = False, dict[LogDirectory, StartupError]()
         for directory in self._directories:
-            directory.claim(self.broker_id, cluster_id)
+            try:
+                is_confirmed |= directory.check_claim(self.broker_id, cluster_id)
+            except NotNowError:
+                raise
+            except StartupError as error:
+                refusals[directory] = error
+        for directory, refusal in refusals.items():
+            if not is_confirmed:
+                raise refusal
+            self._directories.remove(directory)
+            directory.unlock()
+            self._note_unusable(directory.path, refusal)
+        if cluster_id is not None:
+            for directory in self._directories:
+                directory.claim(self.broker_id, cluster_id)
 
     def load_all(self, progress: Callable[[int, int], None] = lambda loaded, total: None) -> None:
         """Open every log there is, recovering after an unclean stop; `progress` hears (loaded, total) after each.

@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 
 from broker.common.errors import ApiError, ErrorCode, NotNowError, StartupError
 from broker.common.types import TopicPartition
+from broker.log import directory
 from broker.log.checkpoints import read_offset_checkpoint
 from broker.log.config import LogConfig
 from broker.log.log import Log
@@ -131,6 +132,62 @@ def test_directory_of_another_broker_or_cluster_is_refused(start):
     with pytest.raises(StartupError, match="belongs to cluster c1, not to c2"):
         start("data", broker_id=1, cluster_id="c2")
     start("data", broker_id=1, cluster_id="c1")
+
+
+SPOILT_META_PROPERTIES = {
+    "empty": b"",
+    "damaged": b"\xff\xfe\x00",
+    "of another broker": b"version=0\nbroker.id=2\ncluster.id=c1\n",
+    "of another cluster": b"version=0\nbroker.id=1\ncluster.id=c2\n",
+    "of KRaft": b"version=1\nnode.id=1\ncluster.id=c1\n",
+}
+
+
+@pytest.mark.parametrize("content", SPOILT_META_PROPERTIES.values(), ids=SPOILT_META_PROPERTIES)
+def test_one_directory_that_is_not_known_as_this_brokers_goes_offline_as_it_is(start, tmp_path, batch_of, content):
+    manager = start("a", "b")
+    for partition in (ORDERS_0, ORDERS_1):
+        manager.get_or_create(partition, FIRST_ID).append(batch_of(b"v"), 0)
+    (lost,) = (partition for partition in (ORDERS_0, ORDERS_1) if manager.get(partition).directory.parent.name == "b")
+    kill(manager)
+    (tmp_path / "b" / "meta.properties").write_bytes(content)
+    before = {path: path.read_bytes() for path in sorted((tmp_path / "b").rglob("*")) if path.is_file()}
+    again = start("a", "b")
+    assert list(again.offline_directories) == [tmp_path / "b"]
+    assert again.is_out_of_reach(lost)
+    with pytest.raises(ApiError) as caught:
+        again.get_or_create(lost, FIRST_ID, is_new=False)
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    again.note_machine_start()
+    again.shutdown()
+    assert {path: path.read_bytes() for path in sorted((tmp_path / "b").rglob("*")) if path.is_file()} == before
+    assert not (tmp_path / "a" / str(lost)).exists()
+
+
+@pytest.mark.parametrize("content", SPOILT_META_PROPERTIES.values(), ids=SPOILT_META_PROPERTIES)
+@pytest.mark.parametrize("is_other_alike", [False, True])
+def test_no_broker_starts_whose_directories_do_not_confirm_its_configuration(start, tmp_path, content, is_other_alike):
+    """A new directory says nothing: `broker.id` or `zookeeper.connect` may be wrong, and it would be claimed."""
+    start("a").shutdown()
+    for name in ("a", "b") if is_other_alike else ("a",):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "meta.properties").write_bytes(content)
+    with pytest.raises(StartupError):
+        start("a", "b")
+    assert (tmp_path / "b" / "meta.properties").exists() == is_other_alike, "a new one is not claimed"
+
+
+def test_a_disk_that_fails_to_read_whose_it_is_goes_offline(start, tmp_path, monkeypatch):
+    start("a", "b").shutdown()
+    read = directory.read_meta_properties
+
+    def failing(path):
+        if path.parent.name == "b":
+            raise OSError(errno.EIO, "Input/output error")
+        return read(path)
+
+    monkeypatch.setattr(directory, "read_meta_properties", failing)
+    assert list(start("a", "b").offline_directories) == [tmp_path / "b"]
 
 
 def test_cluster_id_may_come_later(start, tmp_path):
