@@ -268,9 +268,14 @@ class FutureLogs(LogRemoval):
                 self._load_future(partition, path, directory, stop)
 
     def _leave_unopened(
-        self, partition: TopicPartition, directory: LogDirectory, reason: str, stop: LastStop | None = None
+        self,
+        partition: TopicPartition,
+        directory: LogDirectory,
+        reason: str,
+        stop: LastStop | None = None,
+        others: Sequence[LogDirectory] = (),
     ) -> None:
-        self._unopened[partition] = UnopenedLog(directory, reason, stop)
+        self._unopened[partition] = UnopenedLog(directory, reason, stop, tuple(others))
         _log.error("log out of reach", partition=str(partition), reason=reason)
 
     def _is_of_another_topic(self, partition: TopicPartition, path: Path) -> bool:

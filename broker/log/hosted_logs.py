@@ -46,6 +46,12 @@ class UnopenedLog(NamedTuple):
     reason: str
     #: How the log was left, if only room was lacking: it is opened when there is some. Else None: not before a start.
     stop: LastStop | None = None
+    #: Where a log of this partition lies as well.
+    other_homes: tuple[LogDirectory, ...] = ()
+
+    @property
+    def homes(self) -> tuple[LogDirectory, ...]:
+        return (self.home, *self.other_homes)
 
 
 class HostedLogs:
@@ -290,7 +296,7 @@ class HostedLogs:
         return {partition: offset for partition, offset in offsets.items() if offset is not None}
 
     def _unopened_in(self, directory: LogDirectory) -> list[TopicPartition]:
-        return [partition for partition, unopened in list(self._unopened.items()) if unopened.home is directory]
+        return [partition for partition, unopened in list(self._unopened.items()) if directory in unopened.homes]
 
     def waits_for_room(self, partition: TopicPartition) -> bool:
         """Return whether the log is out of reach for want of room only, and is opened when there is some."""

@@ -201,10 +201,12 @@ class LogRemoval(HostedLogs):
 
     def _set_unopened_aside(self, partition: TopicPartition) -> None:
         unopened = self._unopened.get(partition)
-        if unopened is None or unopened.home.offline_reason is not None:
+        if unopened is None or any(home.offline_reason is not None for home in unopened.homes):
             return
         try:
-            unopened.home.set_aside_as_stray(partition, f"its partition was deleted, and {unopened.reason}")
+            for home in unopened.homes:
+                if home.path_of(partition).exists():
+                    home.set_aside_as_stray(partition, f"its partition was deleted, and {unopened.reason}")
         except OSError as error:
             _log.warning("log out of reach stays where it is", partition=str(partition), reason=str(error))
             return

@@ -117,8 +117,8 @@ class LogManager(FutureLogs):
         """Open every log there is, recovering after an unclean stop; `progress` hears (loaded, total) after each.
 
         A partition that could not be made in a directory may have been begun there: what holds no batch and lies in
-        another directory too is set aside. Raises StartupError if a log is in two directories, or the last directory
-        fails.
+        another directory too is set aside. A log that is in two directories stays in both, out of reach. Raises
+        StartupError if the last directory fails.
         """
         found: list[_Found] = []
         left_clean: dict[LogDirectory, bool] = {}
@@ -170,7 +170,7 @@ class LogManager(FutureLogs):
         return [each for each in found if each not in surplus]
 
     def _set_surplus_aside(self, places: list[_Found]) -> list[_Found]:
-        """All of the places where a partition was found but one, which is the log. Raises StartupError."""
+        """Return all of the places where a partition was found but one, which is the log; all if two may be it."""
         known: list[tuple[CopyFacts, _Found]] = []
         for each in places:
             with self._failing_to_start(each.directory):
@@ -183,13 +183,25 @@ class LogManager(FutureLogs):
             for facts, each in moved:
                 self._let_go_of_moved(facts, each, others[0][1])
             return [each for _, each in moved]
-        for facts, (directory, partition, _) in known[:-1]:
-            if facts.holds_batches:
-                kept = known[-1][1].directory.path
-                raise StartupError(f"The partition {partition} is in {kept} and in {directory.path}.")
+        if any(facts.holds_batches for facts, _ in known[:-1]):
+            self._leave_copies_unopened([each for _, each in known])
+            return places
+        for _, (directory, partition, _) in known[:-1]:
             with self._failing_to_start(directory):
                 directory.set_aside_as_stray(partition, "it was only begun to be made, and is in another directory too")
         return surplus
+
+    def _leave_copies_unopened(self, copies: list[_Found]) -> None:
+        """Nothing tells which of these is the log of their partition: leave all of them as they are."""
+        homes = [copy.directory for copy in copies]
+        for directory, partition, is_clean in copies:
+            with self._failing_to_start(directory):
+                path = directory.path_of(partition)
+                stop = LastStop.of(path, is_clean=is_clean, lost_page_cache=directory.lost_page_cache)
+                self._keep(stop, directory, path)
+        partition, paths = copies[0].partition, " and ".join(str(home.path) for home in homes)
+        reason = f"the log of {partition} is in {paths}: move the one away that is a copy, and start the broker again"
+        self._leave_unopened(partition, homes[-1], reason, others=homes[:-1])
 
     def _let_go_of_moved(self, facts: CopyFacts, moved: _Found, other: _Found) -> None:
         """Delete a log that `other` is a copy of; keep it aside if that one was made anew without it."""
@@ -306,7 +318,8 @@ class LogManager(FutureLogs):
 
     def _open_late(self, partition: TopicPartition) -> None:
         """Open a log that lacked room at the start, if its directory takes writes. The broker left its ISR by then."""
-        home, _, stop = self._unopened[partition]
+        unopened = self._unopened[partition]
+        home, stop = unopened.home, unopened.stop
         if stop is None or home.room.refuses_writes:
             return
         try:

@@ -9,13 +9,14 @@ from uuid import UUID
 
 import pytest
 
-from broker.common.errors import ApiError, ErrorCode, StartupError
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.log.checkpoints import read_offset_checkpoint
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from tests.broker.log.death import Death, Died
 
-ORDERS_0 = TopicPartition("orders", 0)
+ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 ID, OTHER_ID = UUID(int=1), UUID(int=2)
 CONFIG = LogConfig(segment_bytes=200)
 WHOLE = [(offset, b"%d" % offset * 50) for offset in range(6)]
@@ -323,12 +324,50 @@ def test_a_log_that_was_to_be_moved_is_not_deleted_for_one_that_was_made_anew_th
     assert len(list(tmp_path.glob("*/orders-0"))) == len(again.strays) == 1
 
 
-def test_two_logs_of_which_none_was_moved_are_still_nobodys_guess(written, start, tmp_path):
+def contents(*directories: Path) -> list[tuple[str, bytes]]:
+    """Relative to each of these."""
+    files = [(home, path) for home in directories for path in sorted(home.rglob("*")) if path.is_file()]
+    return [(str(path.relative_to(home)), path.read_bytes()) for home, path in files]
+
+
+@pytest.mark.parametrize("is_clean", [True, False], ids=["clean", "killed"])
+def test_two_logs_of_which_none_was_moved_stay_both_and_the_others_are_served(written, start, tmp_path, is_clean):
+    """A copy was left behind, or restored into the wrong directory; its partition alone is out of reach."""
+    written.get_or_create(ORDERS_1, ID)
+    copies = tmp_path / "a" / "orders-0", tmp_path / "b" / "orders-0"
+    written.checkpoint_recovery_points()
+    written.checkpoint_log_start_offsets()
+    if is_clean:
+        written.shutdown()
+    else:
+        kill(written)
+    shutil.copytree(*copies)
+    before = contents(*copies)
+    again = start()
+    assert list(again.unopened) == [ORDERS_0]
+    assert str(tmp_path / "a") in again.unopened[ORDERS_0]
+    assert str(tmp_path / "b") in again.unopened[ORDERS_0]
+    assert again.is_out_of_reach(ORDERS_0)
+    assert again.get(ORDERS_1) is not None
+    with pytest.raises(ApiError):
+        again.get_or_create(ORDERS_0, ID, is_new=True)
+    again.checkpoint_recovery_points()
+    again.shutdown()
+    assert [file for file in contents(*copies) if file[0] != "not-recovered"] == before
+    noted = read_offset_checkpoint(tmp_path / "a" / "recovery-point-offset-checkpoint")
+    assert ORDERS_0 in noted, "what is noted beside it stays as well"
+    shutil.rmtree(copies[1])
+    last = start()
+    assert (last.get(ORDERS_0).log_end_offset, last.unopened) == (len(WHOLE), {})
+
+
+def test_both_logs_of_a_deleted_partition_are_set_aside(written, start, tmp_path):
     written.shutdown()
-    (tmp_path / "b" / "orders-0").mkdir()
-    (tmp_path / "b" / "orders-0" / f"{0:020d}.log").write_bytes(b"x" * 100)
-    with pytest.raises(StartupError):
-        start()
+    shutil.copytree(tmp_path / "a" / "orders-0", tmp_path / "b" / "orders-0")
+    again = start()
+    again.close([ORDERS_0])
+    assert sorted(path.parent.name for path in again.strays) == ["a", "b"]
+    assert again.unopened == {}
 
 
 def test_the_copys_disk_fails_and_the_log_goes_on_alone(written, start, tmp_path, batch_of):
