@@ -137,6 +137,7 @@ class Parts:
             rebalance=_rebalance_settings(ground.config),
             listeners=_member_listeners(ground.config),
             cached_topic_ids=ground.metadata.topic_ids,
+            known_epoch=lambda: ground.metadata.controller_epoch,
         )
 
     def _auditor(self, dialer: Dialer) -> Auditor:

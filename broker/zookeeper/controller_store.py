@@ -52,6 +52,25 @@ class ControllerStore:
         self._session: ZooKeeperSession = store.session
         self.controller_epoch = controller_epoch
 
+    async def raise_epoch(self, used: Iterable[int]) -> ControllerEpoch:
+        """Go on under an epoch above those that were `used`, if they are not below this one; return the epoch.
+
+        /controller_epoch is too low where it was restored from a backup, or was malformed: brokers refuse what comes
+        under an epoch below the last one they know. Raises ControllerMoved.
+        """
+        epoch = self.controller_epoch.epoch
+        last = max((number for number in used if number <= znodes.CONTROLLER_EPOCH_MAX), default=-1)
+        if last >= epoch:
+            data = znodes.encode_controller_epoch(last + 1)
+            try:
+                fence = self.controller_epoch.epoch_zk_version
+                zk_version = await self._session.set(znodes.CONTROLLER_EPOCH, data, fence)
+            except (WrongVersion, NodeMissing) as error:
+                raise ControllerMoved(error.path, f"controller epoch {epoch} is over") from error
+            _log.warning("controller epoch raised above those in use", controller_epoch=last + 1, read=epoch - 1)
+            self.controller_epoch = ControllerEpoch(last + 1, zk_version)
+        return self.controller_epoch
+
     async def write_states(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> tuple[States, States]:
         """Write each state over the zk_version it was derived from; create those never written.
 

@@ -172,11 +172,22 @@ async def _read_holder(session: ZooKeeperSession) -> _Holder | None:
 
 
 async def _read_epoch(session: ZooKeeperSession) -> tuple[int, int]:
-    """The epoch and its znode version; the znode is made, at 0, by whoever comes first."""
+    """Return the epoch and its znode version; the znode is made, at 0, by whoever comes first.
+
+    One that is no epoch, or the last that there can be, counts as 0: see `ControllerStore.raise_epoch`.
+    """
     try:
         znode = await session.get(CONTROLLER_EPOCH)
     except NodeMissing:
         with contextlib.suppress(NodeExists):
             await session.create(CONTROLLER_EPOCH, encode_controller_epoch(0))
         znode = await session.get(CONTROLLER_EPOCH)
-    return decode_controller_epoch(znode.data), znode.version
+    try:
+        return decode_controller_epoch(znode.data), znode.version
+    except MalformedZnode as error:
+        _log.error(
+            "/controller_epoch is malformed: the next controller epoch follows those in the partition states",
+            reason=str(error),
+            said=znode.data[:_SAID_BYTES_MAX],
+        )
+        return 0, znode.version

@@ -33,6 +33,8 @@ SEQID = "/brokers/seqid"
 CLUSTER_ID = "/cluster/id"
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
+#: The last controller epoch that another one can follow: it is an int32 on the wire.
+CONTROLLER_EPOCH_MAX = 2**31 - 2
 CONFIG_CHANGES = "/config/changes"
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 DELETE_TOPICS = "/admin/delete_topics"
@@ -260,7 +262,11 @@ def encode_controller_epoch(epoch: int) -> bytes:
 
 
 def decode_controller_epoch(data: bytes) -> int:
-    return _integer(CONTROLLER_EPOCH, data.decode(errors="replace"))
+    """An epoch that another can follow. Raises MalformedZnode."""
+    epoch = _integer(CONTROLLER_EPOCH, data.decode(errors="replace"))
+    if not 0 <= epoch <= CONTROLLER_EPOCH_MAX:
+        raise MalformedZnode(f"{CONTROLLER_EPOCH} has {epoch:.9g}, which is no epoch, or the last that there can be")
+    return epoch
 
 
 def encode_cluster_id(cluster_id: str) -> bytes:

@@ -94,10 +94,12 @@ class ControllerRuntime:
         rebalance: RebalanceSettings = RebalanceSettings(),
         listeners: MemberListeners = MemberListeners(),
         cached_topic_ids: Callable[[], Mapping[str, UUID]] = dict,
+        known_epoch: Callable[[], int] = lambda: -1,
     ):
         """`unclean_election`: what this broker's file says of topics that say nothing themselves.
 
-        `cached_topic_ids`: by name, from this broker's metadata cache.
+        `cached_topic_ids`: by name, from this broker's metadata cache. `known_epoch`: of the last controller that this
+        broker has heard from, -1 before the first.
         """
         self._store = store
         self._session = store.session
@@ -105,6 +107,7 @@ class ControllerRuntime:
         self._clock = clock
         self._zookeeper = ControllerZooKeeper(store, broker_id, unclean_election=unclean_election)
         self._cached_topic_ids = cached_topic_ids
+        self._known_epoch = known_epoch
         self._machine = Controller(rebalance)
         self._questions = Questions()
         self._channels = ControllerChannels(broker_id, self._deliver, dialer, listeners)
@@ -262,13 +265,14 @@ class ControllerRuntime:
     async def _look(self) -> None:
         """Be controller if nobody else is; if this broker is already, be sure to act."""
         epoch = await try_become_controller(self._session, self._broker_id, self._clock.now_ms())
-        if epoch != self._epoch:
+        is_new = epoch != self._epoch
+        if is_new:
             self._step_down()
         if epoch is not None and not self.is_controller:
-            await self._become_controller(epoch)
+            await self._become_controller(epoch, is_new=is_new)
         self._doubts.note(await doubt_of_controller(self._session) if epoch is None else None)
 
-    async def _become_controller(self, epoch: ControllerEpoch) -> None:
+    async def _become_controller(self, epoch: ControllerEpoch, *, is_new: bool) -> None:
         self._drop_what_is_queued()
         self._epoch, self._writes = epoch, ControllerStore(self._store, epoch)
         self._is_acting = True
@@ -288,6 +292,9 @@ class ControllerRuntime:
             ),
         ]
         seen = await read_snapshot(self._store)
+        if is_new:
+            used = [self._known_epoch(), *(state.controller_epoch for state in seen.states.values())]
+            epoch = self._epoch = await self._writes.raise_epoch(used)
         await self._step(Elected(epoch.epoch, **vars(seen), last_topic_ids=self._cached_topic_ids()))
 
     def _watch(self, read: Callable[[Watcher], Awaitable[Seen]], event_of: Callable[[Seen], Event]) -> Watch[Seen]:

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from broker.common.clock import SystemClock
 from broker.common.cluster import BrokerRegistration, LeaderAndIsr
 from broker.common.types import TopicPartition
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
@@ -14,6 +15,7 @@ from broker.zookeeper.election import (
     resign,
     try_become_controller,
 )
+from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.znodes import encode_broker
 from tests.broker.zookeeper.kafka_znodes import BROKER_11 as KAFKA_3_9_1_BROKER
 
@@ -130,6 +132,25 @@ async def test_znode_of_a_living_stranger_is_left_alone_and_doubted(new_session,
     await stranger.close()
     assert await doubt_of_controller(session) is None
     assert (await try_become_controller(session, 1, 5)).epoch == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"seven", b"\xff", b"-1", b"2147483647", b"9" * 5_000])
+async def test_an_epoch_that_no_other_can_follow_keeps_nobody_from_being_elected(session, content):
+    await session.create("/controller_epoch", content)
+    assert (await try_become_controller(session, 1, 5)).epoch == 1
+
+
+async def test_an_epoch_is_raised_above_those_in_use_by_the_last_controller_only(new_session):
+    first, second = await new_session(), await new_session()
+    old = ControllerStore(ClusterStore(first, SystemClock()), await try_become_controller(first, 1, 5))
+    assert (await old.raise_epoch([0, -1, 2**31 - 1])).epoch == 1, "that one cannot be followed"
+    assert await old.raise_epoch([1, 41]) == ControllerEpoch(epoch=42, epoch_zk_version=2)
+    assert (await first.get("/controller_epoch")).data == b"42"
+    await resign(first)
+    assert (await try_become_controller(second, 2, 5)).epoch == 43
+    with pytest.raises(ControllerMoved):
+        await old.raise_epoch([99])
+    assert (await first.get("/controller_epoch")).data == b"43"
 
 
 async def test_controller_that_is_not_registered_is_doubted(new_session):

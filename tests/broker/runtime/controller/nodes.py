@@ -48,6 +48,10 @@ class Cluster:
         self._chroot = chroot
         self.running: list[Node] = []
 
+    @property
+    def connect(self) -> str:
+        return f"127.0.0.1:{self._zookeeper.port}{self._chroot}"
+
     async def start(self, broker_id: int, port: int | None = None, session_timeout_ms: int = 4_000) -> Node:
         connect = f"127.0.0.1:{port or self._zookeeper.port}{self._chroot}"
         node = Node(broker_id, connect, session_timeout_ms)

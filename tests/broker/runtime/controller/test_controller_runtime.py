@@ -21,7 +21,7 @@ from broker.zookeeper.election import read_controller, try_become_controller
 from broker.zookeeper.session import Create, Delete
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.znodes import delete_topic_path, encode_topic
-from tests.broker.runtime.controller.nodes import until
+from tests.broker.runtime.controller.nodes import Node, until
 from tests.eventually import eventually
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -47,6 +47,35 @@ async def test_requests_carry_controller_and_broker_epochs(cluster):
     assert request.broker_epoch == (await one.store.brokers())[1].epoch
     assert request.topic_states[0].topic_id == (await one.store.topic("t")).topic_id
     assert [leader.port for leader in request.live_leaders] == [one.broker.port]
+
+
+NO_EPOCHS_TO_FOLLOW = [b"", b"seven", b"\xff", b"-4", b"0", b"1e3", b"2147483647", b"99999999999", b"9" * 5_000]
+
+
+@pytest.mark.parametrize("content", NO_EPOCHS_TO_FOLLOW, ids=lambda content: repr(content[:12]))
+async def test_a_controller_epoch_that_is_damaged_or_of_a_backup_ends_no_controller(cluster, content):
+    """The next one is above those in the partition states, below which brokers refuse what a controller says."""
+    one = await cluster.start(1)
+    await one.store.create_topic("t", {0: (1,)}, {})
+    await eventually(lambda: one.broker.leads == {T0: 0}, "leader")
+    await one.store.session.set(znodes.CONTROLLER_EPOCH, content)
+    await one.store.create_topic("u", {0: (1,)}, {})
+    await eventually(lambda: TopicPartition("u", 0) in one.broker.leads, "a leader of the later topic")
+    assert one.broker.requests(ApiKey.LEADER_AND_ISR)[-1].controller_epoch == 2
+    assert (await one.store.session.get(znodes.CONTROLLER_EPOCH)).data == b"2"
+
+
+async def test_a_new_controller_goes_on_above_the_epoch_that_its_broker_has_heard_of(cluster):
+    """The last controllers may have changed no partition's state."""
+    one = await cluster.start(1)
+    await cluster.stop(one)
+    two = Node(2, cluster.connect, 4_000)
+    two.runtime._known_epoch = lambda: 7
+    cluster.running.append(await two.start())
+    await eventually(lambda: two.runtime.is_controller, "controller")
+    await two.store.create_topic("t", {0: (2,)}, {})
+    await eventually(lambda: two.broker.leads == {T0: 0}, "leader")
+    assert two.broker.requests(ApiKey.LEADER_AND_ISR)[-1].controller_epoch == 8
 
 
 async def test_broker_that_leaves_and_returns_leads_again_under_higher_epochs(cluster):
