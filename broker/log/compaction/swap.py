@@ -20,7 +20,15 @@ from broker.common.logs import logger
 from broker.log.directory import STRAY_SUFFIX, aside_name
 from broker.log.files import OpenFile, fsync_directory
 from broker.log.scan import BadBatchError, OldFormatError, scan_batches
-from broker.log.segment_files import CLEANED_SUFFIX, DELETED_SUFFIX, LOG_SUFFIX, SWAP_SUFFIX, SegmentFiles
+from broker.log.segment_files import (
+    CLEANED_SUFFIX,
+    DELETED_SUFFIX,
+    FILE_SUFFIXES,
+    LOG_SUFFIX,
+    SWAP_SUFFIX,
+    SegmentFiles,
+    segment_path,
+)
 
 _log = logger(__name__)
 
@@ -33,6 +41,11 @@ def finish_swaps(directory: Path) -> None:
     _remove_all(directory, CLEANED_SUFFIX)
     for base_offset in _base_offsets(directory, SWAP_SUFFIX):
         _finish_swap(directory, base_offset)
+    for base_offset in _lost_swaps(directory):
+        _put_back(directory, base_offset)
+        _log.error(
+            "compacted segment lost, what it replaced was put back", directory=str(directory), segment=base_offset
+        )
     _remove_all(directory, SWAP_SUFFIX)
     _remove_all(directory, DELETED_SUFFIX)
 
@@ -41,6 +54,25 @@ def _base_offsets(directory: Path, suffix: str) -> list[int]:
     """Of the segments whose log has `suffix` behind its name, in order."""
     names = (path.name.removesuffix(LOG_SUFFIX + suffix) for path in directory.glob("*" + LOG_SUFFIX + suffix))
     return sorted(int(name) for name in names if name.isdigit())
+
+
+def _lost_swaps(directory: Path) -> list[int]:
+    """Return the base offsets of segments that were replaced by one of which only indexes are left: its log was the
+    last of its files to be renamed, so none of the exchange's steps leaves that.
+
+    The last segment is never compacted: where none follows, the log was cut there, and a new one was being made.
+    """
+    present = _base_offsets(directory, "")
+    last = max(present, default=-1)
+    replaced = set(_base_offsets(directory, DELETED_SUFFIX)) - set(present)
+    return [
+        base_offset for base_offset in sorted(replaced) if base_offset < last and _has_index(directory, base_offset)
+    ]
+
+
+def _has_index(directory: Path, base_offset: int) -> bool:
+    names = [file_suffix + suffix for file_suffix in FILE_SUFFIXES for suffix in ("", SWAP_SUFFIX)]
+    return any(segment_path(directory, base_offset, name).exists() for name in names)
 
 
 def _remove_all(directory: Path, suffix: str) -> None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+from structlog.testing import capture_logs
 
 from broker.log.compaction.swap import finish_swaps
 from broker.records.batch import iterate_headers
@@ -187,6 +188,31 @@ def test_a_swap_that_ends_between_two_batches_before_what_it_replaces_is_damaged
     assert len(list(compacted.directory.parent.glob("t-0.*-stray"))) == 1
 
 
+@pytest.mark.parametrize("is_index_renamed", [False, True])
+def test_a_swap_that_is_lost_has_what_it_replaced_put_back(swap_left, is_index_renamed):
+    """Its log was removed by hand, or was not restored: the indexes are left, and the old segments as `.deleted`."""
+    compacted, swap = swap_left(is_old_there=False)
+    swap.unlink()
+    for index in compacted.directory.glob("*index.swap"):
+        if is_index_renamed:
+            index.rename(index.with_suffix(""))
+    with capture_logs() as lines:
+        compacted.open()
+    check(compacted)
+    assert [(r.key, r.value) for r in compacted.records()] == compacted.written
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == [
+        "compacted segment lost, what it replaced was put back"
+    ]
+
+
+def test_a_segment_that_was_cut_off_is_not_put_back_where_the_next_one_was_being_made(tmp_path):
+    """Its records may be others than the leader's."""
+    for name in ("00000000000000000000.log", "00000000000000000007.log.deleted", "00000000000000000007.index"):
+        (tmp_path / name).touch()
+    finish_swaps(tmp_path)
+    assert not list(tmp_path.glob("00000000000000000007.log*"))
+
+
 def test_remains_of_an_earlier_exchange_are_not_put_back(swap_left):
     """They are covered by the segment that took their place then, which is what the damaged one would have replaced."""
     compacted, swap = swap_left(is_old_there=False)
@@ -201,8 +227,12 @@ def test_remains_of_an_earlier_exchange_are_not_put_back(swap_left):
 
 def test_files_that_stand_for_nothing_are_removed(tmp_path):
     (tmp_path / "00000000000000000007.log").write_bytes(b"kept")
-    names = ("index.swap", "timeindex.swap", "log.cleaned", "index.cleaned", "log.deleted", "timeindex.deleted")
-    for name in names:
-        (tmp_path / f"00000000000000000005.{name}").write_bytes(b"x")
+    for base_offset, names in {
+        5: ("log.cleaned", "index.cleaned", "log.deleted", "timeindex.deleted"),
+        6: ("index.swap", "timeindex.swap"),
+        7: ("index.swap", "timeindex.swap", "log.cleaned", "log.deleted"),
+    }.items():
+        for name in names:
+            (tmp_path / f"{base_offset:020d}.{name}").write_bytes(b"x")
     finish_swaps(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["00000000000000000007.log"]
