@@ -26,7 +26,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
-from broker.log.directory import DELETE_SUFFIX, MOVED_TO, CopyFacts, LogDirectory, UnusableDirectoryError
+from broker.log.directory import DELETE_SUFFIX, MOVED_TO, CopyFacts, LogDirectory, UnusableDirectoryError, is_stray_of
 from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.future_logs import FutureLogs
 from broker.log.last_stop import LastStop
@@ -348,6 +348,7 @@ class LogManager(FutureLogs):
                 self._unmade.pop(partition, None)
                 self.withheld.discard(partition)
                 self._preferred.pop(partition, None)
+                self._report_strays_of(partition, topic_id, log)
                 return log
             except OSError as error:
                 reason = f"the log of {partition} cannot be made: {error.strerror}"
@@ -357,6 +358,22 @@ class LogManager(FutureLogs):
         if is_new:
             self._unmade[partition] = topic_id
         raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
+
+    def _report_strays_of(self, partition: TopicPartition, topic_id: UUID, log: Log) -> None:
+        """A topic's znode may have been deleted and restored: its logs are strays by then, and the new ones are empty.
+        A replica that was moved away and comes back is in the same state, so that this is no reason to refuse.
+        """
+        strays = [path for path in sorted(self.strays) if is_stray_of(path.name, str(partition))]
+        for stray in strays:
+            with suppress(OSError, StartupError):
+                if read_partition_metadata(stray / PARTITION_METADATA) == topic_id:
+                    _log.warning(
+                        "log begins empty, and records of the same topic id were set aside earlier: if the topic lacks "
+                        "them, stop the brokers of its replicas and move each stray to where the new log is",
+                        partition=str(partition),
+                        stray=str(stray),
+                        directory=str(log.directory),
+                    )
 
     def is_out_of_reach(self, partition: TopicPartition) -> bool:
         """Whether the log is in a directory that is offline, or may be; or could be made in none, all being offline."""

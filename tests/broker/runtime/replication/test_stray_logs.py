@@ -97,6 +97,32 @@ async def test_log_of_a_replica_that_is_elsewhere_is_set_aside_with_its_records(
     assert b"kept" in (directory / f"{0:020d}.log").read_bytes()
 
 
+async def test_a_log_made_anew_beside_a_stray_of_its_topic_names_that_and_how_to_have_it_back(strays, logs, tmp_path):
+    """The topic's znode was deleted, and restored with the same id after its logs were set aside."""
+    await strays.look()
+    await strays.look()
+    (stray,) = aside(tmp_path)
+    with capture_logs() as lines:
+        assert logs.get_or_create(T_0, OURS).log_end_offset == 0
+    (line,) = [line for line in lines if line["event"].startswith("log begins empty")]
+    assert (line["stray"], line["directory"]) == (str(stray), str(tmp_path / "logs" / "t-0"))
+    logs.shutdown()
+    shutil.rmtree(line["directory"])
+    shutil.move(line["stray"], line["directory"])
+    again = LogManager([tmp_path / "logs"], LogConfig(), 1, "cluster")
+    again.load_all()
+    assert again.get(T_0).log_end_offset == 1
+    again.shutdown()
+
+
+async def test_a_log_of_another_topic_id_names_no_stray(strays, logs):
+    await strays.look()
+    await strays.look()
+    with capture_logs() as lines:
+        logs.get_or_create(T_0, EARLIER)
+    assert [line["event"] for line in lines] == []
+
+
 async def test_stray_log_is_neither_opened_nor_removed_by_the_next_start(strays, logs, tmp_path):
     await strays.look()
     await strays.look()
