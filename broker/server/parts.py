@@ -18,6 +18,7 @@ from broker.runtime.audit.peers import Peers
 from broker.runtime.audit.positions import Positions
 from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controlled_shutdown import ControlledShutdown
+from broker.runtime.controller.cached_metadata import CachedMetadata
 from broker.runtime.controller.controller_runtime import ControllerRuntime
 from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.producer_ids import ProducerIds
@@ -136,8 +137,7 @@ class Parts:
             unclean_election=ground.config.at_start["unclean_leader_election_enable"],
             rebalance=_rebalance_settings(ground.config),
             listeners=_member_listeners(ground.config),
-            cached_topic_ids=ground.metadata.topic_ids,
-            known_epoch=lambda: ground.metadata.controller_epoch,
+            cached=CachedMetadata(ground.metadata.topic_ids, lambda: ground.metadata.controller_epoch),
         )
 
     def _auditor(self, dialer: Dialer) -> Auditor:

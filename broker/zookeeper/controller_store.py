@@ -47,20 +47,23 @@ class ControllerMoved(ZooKeeperError):
 class ControllerStore:
     """Writes of one controller epoch."""
 
-    def __init__(self, store: ClusterStore, controller_epoch: ControllerEpoch):
+    def __init__(self, store: ClusterStore, controller_epoch: ControllerEpoch, *, is_new: bool = True):
+        """`is_new`: nothing was written in this epoch yet."""
         self._store = store
         self._session: ZooKeeperSession = store.session
         self.controller_epoch = controller_epoch
+        self._is_new = is_new
 
-    async def raise_epoch(self, used: Iterable[int]) -> ControllerEpoch:
-        """Go on under an epoch above those that were `used`, if they are not below this one; return the epoch.
+    async def raise_epoch(self, states: Iterable[LeaderAndIsr], known_epoch: int = -1) -> ControllerEpoch:
+        """Go on under an epoch above `known_epoch` and those in `states`, if they are not below this one; return it.
 
         /controller_epoch is too low where it was restored from a backup, or was malformed: brokers refuse what comes
         under an epoch below the last one they know. Raises ControllerMoved.
         """
         epoch = self.controller_epoch.epoch
+        used = [known_epoch, *(state.controller_epoch for state in states)]
         last = max((number for number in used if number <= znodes.CONTROLLER_EPOCH_MAX), default=-1)
-        if last >= epoch:
+        if self._is_new and last >= epoch:
             data = znodes.encode_controller_epoch(last + 1)
             try:
                 fence = self.controller_epoch.epoch_zk_version

@@ -6,11 +6,10 @@ the same epoch. A lost session, or a fence that no longer holds, ends it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from enum import Enum, auto
 from functools import partial
 from typing import TypeVar
-from uuid import UUID
 
 from broker.common.clock import Clock
 from broker.common.cluster import LiveBroker, MemberListeners, TopicAssignment
@@ -41,6 +40,7 @@ from broker.controller.events import (
 )
 from broker.controller.leader_rebalance import RebalanceSettings
 from broker.net.dialer import Dialer
+from broker.runtime.controller.cached_metadata import CachedMetadata
 from broker.runtime.controller.channels import ControllerChannels
 from broker.runtime.controller.doubts import ControllerDoubts
 from broker.runtime.controller.questions import Answer, Questions
@@ -93,21 +93,15 @@ class ControllerRuntime:
         unclean_election: bool = False,
         rebalance: RebalanceSettings = RebalanceSettings(),
         listeners: MemberListeners = MemberListeners(),
-        cached_topic_ids: Callable[[], Mapping[str, UUID]] = dict,
-        known_epoch: Callable[[], int] = lambda: -1,
+        cached: CachedMetadata = CachedMetadata(),
     ):
-        """`unclean_election`: what this broker's file says of topics that say nothing themselves.
-
-        `cached_topic_ids`: by name, from this broker's metadata cache. `known_epoch`: of the last controller that this
-        broker has heard from, -1 before the first.
-        """
+        """`unclean_election`: what this broker's file says of topics that say nothing themselves."""
         self._store = store
         self._session = store.session
         self._broker_id = broker_id
         self._clock = clock
         self._zookeeper = ControllerZooKeeper(store, broker_id, unclean_election=unclean_election)
-        self._cached_topic_ids = cached_topic_ids
-        self._known_epoch = known_epoch
+        self._cached = cached
         self._machine = Controller(rebalance)
         self._questions = Questions()
         self._channels = ControllerChannels(broker_id, self._deliver, dialer, listeners)
@@ -265,16 +259,15 @@ class ControllerRuntime:
     async def _look(self) -> None:
         """Be controller if nobody else is; if this broker is already, be sure to act."""
         epoch = await try_become_controller(self._session, self._broker_id, self._clock.now_ms())
-        is_new = epoch != self._epoch
-        if is_new:
+        if epoch != self._epoch:
             self._step_down()
         if epoch is not None and not self.is_controller:
-            await self._become_controller(epoch, is_new=is_new)
+            await self._become_controller(epoch)
         self._doubts.note(await doubt_of_controller(self._session) if epoch is None else None)
 
-    async def _become_controller(self, epoch: ControllerEpoch, *, is_new: bool) -> None:
+    async def _become_controller(self, epoch: ControllerEpoch) -> None:
         self._drop_what_is_queued()
-        self._epoch, self._writes = epoch, ControllerStore(self._store, epoch)
+        self._epoch, self._writes = epoch, ControllerStore(self._store, epoch, is_new=self._epoch is None)
         self._is_acting = True
         self._controller_id = self._broker_id
         _log.info("acting as controller", controller_epoch=epoch.epoch)
@@ -292,10 +285,8 @@ class ControllerRuntime:
             ),
         ]
         seen = await read_snapshot(self._store)
-        if is_new:
-            used = [self._known_epoch(), *(state.controller_epoch for state in seen.states.values())]
-            epoch = self._epoch = await self._writes.raise_epoch(used)
-        await self._step(Elected(epoch.epoch, **vars(seen), last_topic_ids=self._cached_topic_ids()))
+        epoch = self._epoch = await self._writes.raise_epoch(seen.states.values(), self._cached.controller_epoch())
+        await self._step(Elected(epoch.epoch, **vars(seen), last_topic_ids=self._cached.topic_ids()))
 
     def _watch(self, read: Callable[[Watcher], Awaitable[Seen]], event_of: Callable[[Seen], Event]) -> Watch[Seen]:
         def deliver(seen: Seen) -> None:

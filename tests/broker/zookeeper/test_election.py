@@ -143,13 +143,14 @@ async def test_an_epoch_that_no_other_can_follow_keeps_nobody_from_being_elected
 async def test_an_epoch_is_raised_above_those_in_use_by_the_last_controller_only(new_session):
     first, second = await new_session(), await new_session()
     old = ControllerStore(ClusterStore(first, SystemClock()), await try_become_controller(first, 1, 5))
-    assert (await old.raise_epoch([0, -1, 2**31 - 1])).epoch == 1, "that one cannot be followed"
-    assert await old.raise_epoch([1, 41]) == ControllerEpoch(epoch=42, epoch_zk_version=2)
+    states = [LeaderAndIsr(1, 0, (1,), controller_epoch) for controller_epoch in (0, 1, 2**31 - 1)]
+    assert (await old.raise_epoch(states[::2])).epoch == 1, "the last that there can be is followed by none"
+    assert await old.raise_epoch(states, 41) == ControllerEpoch(epoch=42, epoch_zk_version=2)
     assert (await first.get("/controller_epoch")).data == b"42"
     await resign(first)
     assert (await try_become_controller(second, 2, 5)).epoch == 43
     with pytest.raises(ControllerMoved):
-        await old.raise_epoch([99])
+        await old.raise_epoch([], 99)
     assert (await first.get("/controller_epoch")).data == b"43"
 
 

@@ -15,6 +15,7 @@ from broker.controller.events import ShutdownAsked, TopicsListed
 from broker.controller.verdict import ShutdownAnswer
 from broker.protocol.api_keys import ApiKey
 from broker.runtime.controller import controller_runtime, doubts
+from broker.runtime.controller.cached_metadata import CachedMetadata
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.zookeeper import znodes
 from broker.zookeeper.election import read_controller, try_become_controller
@@ -70,7 +71,7 @@ async def test_a_new_controller_goes_on_above_the_epoch_that_its_broker_has_hear
     one = await cluster.start(1)
     await cluster.stop(one)
     two = Node(2, cluster.connect, 4_000)
-    two.runtime._known_epoch = lambda: 7
+    two.runtime._cached = CachedMetadata(controller_epoch=lambda: 7)
     cluster.running.append(await two.start())
     await eventually(lambda: two.runtime.is_controller, "controller")
     await two.store.create_topic("t", {0: (2,)}, {})
