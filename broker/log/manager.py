@@ -13,8 +13,8 @@ is in `log_removal`, how they change their directories in `future_logs`.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -26,11 +26,10 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition, may_be_same_topic
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
-from broker.log.directory import DELETE_SUFFIX, MOVED_TO, CopyFacts, LogDirectory, UnusableDirectoryError, is_stray_of
-from broker.log.files import fsync_directory, is_full, remove_tree
-from broker.log.future_logs import FutureLogs
+from broker.log.directory import MOVED_TO, LogDirectory, UnusableDirectoryError, is_stray_of
+from broker.log.files import fsync_directory, remove_tree
+from broker.log.found_logs import FoundLog, FoundLogs
 from broker.log.last_stop import LastStop
-from broker.log.leader_epoch_file import is_continued
 from broker.log.loader import NoRoomError, UnusableLogError
 from broker.log.log import Log
 
@@ -45,15 +44,7 @@ class NewLog(NamedTuple):
     is_new: bool
 
 
-class _Found(NamedTuple):
-    """What has a partition's name, at a start."""
-
-    directory: LogDirectory
-    partition: TopicPartition
-    is_clean: bool
-
-
-class LogManager(FutureLogs):
+class LogManager(FoundLogs):
     """One per broker process."""
 
     def __init__(self, log_dirs: list[Path], config: LogConfig, broker_id: int, cluster_id: str | None = None):
@@ -120,7 +111,7 @@ class LogManager(FutureLogs):
         another directory too is set aside. A log that is in two directories stays in both, out of reach. Raises
         StartupError if the last directory fails.
         """
-        found: list[_Found] = []
+        found: list[FoundLog] = []
         left_clean: dict[LogDirectory, bool] = {}
         for directory in self._directories:
             with self._failing_to_start(directory):
@@ -128,7 +119,7 @@ class LogManager(FutureLogs):
                 directory.purge_leftovers()
                 partitions = directory.partitions()
                 directory.load_checkpoints(has_logs=bool(partitions))
-                found += [_Found(directory, partition, is_clean) for partition in partitions]
+                found += [FoundLog(directory, partition, is_clean) for partition in partitions]
         found = self._without_surplus(found)
         for loaded, (directory, partition, is_clean) in enumerate(found, start=1):
             if directory.offline_reason is None:
@@ -147,73 +138,6 @@ class LogManager(FutureLogs):
         for directory in self._directories:
             directory.is_loaded = directory.offline_reason is None
         self.find_strays()
-
-    @contextmanager
-    def _failing_to_start(self, directory: LogDirectory) -> Iterator[None]:
-        """A disk that refuses takes its directory offline, and ends the start if that was the last.
-
-        A full one may have room later, so another try is worth while.
-        """
-        try:
-            yield
-        except OSError as error:
-            self._fail(directory, error)
-            if not self._online():
-                refusal = NotNowError if is_full(error) else StartupError
-                raise refusal(f"{error.filename or directory.path} cannot be opened: {error.strerror}.") from error
-
-    def _without_surplus(self, found: list[_Found]) -> list[_Found]:
-        copies: dict[TopicPartition, list[_Found]] = {}
-        for each in found:
-            copies.setdefault(each.partition, []).append(each)
-        surplus = [each for places in copies.values() if len(places) > 1 for each in self._set_surplus_aside(places)]
-        return [each for each in found if each not in surplus]
-
-    def _set_surplus_aside(self, places: list[_Found]) -> list[_Found]:
-        """Return all of the places where a partition was found but one, which is the log; all if two may be it."""
-        known: list[tuple[CopyFacts, _Found]] = []
-        for each in places:
-            with self._failing_to_start(each.directory):
-                known.append((each.directory.copy_facts(each.partition), each))
-        known.sort(key=lambda copy: copy[0])
-        surplus = [each for _, each in known[:-1]]
-        moved = [(facts, each) for facts, each in known if facts.is_moved]
-        others = [(facts, each) for facts, each in known if not facts.is_moved]
-        if len(others) == 1 and (others[0][0].holds_batches or not any(facts.holds_batches for facts, _ in moved)):
-            for facts, each in moved:
-                self._let_go_of_moved(facts, each, others[0][1])
-            return [each for _, each in moved]
-        if any(facts.holds_batches for facts, _ in known[:-1]):
-            self._leave_copies_unopened([each for _, each in known])
-            return places
-        for _, (directory, partition, _) in known[:-1]:
-            with self._failing_to_start(directory):
-                directory.set_aside_as_stray(partition, "it was only begun to be made, and is in another directory too")
-        return surplus
-
-    def _leave_copies_unopened(self, copies: list[_Found]) -> None:
-        """Nothing tells which of these is the log of their partition: leave all of them as they are."""
-        homes = [copy.directory for copy in copies]
-        for directory, partition, is_clean in copies:
-            with self._failing_to_start(directory):
-                path = directory.path_of(partition)
-                stop = LastStop.of(path, is_clean=is_clean, lost_page_cache=directory.lost_page_cache)
-                self._keep(stop, directory, path)
-        partition, paths = copies[0].partition, " and ".join(str(home.path) for home in homes)
-        reason = f"the log of {partition} is in {paths}: move the one away that is a copy, and start the broker again"
-        self._leave_unopened(partition, homes[-1], reason, others=homes[:-1])
-
-    def _let_go_of_moved(self, facts: CopyFacts, moved: _Found, other: _Found) -> None:
-        """Delete a log that `other` is a copy of; keep it aside if that one was made anew without it."""
-        directory, partition, _ = moved
-        with self._failing_to_start(directory):
-            if facts.holds_batches and not is_continued(
-                directory.path_of(partition), other.directory.path_of(partition)
-            ):
-                directory.set_aside_as_stray(partition, "it was to be moved, but another log is in its place")
-                return
-            _log.info("log that was moved is removed", path=str(directory.path), partition=str(partition))
-            remove_tree(directory.set_aside(partition, DELETE_SUFFIX))
 
     def _load(self, directory: LogDirectory, partition: TopicPartition, stop: LastStop) -> None:
         """Open the log; one that cannot be opened as it is stays, alone, out of reach. Raises OSError."""

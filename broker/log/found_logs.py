@@ -1,0 +1,99 @@
+"""What a start finds under the names of partitions, and which of several directories of one partition is its log.
+
+A partition may lie in two log directories: a move was interrupted, it was only begun to be made in one of them, or an
+operator has copied it. Where nothing tells which is the log, both stay as they are, out of reach.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from broker.common.errors import NotNowError, StartupError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.log.directory import DELETE_SUFFIX, CopyFacts, LogDirectory
+from broker.log.files import is_full, remove_tree
+from broker.log.future_logs import FutureLogs
+from broker.log.last_stop import LastStop
+from broker.log.leader_epoch_file import is_continued
+
+_log = logger(__name__)
+
+
+class FoundLog(NamedTuple):
+    """What has a partition's name, at a start."""
+
+    directory: LogDirectory
+    partition: TopicPartition
+    is_clean: bool
+
+
+class FoundLogs(FutureLogs):
+    """The part of the log manager that decides, at a start, what is a log."""
+
+    @contextmanager
+    def _failing_to_start(self, directory: LogDirectory) -> Iterator[None]:
+        """A disk that refuses takes its directory offline, and ends the start if that was the last.
+
+        A full one may have room later, so another try is worth while.
+        """
+        try:
+            yield
+        except OSError as error:
+            self._fail(directory, error)
+            if not self._online():
+                refusal = NotNowError if is_full(error) else StartupError
+                raise refusal(f"{error.filename or directory.path} cannot be opened: {error.strerror}.") from error
+
+    def _without_surplus(self, found: list[FoundLog]) -> list[FoundLog]:
+        copies: dict[TopicPartition, list[FoundLog]] = {}
+        for each in found:
+            copies.setdefault(each.partition, []).append(each)
+        surplus = [each for places in copies.values() if len(places) > 1 for each in self._set_surplus_aside(places)]
+        return [each for each in found if each not in surplus]
+
+    def _set_surplus_aside(self, places: list[FoundLog]) -> list[FoundLog]:
+        """Return all of the places where a partition was found but one, which is the log; all if two may be it."""
+        known: list[tuple[CopyFacts, FoundLog]] = []
+        for each in places:
+            with self._failing_to_start(each.directory):
+                known.append((each.directory.copy_facts(each.partition), each))
+        known.sort(key=lambda copy: copy[0])
+        surplus = [each for _, each in known[:-1]]
+        moved = [(facts, each) for facts, each in known if facts.is_moved]
+        others = [(facts, each) for facts, each in known if not facts.is_moved]
+        if len(others) == 1 and (others[0][0].holds_batches or not any(facts.holds_batches for facts, _ in moved)):
+            for facts, each in moved:
+                self._let_go_of_moved(facts, each, others[0][1])
+            return [each for _, each in moved]
+        if any(facts.holds_batches for facts, _ in known[:-1]):
+            self._leave_copies_unopened([each for _, each in known])
+            return places
+        for _, (directory, partition, _) in known[:-1]:
+            with self._failing_to_start(directory):
+                directory.set_aside_as_stray(partition, "it was only begun to be made, and is in another directory too")
+        return surplus
+
+    def _leave_copies_unopened(self, copies: list[FoundLog]) -> None:
+        """Nothing tells which of these is the log of their partition: leave all of them as they are."""
+        homes = [copy.directory for copy in copies]
+        for directory, partition, is_clean in copies:
+            with self._failing_to_start(directory):
+                path = directory.path_of(partition)
+                stop = LastStop.of(path, is_clean=is_clean, lost_page_cache=directory.lost_page_cache)
+                self._keep(stop, directory, path)
+        partition, paths = copies[0].partition, " and ".join(str(home.path) for home in homes)
+        reason = f"the log of {partition} is in {paths}: move the one away that is a copy, and start the broker again"
+        self._leave_unopened(partition, homes[-1], reason, others=homes[:-1])
+
+    def _let_go_of_moved(self, facts: CopyFacts, moved: FoundLog, other: FoundLog) -> None:
+        """Delete a log that `other` is a copy of; keep it aside if that one was made anew without it."""
+        directory, partition, _ = moved
+        with self._failing_to_start(directory):
+            if facts.holds_batches and not is_continued(
+                directory.path_of(partition), other.directory.path_of(partition)
+            ):
+                directory.set_aside_as_stray(partition, "it was to be moved, but another log is in its place")
+                return
+            _log.info("log that was moved is removed", path=str(directory.path), partition=str(partition))
+            remove_tree(directory.set_aside(partition, DELETE_SUFFIX))
