@@ -110,3 +110,9 @@ REGISTRY_REFERENCED_BYTES_MAX = 4 * 900_000
 REGISTRY_UNIQUE_PAIRS_MAX = 2_000_000
 #: Schemas of one client that wait to be parsed or compared.
 REGISTRY_JOBS_WAITING_MAX = 100
+
+#: The bodies of all requests that a REST listener reads or answers. The first bytes of each count for nothing: nearly
+#: all bodies are no longer, and never wait for room. A newcomer gets one of the longest.
+REST_BODIES_BYTES_MAX = 64 * 1024 * 1024
+REST_BODY_UNCOUNTED_BYTES = 64 * 1024
+REST_BODIES_NEWCOMER_BYTES = 2 * 1024 * 1024

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from unicodedata import category
 from urllib.parse import quote
@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 
 from broker.common.errors import ApiError, BarnabasError
 from broker.common.logs import LEVELS, logger
+from broker.common.request_bodies import RETRY_LATER, BodiesFull
 from broker.connect.api import ConnectError
 from broker.connect.group.wire import Unit
 from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound, NotLeader, Refused, TooLong
@@ -112,6 +113,8 @@ class Rest:
                     return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
             except TimeoutError:
                 return _error(500, "Request timed out. The worker is busy with another operation")
+            except BodiesFull as error:
+                return _error(503, str(error), RETRY_LATER)
             except Refused as error:
                 return _error(error.status, str(error))
 
@@ -369,8 +372,8 @@ def _location(name: str) -> dict[str, str]:
     return {"Location": f"/connectors/{quote(name, safe='')}"}
 
 
-def _error(status: int, message: str) -> Response:
-    return JSONResponse({"error_code": status, "message": message}, status)
+def _error(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"error_code": status, "message": message}, status, headers)
 
 
 async def _told(_request: Request, error: Exception) -> Response:

@@ -18,6 +18,7 @@ from broker.common.errors import StartupError
 from broker.common.foreign_pages import NoForeignPages, OnlyOwnNames
 from broker.common.own_names import OwnNames, host_of
 from broker.common.punctual_http import bounded_protocol
+from broker.common.request_bodies import SharedBodies
 from broker.config.properties import unescaped
 from broker.connect.rest.app import Rest
 from broker.connect.rest.headers import HeaderRule, WithHeaders, read_rules
@@ -187,7 +188,7 @@ def _server_of(where: Listener, app: ASGIApp, rest: RestSettings, logins: Logins
 def _server(app: ASGIApp, tls: Tls | None) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
-            app,
+            SharedBodies(app),
             http=bounded_protocol(tls=tls.server if tls else None),
             log_config=None,
             access_log=False,

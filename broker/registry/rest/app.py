@@ -15,6 +15,7 @@ from broker.client.logins import Logins
 from broker.common.foreign_pages import NoForeignPages
 from broker.common.hosts import counted_address
 from broker.common.logs import logger
+from broker.common.request_bodies import RETRY_LATER, BodiesFull, RequestBodies, SharedBodies
 from broker.registry.errors import RegistryError
 from broker.registry.fair_pool import CLIENT
 from broker.registry.registry import NotLeader, Registry
@@ -87,13 +88,20 @@ _ROUTES: tuple[tuple[str, str, Endpoint], ...] = (
 )
 
 
-def make_app(registry: Registry, logins: Logins | None = None) -> ASGIApp:
+def make_app(registry: Registry, logins: Logins | None = None, bodies: RequestBodies | None = None) -> ASGIApp:
     routes = [Route(path, endpoint, methods=[method]) for method, path, endpoint in _ROUTES]
-    handlers = {RegistryError: _refused, HTTPException: _no_such_path, NotLeader: _not_leader, Exception: _failed}
+    handlers = {
+        RegistryError: _refused,
+        HTTPException: _no_such_path,
+        NotLeader: _not_leader,
+        BodiesFull: _bodies_full,
+        Exception: _failed,
+    }
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.registry = registry
-    return NoForeignPages(_BeforeAll(app, registry, logins), is_locked=logins is not None)
+    locked = _BeforeAll(SharedBodies(app, bodies), registry, logins)
+    return NoForeignPages(locked, is_locked=logins is not None)
 
 
 async def _refused(_request: Request, error: Exception) -> Response:
@@ -108,6 +116,12 @@ async def _no_such_path(_request: Request, error: Exception) -> Response:
 
 async def _not_leader(_request: Request, _error: Exception) -> Response:
     return error_answer(RegistryError(50004, "No registry leads at the moment; try again"))
+
+
+async def _bodies_full(_request: Request, error: Exception) -> Response:
+    refusal = error_answer(RegistryError(50301, str(error)))
+    refusal.headers.update(RETRY_LATER)
+    return refusal
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -5,6 +5,7 @@ import threading
 import pytest
 from starlette.testclient import TestClient
 
+from broker.common.request_bodies import RequestBodies, SharedBodies
 from broker.connect.api import ConfigDef, SourceConnector
 from broker.connect.herder.herder import Herder
 from broker.connect.plugins import Plugin, catalog
@@ -115,3 +116,11 @@ def test_more_tasks_than_a_topic_has_partitions_are_no_configuration(client):
     answer = client.put("/connectors/c/config", json=config)
     assert answer.status_code == 400
     assert "tasks.max" in answer.json()["message"]
+
+
+def test_a_body_that_has_no_room_among_the_others_is_to_come_again_later(client):
+    client = TestClient(SharedBodies(client.app, RequestBodies(size=0, floor=0)))
+    answer = client.post("/connectors", json={"name": "x" * 100_000})
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert "later" in answer.json()["message"]
+    assert client.post("/connectors", json={"name": "x"}).status_code == 400
