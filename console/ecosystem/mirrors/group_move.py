@@ -28,6 +28,9 @@ class Ends:
     alias: str
     source_servers: str
     target_servers: str
+    #: Other clusters of this console that an end is, by their names here.
+    source_clusters: frozenset[str] = frozenset()
+    target_clusters: frozenset[str] = frozenset()
 
     @property
     def source_name(self) -> str:
@@ -93,8 +96,11 @@ def noted(reset: Reset, moved: Iterable[Moved]) -> Reset:
     return Reset(tuple(map(with_note, reset.moves)), tuple(map(with_note, reset.stays)))
 
 
-def move_plan(ends: Ends, group: str, found: Look, *, is_undo: bool = False) -> Plan:
-    """`is_undo`: offsets that were kept are put back; where the group is in the source does not matter then."""
+def move_plan(ends: Ends, group: str, found: Look, *, is_undo: bool = False, read_only: str = "") -> Plan:
+    """`is_undo`: offsets that were kept are put back; where the group is in the source does not matter then.
+
+    `read_only`: why nothing may be changed in the target; empty: it may.
+    """
     plan = reset_plan(found.here, found.reset, "" if is_undo else command(ends, group), ACTION)
     object_type, object_name = ends.object_of(group)
     taken = "" if is_undo or found.there.state in FREE_STATES else _members_there(ends, found.there)
@@ -108,7 +114,8 @@ def move_plan(ends: Ends, group: str, found: Look, *, is_undo: bool = False) -> 
         touches=(*plan.touches, *touches),
         losses=(),  # what it passes by there it has read where it was
         undo=f"the former offsets in {ends.target_name} are kept, and can be put back.",
-        obstacle=taken or plan.obstacle,
+        clusters=tuple(sorted(ends.target_clusters)),
+        obstacle=read_only or taken or plan.obstacle,
     )
 
 

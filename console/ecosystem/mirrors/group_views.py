@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,10 +12,12 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 
 from console.ecosystem.mirrors.actions import do_move_group
-from console.ecosystem.mirrors.ends import reachable
+from console.ecosystem.mirrors.ends import reachable, with_clusters
 from console.ecosystem.mirrors.group_move import Ends, Look, back, look, move_plan
 from console.kit.access.reach import Resource
+from console.kit.access.read_only import why_read_only
 from console.kit.access.rights import Right, reach_in, reach_of, require_on, require_somewhere
+from console.kit.common.current_cluster import in_cluster
 from console.kit.gateway.groups.interface import is_ledger
 from console.kit.plans.apply import Refusals
 from console.kit.plans.inverse import find_inverse
@@ -47,17 +48,18 @@ def move_group(request: HttpRequest) -> HttpResponse:
         raise Http404(f"{group} is the ledger of a stream job, no consumer group.")
     if flow not in known:
         raise Http404(f"No mirror whose two clusters are known here copies {flow}.")
-    _require_group_there(request, known[flow], group)
     with refusable(422 if request.method == "POST" else 200) as answer:
-        return _planned(request, known[flow], group, context, asked.get("undo", ""))
+        ends = with_clusters(known[flow])
+        _require_group_there(request, ends, group)
+        return _planned(request, ends, group, context, asked.get("undo", ""))
     return render(request, "mirrors/move-group.html", context | {"error": answer.error}, status=answer.status)
 
 
 def _planned(request: HttpRequest, ends: Ends, group: str, context: dict[str, Any], undo: str) -> HttpResponse:
     kept = find_inverse(*ends.object_of(group), undo)
     found = look(ends, group) if kept is None else back(ends, group, flat(kept.values))
-    _require_topics(request, found)
-    plan = move_plan(ends, group, found, is_undo=kept is not None)
+    _require_topics(request, found, ends)
+    plan = move_plan(ends, group, found, is_undo=kept is not None, read_only=_why_read_only_there(ends))
     count = len(found.reset.moves)
     context |= {
         "ends": ends,
@@ -94,18 +96,26 @@ def _tell(
 
 
 def _require_group_there(request: HttpRequest, ends: Ends, group: str) -> None:
-    """In a cluster that this console has under the name of an end, the person's rights are those of that cluster."""
-    for name, right in ((ends.source_name, Right.VIEW), (ends.target_name, Right.OPERATE)):
-        is_ours = name in settings.CLUSTERS
-        if is_ours and right not in reach_in(request.user, name).rights_on(Resource.GROUP, group):
+    """Of an end that is another cluster of this console, the person's rights are those of that cluster."""
+    for names, right in ((ends.source_clusters, Right.VIEW), (ends.target_clusters, Right.OPERATE)):
+        if any(right not in reach_in(request.user, name).rights_on(Resource.GROUP, group) for name in names):
             raise PermissionDenied(BEYOND_THERE)
 
 
-def _require_topics(request: HttpRequest, found: Look) -> None:
-    """Of both clusters, by their names."""
-    reach = reach_of(request.user)
-    if any(Right.VIEW not in reach.rights_on(Resource.TOPIC, topic) for topic in found.topics):
+def _require_topics(request: HttpRequest, found: Look, ends: Ends) -> None:
+    """Of both clusters, by their names; where an end is another cluster of this console, by the rights in that one."""
+    reaches = [reach_of(request.user)]
+    reaches += [reach_in(request.user, name) for name in ends.source_clusters | ends.target_clusters]
+    if any(Right.VIEW not in reach.rights_on(Resource.TOPIC, topic) for topic in found.topics for reach in reaches):
         raise PermissionDenied(READS_BEYOND)
+
+
+def _why_read_only_there(ends: Ends) -> str:
+    for name in sorted(ends.target_clusters):
+        with in_cluster(name):
+            if read_only := why_read_only():
+                return f"In {name}: {read_only}"
+    return ""
 
 
 def _offered(request: HttpRequest) -> list[str]:

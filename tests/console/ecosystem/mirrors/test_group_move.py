@@ -9,9 +9,8 @@ from broker.common.types import TopicPartition
 from broker.mirror.batches import Run
 from broker.mirror.records import TOPIC, HistoryRecord, Position, PositionRecord, written
 from console.ecosystem.mirrors.models import MirroredTopic
-from console.kit.access.models import ClusterRole, NameRule
+from console.kit.access.models import NameRule
 from console.kit.audit.models import AuditEvent
-from console.kit.common.declared_clusters import Cluster
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.processes.mirror import read_book
 from tests.fakes.gateway import FakeGateway
@@ -64,28 +63,6 @@ def planned(client, address: str = ADDRESS, **query) -> tuple[str, dict[str, str
     form = text[text.index('class="apply"') :]
     fields = re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form[: form.index("</form>")])
     return html.unescape(text), {name: html.unescape(value) for name, value in fields}
-
-
-@pytest.mark.parametrize(("role", "is_theirs"), [("viewer", False), ("nothing", False), ("operator", True)])
-def test_in_a_cluster_of_this_console_the_rights_of_that_cluster_count(
-    role, is_theirs, cluster, backup, operator, client_of, settings
-):
-    settings.CLUSTERS = {"backup": Cluster("backup", "Backup", "green", {"MIRROR_CLUSTERS": {}})}
-    ClusterRole.objects.create(user=operator, cluster="backup", role=role)
-    cluster.groups.commit("billing", "orders", 0, 60)
-    answer = client_of(operator).get(ADDRESS, asked())
-    assert answer.status_code == (200 if is_theirs else 403)
-    assert ("billing goes on in backup" in answer.content.decode()) is is_theirs
-    assert client_of(operator).post(ADDRESS, asked() | {"digest": "x"}).status_code == (409 if is_theirs else 403)
-    assert committed(backup) == {}
-
-
-def test_offsets_of_a_cluster_of_this_console_are_not_read_without_a_right_there(backup, operator, client_of, settings):
-    settings.CLUSTERS = {"backup": Cluster("backup", "Backup", "green", {"MIRROR_CLUSTERS": {}})}
-    ClusterRole.objects.create(user=operator, cluster="backup", role="nothing")
-    MirroredTopic.objects.create(cluster="", flow=BACK, topic="orders", target="orders")
-    backup.groups.commit("billing", "orders", 0, 60)
-    assert client_of(operator).get(ADDRESS, asked(BACK)).status_code == 403
 
 
 def test_a_group_goes_on_behind_what_it_has_read(cluster, backup, operator, client_of):
