@@ -1,5 +1,8 @@
 """What is wrong with transforms and predicates is told by their own keys, before a connector is there."""
 
+import json
+import re
+
 import pytest
 
 from broker.connect.herder.errors import BadRequest
@@ -82,3 +85,47 @@ def test_what_a_sink_cannot_read_is_told_by_its_key(more, key):
 def test_dead_letters_beside_what_is_read_are_right():
     for topics in ({"topics": "a"}, {"topics.regex": "a.*"}):
         assert validate(SINK | topics | {"errors.deadletterqueue.topic.name": "dead"}, SETTINGS)["error_count"] == 0
+
+
+SECRET = "s3cret, t0oo"
+
+
+@pytest.fixture
+def refer(tmp_path):
+    """refer(text): the configuration of a worker, and a reference to a file's key that stands for the text."""
+
+    def make(text: str):
+        (tmp_path / "kept.properties").write_text(f"key={text}\n")
+        providers = {"config.providers": "file", "config.providers.file.class": "FileConfigProvider"}
+        return read_settings(SETTINGS.props | providers, STANDALONE), f"${{file:{tmp_path}/kept.properties:key}}"
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "connector.class", "tasks.max", "key.converter", "transforms", "transforms.mark.type", "predicates.gone.type",
+        "errors.tolerance", "transforms.out.negate", "producer.override.acks", "topic.creation.default.partitions",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("around", ["{}", "before {} behind"])
+def test_no_error_quotes_what_a_reference_stands_for(key, around, refer):
+    settings, reference = refer(SECRET)
+    said = SOURCE | RIGHT | {key: around.format(reference)}
+    with pytest.raises(BadRequest) as refusal:
+        require_valid(said, settings)
+    assert not {"s3cret", "t0oo"} & set(re.findall(r"\w+", str(refusal.value)))
+    if key != "connector.class":
+        assert not {"s3cret", "t0oo"} & set(re.findall(r"\w+", json.dumps(validate(said, settings))))
+
+
+def test_an_error_names_the_reference_that_is_wrong(refer):
+    settings, reference = refer(SECRET)
+    with pytest.raises(BadRequest, match=re.escape(reference)):
+        require_valid(SOURCE | {"tasks.max": reference}, settings)
+
+
+def test_a_class_that_is_a_reference_is_shown_as_one(refer):
+    settings, reference = refer("FileStreamSource")
+    assert validate(SOURCE | {"connector.class": reference}, settings)["name"] == reference
