@@ -1,26 +1,47 @@
 """Who may ask a REST of ours at all: names and passwords from a file that only its owner may read, if there is one."""
 
+import asyncio
 import base64
 import hmac
 import os
 import stat
-from collections.abc import Iterable
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from broker.common.errors import StartupError
+from broker.security.sasl.failures import FailedLogins
 
 _BYTES_MAX = 1_000_000
+#: How long the answer to a wrong password is held back; doubled with each further one, as brokers do.
+_DELAY_MS = 100
 
 
 class Logins:
-    def __init__(self, passwords: dict[str, str]):
+    def __init__(self, passwords: dict[str, str], pause: Callable[[float], Awaitable[object]] = asyncio.sleep):
+        """pause: waits for so many seconds."""
         self._passwords = passwords
+        self._pause = pause
+        self._failures = FailedLogins()
 
     @property
     def authorization(self) -> str:
         """The header of the first of them, by which servers that share the file ask one another."""
         name, password = next(iter(self._passwords.items()))
         return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
+
+    async def admit(self, scope: Mapping[str, Any]) -> bool:
+        """Return whether an HTTP request shows a name and its password.
+
+        Each further wrong one of an address is answered later, so that guessing is slow. A request that shows none, as
+        browsers send at first, is no guess.
+        """
+        is_right = self.admits(scope["headers"])
+        if not is_right and any(name == b"authorization" for name, _ in scope["headers"]):
+            address = (scope.get("client") or ("",))[0]
+            await self._pause(self._failures.delay_ms(address, _DELAY_MS, time.monotonic_ns() // 1_000_000) / 1_000)
+        return is_right
 
     def admits(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
         """Whether they show a name and its password."""

@@ -42,7 +42,7 @@ class Locked:
         self._logins = logins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._logins.admits(scope["headers"]):
+        if scope["type"] == "http" and not await self._logins.admit(scope):
             await JSONResponse(_REFUSAL, 401, headers={"WWW-Authenticate": "Basic"})(scope, receive, send)
             return
         await self._app(scope, receive, send)

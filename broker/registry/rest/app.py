@@ -141,7 +141,7 @@ class _BeforeAll:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if self._logins is not None and not self._logins.admits(scope["headers"]):
+        if self._logins is not None and not await self._logins.admit(scope):
             refusal = RegistryError(40101, "User cannot be authenticated")
             await error_answer(refusal)(scope, receive, send)
             return
