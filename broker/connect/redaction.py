@@ -16,7 +16,10 @@ class Redaction:
     """The values that the references of one configuration stand for."""
 
     def __init__(
-        self, raw: Mapping[str, Any], resolved: Mapping[str, Any], resolve: Callable[[Mapping[str, str]], dict[str, str]]
+        self,
+        raw: Mapping[str, Any],
+        resolved: Mapping[str, Any],
+        resolve: Callable[[Mapping[str, str]], dict[str, str]],
     ):
         """raw: the configuration with its references; resolved: without. Raises ConfigError, as `resolve` does."""
         changed = {key: str(text) for key, text in raw.items() if text != resolved.get(key)}

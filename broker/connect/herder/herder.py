@@ -22,6 +22,7 @@ from broker.connect.herder.offset_stores import OffsetStores
 from broker.connect.herder.validation import connector_class
 from broker.connect.levels import Levels
 from broker.connect.providers import refer
+from broker.connect.redaction import Redaction
 from broker.connect.settings import Settings
 from broker.connect.storage import records
 from broker.connect.storage.configurations import Configurations
@@ -31,7 +32,7 @@ from broker.connect.storage.states import States
 from broker.connect.tasks.exactly_once_source import RunningExactlyOnceSource
 from broker.connect.tasks.sink_task import RunningSink
 from broker.connect.tasks.source_task import RunningSource
-from broker.connect.tasks.unit import RunningUnit
+from broker.connect.tasks.unit import RunningUnit, Tell
 
 #: How long a request may take (A1).
 REQUEST_TIMEOUT_S = 90.0
@@ -179,17 +180,28 @@ class Herder:
         self._running[unit] = signature, running
         running.begin()
 
+    def _telling(self, redaction: Redaction) -> Tell:
+        """Return `tell` for units of a configuration: statuses are read by more people than its secrets."""
+
+        def tell(unit: Unit, state: str, trace: str | None) -> None:
+            self.tell(unit, state, trace and redaction.hide(trace))
+
+        return tell
+
     def _make(self, unit: Unit, is_paused: bool) -> RunningUnit:
         resolve = self.settings.providers.resolve
         raw = self.configurations.connectors[unit.connector]
         props = resolve(raw)
         if unit.is_connector:
+            tell = self._telling(Redaction(raw, props, resolve))
             return RunningConnector(
-                unit, self.tell, is_paused, props=props,
+                unit, tell, is_paused, props=props,
                 publish=lambda name, configs: self.publish_tasks(name, [refer(each, raw, props) for each in configs]),
             )  # fmt: skip
         cls = connector_class(props)
-        own = {**props, **resolve(self.configurations.tasks[unit.connector][unit.task])}
+        of_task = self.configurations.tasks[unit.connector][unit.task]
+        own = {**props, **resolve(of_task)}
+        tell = self._telling(Redaction({**raw, **of_task}, own, resolve))
         settings = self.settings
         common: dict[str, Any] = {
             "task": cls.task_class,
@@ -204,7 +216,7 @@ class Herder:
         if issubclass(cls, SinkConnector):
             consumer = settings.consumer(unit.connector, unit.task, props)
             connect = functools.partial(settings.cluster_of, "consumer", props)
-            return RunningSink(unit, self.tell, is_paused, consumer=consumer, connect=connect, **common)
+            return RunningSink(unit, tell, is_paused, consumer=consumer, connect=connect, **common)
         common |= {
             "offsets": self.offset_stores.of(unit.connector, props),
             "makes_topics": settings.topic_creation_enable,
@@ -217,8 +229,8 @@ class Herder:
                 "fence": self.fencing.ask,
                 "is_current": lambda: self.fencing.require_current(unit, generation),
             }
-            return RunningExactlyOnceSource(unit, self.tell, is_paused, **common)
-        return RunningSource(unit, self.tell, is_paused, **common)
+            return RunningExactlyOnceSource(unit, tell, is_paused, **common)
+        return RunningSource(unit, tell, is_paused, **common)
 
     def _stop(self, units: list[Unit]) -> None:
         stopping = [self._running.pop(unit)[1] for unit in units if unit in self._running]
