@@ -13,12 +13,16 @@ from console.processes.models import ManagedProcess
 
 
 class Origin(NamedTuple):
-    """`topic` has records of topic `name`: `dead letters of connector` and `sink`, a name for rules, or empty."""
+    """`topic` has records of topic `name`: `dead letters of connector` and `sink`, a name for rules, or empty.
+
+    `is_lasting`: it has them also when what copied them is gone.
+    """
 
     topic: str
     name: str
     where: str
     source: str
+    is_lasting: bool = True
 
 
 def _of_streams(topic: str) -> Iterator[Origin]:
@@ -45,10 +49,12 @@ def names_of(topic: str) -> tuple[str, ...]:
     return _with_origins(topic, _origins_of)
 
 
-def all_origins() -> list[Origin]:
+def all_origins(*, only_lasting: bool = False) -> list[Origin]:
     """Return all that are known by connectors, mirrors and stream jobs, those of origins among them."""
     direct: dict[str, dict[str, Origin]] = {}
     for origin in (origin for origins_of in ORIGINS.values() for origin in origins_of("")):
+        if only_lasting and not origin.is_lasting:
+            continue
         direct.setdefault(origin.topic, {}).setdefault(origin.name, origin)
     found = []
     for topic, origins in direct.items():

@@ -30,21 +30,29 @@ def connectors_of(_topics: Collection[str]) -> Iterator[TopicUser]:
 def origins_of_connectors(topic: str) -> Iterator[Origin]:
     """Of dead letters the topics that their sink reads, by its configuration or its consumer group, as a pattern of
     topics names none, and any topic if not all of them are kept; of copies that MirrorMaker 2 makes the topic behind
-    the alias. Without a topic all there are."""
+    the alias. Without a topic all there are.
+
+    A configuration may name any topic. While it does, more is masked than has to be; that outlasts it only where no
+    other connector or stream job uses the topic of dead letters, and the prefix of copies is one of MirrorMaker's.
+    """
     sinks = Connector.objects.filter(kind="sink", **({"dead_letters": topic} if topic else {})).exclude(dead_letters="")
     rows = list(sinks.values_list("name", "dead_letters", "topics", "group"))
     read = dict(ConsumerGroup.objects.filter(name__in={row[3] for row in rows}).values_list("name", "topics"))
+    used = _used_by_programs() if rows else set()
     for name, dead_letters, topics, group in rows:
         more = [ANY_TOPIC] if len(topics) >= TOPICS_KEPT else []
         for origin in dict.fromkeys((*topics, *read.get(group, ()), *more)):
-            yield Origin(dead_letters, origin, "dead letters of connector", name)
+            yield Origin(dead_letters, origin, "dead letters of connector", name, dead_letters not in used)
     mirrors = Connector.objects.filter(class_name__endswith="MirrorSourceConnector").values_list("name", "config")
     for name, config in mirrors:
-        prefix = f"{config.get('source.cluster.alias', '')}{config.get('replication.policy.separator', '.')}"
+        alias, separator = config.get("source.cluster.alias", ""), config.get("replication.policy.separator", ".")
+        if not alias:
+            continue  # MirrorMaker refuses it
+        prefix = f"{alias}{separator}"
         topics = [topic] if topic else Topic.objects.filter(name__startswith=prefix).values_list("name", flat=True)
         for copy in topics:
             if copy.startswith(prefix):
-                yield Origin(copy, copy.removeprefix(prefix), "copy by connector", name)
+                yield Origin(copy, copy.removeprefix(prefix), "copy by connector", name, bool(separator))
 
 
 def own_offset_topics() -> dict[str, Naming]:
@@ -89,7 +97,14 @@ def keeping_of(topic: str, cleanup_policy: str, *, is_used: bool) -> Keeping:
 
 def _used_topics() -> set[str]:
     """Return the topics that connectors or stream jobs read or write, and those of members of consumer groups."""
-    by_connectors = Connector.objects.values_list("topics", flat=True)
     by_groups = ConsumerGroup.objects.filter(member_count__gt=0).values_list("topics", flat=True)
+    return _used_by_programs().union(*by_groups)
+
+
+def _used_by_programs() -> set[str]:
+    """Return the topics that connectors or stream jobs read or write, but for dead letters."""
+    by_connectors = Connector.objects.values_list("topics", flat=True)
     by_streams = (each.reads | each.writes for each in wirings(ManagedProcess.Kind.STREAM))
-    return set().union(*by_connectors, *by_groups, *by_streams)
+    streams = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM).values_list("spec", flat=True)
+    dead_letters = {spec.get("properties", {}).get("dead.letter.topic") for spec in streams}
+    return set().union(*by_connectors, *(topics - dead_letters for topics in by_streams))
