@@ -52,7 +52,8 @@ def _begin(request: FetchRequest, context: RequestContext) -> Fetch:
         for topic in request.forgotten_topics_data
         for partition in topic.partitions
     ]
-    opening = Opening(request.session_id, request.session_epoch, asked, forgotten, by_id)
+    principal = context.session.principal
+    opening = Opening(request.session_id, request.session_epoch, asked, forgotten, by_id, principal)
     return context.services.fetch_sessions.begin(opening, context.services.clock.monotonic_ms())
 
 

@@ -1,6 +1,7 @@
 """Fetch sessions (KIP-227): who fetches the same partitions again and again names them once and hears only of news.
 
-A session belongs to its id, not to a connection. Its epoch counts the requests, so that a request that was lost or came
+A session belongs to its id and its principal, not to a connection: another principal that guesses the id would end it
+and read the names of its topics. Its epoch counts the requests, so that a request that was lost or came
 twice is noticed. Request epoch 0 opens a session (and ends the one named with it), -1 ends one or does without, any
 other is the next request of a session: it names what changed and is answered with what changed.
 
@@ -41,6 +42,7 @@ class Opening(NamedTuple):
     #: (topic, partition) pairs a session need not look at any longer.
     forgotten: Sequence[tuple[TopicKey, int]] = ()
     uses_topic_ids: bool = False
+    principal: str = ""
 
 
 class Fetch(Protocol):
@@ -86,6 +88,7 @@ class _Remembered:
 class _Session:
     session_id: int
     uses_topic_ids: bool
+    principal: str
     created_ms: int
     last_used_ms: int
     epoch: int = 1
@@ -196,14 +199,18 @@ class FetchSessions:
         """
         if opening.epoch not in (_FIRST_EPOCH, FINAL_EPOCH):
             return self._resume(opening, now_ms)
-        if opening.session_id != NO_SESSION:
+        if self._session_of(opening) is not None:
             self._remove(opening.session_id)
         if opening.epoch == FINAL_EPOCH or not opening.partitions:
             return SessionlessFetch(opening.partitions)
         return _FullFetch(opening.partitions, opening, self, now_ms)
 
-    def _resume(self, opening: Opening, now_ms: int) -> Fetch:
+    def _session_of(self, opening: Opening) -> _Session | None:
         session = self._sessions.get(opening.session_id)
+        return session if session is not None and session.principal == opening.principal else None
+
+    def _resume(self, opening: Opening, now_ms: int) -> Fetch:
+        session = self._session_of(opening)
         if session is None:
             raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         if session.epoch != opening.epoch:
@@ -234,7 +241,7 @@ class FetchSessions:
         size = len(opening.partitions)
         if not self._has_room(size, now_ms):
             return None
-        session = _Session(self._unused_id(), opening.uses_topic_ids, now_ms, now_ms)
+        session = _Session(self._unused_id(), opening.uses_topic_ids, opening.principal, now_ms, now_ms)
         session.update(opening.partitions, ())
         self._sessions[session.session_id] = session
         self.partition_count += len(session.partitions)

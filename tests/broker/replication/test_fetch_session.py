@@ -41,10 +41,10 @@ class Story:
         self.sessions = FetchSessions(count(1).__next__, **limits)
         self.now_ms = 0
 
-    def begin(self, session_id, epoch, *asked, forgotten=(), topic="t", by_id=False):
+    def begin(self, session_id, epoch, *asked, forgotten=(), topic="t", by_id=False, principal=""):
         asked = [(topic, each if isinstance(each, Asked) else Asked(each)) for each in asked]
         forgotten = [(topic, partition) for partition in forgotten]
-        return self.sessions.begin(Opening(session_id, epoch, asked, forgotten, by_id), self.now_ms)
+        return self.sessions.begin(Opening(session_id, epoch, asked, forgotten, by_id, principal), self.now_ms)
 
     def ask(self, session_id, epoch, *asked, reads=(), **more):
         """(session id, answered partitions); a partition not in `reads` is as it was."""
@@ -300,3 +300,14 @@ def test_a_client_that_keeps_what_it_was_told_always_knows_every_high_watermark(
         assert len(story.sessions) <= 3
         held = [len(each.partitions) for each in story.sessions._sessions.values()]
         assert story.sessions.partition_count == sum(held) <= 8
+
+
+def test_another_principal_that_guesses_the_id_of_a_session_neither_goes_on_with_it_nor_ends_it():
+    story = Story()
+    session_id, _ = story.ask(0, 0, 0, 1, principal="User:alice")
+    assert story.refusal(session_id, 1, principal="User:bob") == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    for epoch in (0, -1):
+        story.ask(session_id, epoch, 0, principal="User:bob")
+    assert story.ask(session_id, 1, principal="User:alice") == (session_id, [])
+    assert story.ask(session_id, -1, principal="User:alice")[0] == NO_SESSION
+    assert story.refusal(session_id, 2, principal="User:alice") == ErrorCode.FETCH_SESSION_ID_NOT_FOUND

@@ -6,8 +6,10 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.log.cold_parts import ColdReadError
+from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.fetch import ReplicaState
 from broker.security.operations import Operation
+from broker.security.session import Session
 from tests.broker.server.authorization.allowed import Allowed, client_with, on_cluster, on_topic
 from tests.broker.server.test_bad_input import batch_of, produce
 from tests.broker.server.test_fetch import fetch, lead, of, partitions, topic
@@ -51,6 +53,23 @@ async def test_a_session_belongs_to_its_id_and_its_records_to_who_may_read_them(
     opened = await (await client_with(served, [READ])).ask(fetch(topic(of()), session=(0, 0)), 12)
     other = await client_with(served, [])
     assert told(await other.ask(fetch(session=(opened.session_id, 1)), 12)) == [(0, TOPIC, False)]
+
+
+async def test_a_session_is_its_principals_whoever_else_guesses_its_id(served):
+    """What it refused would name its topics, and its own client would have to begin again."""
+    lead(served)
+    clients = {}
+    for name in ("alice", "bob"):
+        served.listener.new_session = lambda host, listener, name=name: Session(
+            host, listener, principal=f"User:{name}", rights=Allowed([READ])
+        )
+        clients[name] = await served.client()
+        await clients[name].ask(ApiVersionsRequest(), 0)
+    opened = await clients["alice"].ask(fetch(topic(of()), session=(0, 0)), 12)
+    guessed = await clients["bob"].ask(fetch(session=(opened.session_id, 1)), 12)
+    assert (guessed.error_code, told(guessed)) == (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, [])
+    own = await clients["alice"].ask(fetch(session=(opened.session_id, 1)), 12)
+    assert own.error_code == ErrorCode.NONE
 
 
 async def test_a_right_that_is_taken_while_a_fetch_waits_counts_when_records_come(served):
