@@ -1,5 +1,7 @@
 """Pages that plan a change to a process: add a broker, remove a process; and its restart policy."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
@@ -52,7 +54,7 @@ def add_broker(request: HttpRequest) -> HttpResponse:
     return render(request, "processes/add-broker.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _initial(request: HttpRequest) -> dict:
+def _initial(request: HttpRequest) -> dict[str, Any]:
     """Of a broker that was removed, if the address names one (?undo=), else of the next one."""
     number = request.GET.get("undo", "")
     kept = next((each for each in _removed_brokers(request.user) if str(each.pk) == number), None)

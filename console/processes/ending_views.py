@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.kit.access.rights import Right, reach_of
-from console.kit.plans.plan import Plan
+from console.kit.plans.plan import Confirmation, Plan
 from console.processes.access import access_process
 from console.processes.actions import do_end_as_planned
 from console.processes.consequences import consequence_of
@@ -51,7 +51,7 @@ def _end(request: HttpRequest, name: str, action: str, verb: str) -> HttpRespons
     process = access_process(request.user, name, Right.OPERATE)
     plan = _plan(request, process, action)
 
-    def do(confirmation) -> None:
+    def do(confirmation: Confirmation) -> None:
         do_end_as_planned(request.user, plan, process, confirmation)
 
     return planned(request, process, plan, f"{verb} {name}", do, "process")

@@ -25,7 +25,7 @@ TITLES = (
 )
 
 
-def process_rows(processes: Iterable[ManagedProcess], reach: Reach) -> Iterator[tuple]:
+def process_rows(processes: Iterable[ManagedProcess], reach: Reach) -> Iterator[tuple[object, ...]]:
     for each in processes:
         port = each.ports[0] if each.ports else None
         seen = (port, each.pid, each.started_at, each.memory_bytes, each.cpu_percent)

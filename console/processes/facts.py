@@ -56,7 +56,7 @@ def gather_facts(process: ManagedProcess, identity: Identity | None, sighting: S
         running_since=process.changed_at if process.observed in (Observed.RUNNING, Observed.UNRESPONSIVE) else None,
         start_again_at=process.start_again_at,
     )
-    if not sighting.alive:
+    if identity is None or not sighting.alive:
         words = last_line(process.log_path)[:LAST_WORDS_LENGTH_MAX] if facts.recorded else ""
         return replace(facts, last_words=words, may_quote_records=process.kind == ManagedProcess.Kind.STREAM)
     if sighting.suspended or (process.observed == Observed.RUNNING and not measure_is_due(process, now)):

@@ -61,7 +61,7 @@ class World:
     error: str = ""
     controller_id: int | None = None
     away: frozenset[int] = frozenset()
-    groups: dict[int, Sequence[str]] = field(default_factory=dict)
+    groups: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
     @property
     def is_doubtful(self) -> bool:

@@ -2,8 +2,9 @@
 
 import json
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from console.processes.states import silence_of
 
@@ -60,7 +61,7 @@ def zookeeper_serves(port: int, host: str = "127.0.0.1") -> bool:
         return False
 
 
-def read_progress(directory: Path) -> dict:
+def read_progress(directory: Path) -> dict[str, Any]:
     """What the stream job last wrote about itself; empty if it never did."""
     try:
         progress = json.loads((directory / PROGRESS_FILE).read_text())
@@ -69,7 +70,7 @@ def read_progress(directory: Path) -> dict:
     return progress if isinstance(progress, dict) else {}
 
 
-def silence_of_job(progress: dict, pid: int, now_s: float) -> str:
+def silence_of_job(progress: Mapping[str, Any], pid: int, now_s: float) -> str:
     """A progress file of another pid is from an earlier run and says nothing about this one."""
     if progress.get("pid") != pid or progress.get("state") == "starting":
         return "Spark does not run the query"

@@ -151,11 +151,17 @@ def _carry_out(process: ManagedProcess, facts: Facts, decision: Decision, identi
         case Do.SPAWN:
             return _spawn(process, facts, decision)
         case Do.TERMINATE:
-            os_process.terminate(identity)
+            os_process.terminate(_leader(identity))
             process.terminated_at = facts.now
         case Do.KILL:
-            os_process.kill(identity)
+            os_process.kill(_leader(identity))
     return decision
+
+
+def _leader(identity: Identity | None) -> Identity:
+    """Return who is to be ended. Only a process that lives is ended, and only a known one is seen to live."""
+    assert identity is not None
+    return identity
 
 
 def _spawn(process: ManagedProcess, facts: Facts, decision: Decision) -> Decision:
@@ -201,7 +207,7 @@ def _write_state(process: ManagedProcess, facts: Facts, before: Mapping[str, obj
         observed=Observed(process.observed),
         sentence=process.sentence.removeprefix(process.observed).lstrip(": "),
         suspended=facts.suspended,
-        running_since_ms=int(since.timestamp() * 1000) if is_running and since else None,
+        running_since_ms=int(since.timestamp() * 1000) if is_running and isinstance(since, datetime) else None,
         ended_ms=int(process.ended_at.timestamp() * 1000) if process.ended_at else None,
         deaths=len(deaths_within(process.deaths, now_ms)),
         cluster=cluster,
@@ -247,7 +253,7 @@ _WELL = {State.REGISTERED, State.CATCHING_UP, State.HEALTHY}
 
 def _events(process: ManagedProcess, before: Mapping[str, object]) -> list[Event]:
     """The word is the one of all pages. While the cluster cannot be asked nothing has happened to the process."""
-    word, was = State(process.state), State(before["state"])
+    word, was = State(process.state), State(str(before["state"]))
     if word is was or (State.RUNNING in (word, was) and _WELL & {word, was}):
         return []
     words = process.state_sentence.removeprefix(word).lstrip(": ")

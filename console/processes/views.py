@@ -53,7 +53,7 @@ def process_log(request: HttpRequest, name: str) -> HttpResponse:
     )
 
 
-def _log_of(request: HttpRequest, process: ManagedProcess) -> dict:
+def _log_of(request: HttpRequest, process: ManagedProcess) -> dict[str, object]:
     """A log lies on the host of its process; from another host it is not read."""
     if refusal := why_no_log(request.user, process):
         return {"log_lines": [], "log_refusal": refusal}

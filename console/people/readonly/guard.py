@@ -40,7 +40,13 @@ class ReadOnlyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view, arguments, named) -> HttpResponse | None:
+    def process_view(
+        self,
+        request: HttpRequest,
+        view: Callable[..., HttpResponse],
+        arguments: tuple[object, ...],
+        named: dict[str, object],
+    ) -> HttpResponse | None:
         if request.method in SAFE_METHODS or request.resolver_match.url_name in ALWAYS_OPEN:
             return None
         for scope, mode in read_only_now().items():

@@ -12,6 +12,7 @@ import unicodedata
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from console.kit.access.models import USERNAME_LENGTH_MAX, FailedLogin
 
@@ -85,7 +86,7 @@ def wait_after(failures: int, free: int) -> int:
     return min(WAIT_SECONDS_MAX, FIRST_WAIT_SECONDS * 2 ** min(failures - free, 10))
 
 
-def _wait(failures, free: int, now: datetime) -> int:
+def _wait(failures: QuerySet[FailedLogin], free: int, now: datetime) -> int:
     newest = failures.order_by("-at").values_list("at", flat=True).first()
     if newest is None:
         return 0

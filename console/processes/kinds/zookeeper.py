@@ -133,7 +133,7 @@ def describe_answer(process: StartedProcess) -> str:
 def cluster_truth(process: StartedProcess, look: ClusterLook) -> ClusterTruth:
     """By its own address in what the collector last asked of the ensemble."""
     ending = f":{process.ports[0]}" if process.ports else ""
-    server = next((each for each in look.zookeeper if ending and each["address"].endswith(ending)), None)
+    server = next((each for each in look.zookeeper if ending and str(each["address"]).endswith(ending)), None)
     if server is None or not look.is_fresh(look.zookeeper_at_ms):
         return ClusterTruth(Standing.UNKNOWN, "the collector has not asked this server of late")
     if server["error"]:
