@@ -5,9 +5,11 @@ What a page asks by itself, to be up to date, is no use by a person: a browser t
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import logout
+from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -43,12 +45,12 @@ def end_after(request: HttpRequest, seconds: int) -> None:
     request.session.set_expiry(seconds)
 
 
-def is_idle(session: Mapping, now: int) -> bool:
+def is_idle(session: SessionBase | Mapping[str, Any], now: int) -> bool:
     """Not used for too long; `now` in ms. One that was never used is not."""
     return now - session.get(_USED_AT, now) > settings.SESSION_IDLE_SECONDS * 1_000
 
 
-def _note_use(session) -> None:
+def _note_use(session: SessionBase) -> None:
     """Its end is set once: saving a session would otherwise begin its twelve hours anew."""
     if _USED_AT not in session:
         session.set_expiry(timezone.now() + timedelta(seconds=session.get(LONGEST, settings.SESSION_COOKIE_AGE)))

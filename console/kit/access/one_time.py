@@ -17,7 +17,13 @@ class OneTimePasswordMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view, arguments, named) -> HttpResponse | None:
+    def process_view(
+        self,
+        request: HttpRequest,
+        view: Callable[..., HttpResponse],
+        arguments: tuple[object, ...],
+        named: dict[str, object],
+    ) -> HttpResponse | None:
         if request.resolver_match.url_name in _OPEN or not request.session.get(MUST_CHANGE):
             return None
         return redirect("own-password")

@@ -1,5 +1,7 @@
 """One row per action on the cluster or its processes. Rows are written once, sealed into a chain and never changed."""
 
+from typing import NoReturn
+
 from django.conf import settings
 from django.db import models
 
@@ -9,10 +11,10 @@ from console.kit.audit.chain import Link
 class WrittenOnce(models.QuerySet):
     """Refuses what would change many rows at once; a deleted account still lets go of its rows."""
 
-    def update(self, **fields):
+    def update(self, **fields: object) -> NoReturn:
         raise TypeError("an audit event is written once and never changed")
 
-    def delete(self):
+    def delete(self) -> NoReturn:
         raise TypeError("an audit event is never deleted")
 
 
@@ -51,12 +53,12 @@ class AuditEvent(models.Model):
     def __str__(self) -> str:
         return f"{self.actor_name} {self.action} {self.object_name}: {self.result}"
 
-    def save(self, *args, **kwargs) -> None:
+    def save(self, *args: object, **kwargs: object) -> None:
         if self.pk is not None:
             raise TypeError("an audit event is written once and never changed")
         super().save(*args, **kwargs)
 
-    def delete(self, *args, **kwargs):
+    def delete(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("an audit event is never deleted")
 
     @property

@@ -18,9 +18,10 @@ def count_refusal(request: HttpRequest) -> None:
     """Names the object that was asked for, or the kind of page."""
     route = request.resolver_match.route if request.resolver_match else "unknown"
     resource, name = place_of(request.user)
+    object_type = str(resource)
     if name is None or not request.user.is_authenticated:
-        resource, name = "page", f"/{route}"
-    count_quietly(request.user, REFUSED, str(resource), name, address_of(request))
+        object_type, name = "page", f"/{route}"
+    count_quietly(request.user, REFUSED, object_type, name, address_of(request))
 
 
 def count_quietly(actor: User, action: str, object_type: str, object_name: str, place: str = "") -> None:

@@ -77,7 +77,7 @@ def cell(value: object) -> object:
 
 async def _read_in_thread(texts: Iterator[str]) -> AsyncIterator[str]:
     """One chunk at a time in the request's own thread, where its database connection is."""
-    while (chunk := await sync_to_async(next)(texts, None)) is not None:
+    while (chunk := await sync_to_async(lambda: next(texts, None))()) is not None:
         yield chunk
 
 

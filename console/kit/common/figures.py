@@ -1,6 +1,7 @@
 """Numbers and moments as an operator reads them."""
 
 from datetime import datetime
+from typing import Protocol
 
 from django import template
 from django.utils.html import format_html
@@ -86,8 +87,18 @@ def signed_size(count: int) -> str:
     return f"{'+' if count > 0 else '−' if count < 0 else ''}{size(abs(count))}"
 
 
+class LimitSetting(Protocol):
+    """A setting of a topic or a broker: its name and its value, None while the value is unset or a secret."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def value(self) -> str | None: ...
+
+
 @register.filter
-def limit_in_words(setting) -> str:
+def limit_in_words(setting: LimitSetting) -> str:
     """`(7 d)` behind 604800000 of a setting in ms, `(1.5 GB)` behind one in bytes, `(no limit)` behind the largest
     number and a retention of -1; nothing behind other settings."""
     text = setting.value or ""

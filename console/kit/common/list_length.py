@@ -1,6 +1,8 @@
 """How long a list of a row is, as the database counts it: of many partitions only those that matter are read."""
 
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Func, IntegerField
+from django.db.models.sql.compiler import SQLCompiler
 
 
 class ListLength(Func):
@@ -10,5 +12,7 @@ class ListLength(Func):
     arity = 1
     output_field = IntegerField()
 
-    def as_sqlite(self, compiler, connection, **context) -> tuple[str, tuple[object, ...]]:
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: object
+    ) -> tuple[str, tuple[object, ...]]:
         return self.as_sql(compiler, connection, function="JSON_ARRAY_LENGTH", **context)

@@ -89,7 +89,7 @@ class Attention:
         if client is None:
             return True
         if self._channel is None:
-            self._channel = client.pubsub()
+            self._channel = client.pubsub()  # type: ignore[no-untyped-call]  # redis gives no types
             self._channel.subscribe(channel())
         message = self._channel.get_message(timeout=seconds)
         return message is not None and message["type"] == "message"

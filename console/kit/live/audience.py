@@ -47,10 +47,12 @@ def answers(client: redis.Redis, commands: Sequence[tuple[str | bytes, ...]]) ->
     pool = client.connection_pool
     connection = pool.get_connection()
     try:
-        connection.send_packed_command(connection.pack_commands(commands))
+        packed = connection.pack_commands(commands)  # type: ignore[no-untyped-call]  # redis gives no types
+        connection.send_packed_command(packed)  # type: ignore[no-untyped-call]  # redis gives no types
         return [connection.read_response() for _ in commands]
     except BaseException:
-        connection.disconnect()  # other answers may be on their way
+        # Other answers may be on their way.
+        connection.disconnect()  # type: ignore[no-untyped-call]  # redis gives no types
         raise
     finally:
         pool.release(connection)

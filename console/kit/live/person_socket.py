@@ -3,12 +3,14 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
+from typing import Any
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth import HASH_SESSION_KEY, get_user_model
+from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 
 from console.kit.access.idle import is_idle
@@ -44,19 +46,24 @@ class BrowserGoneError(Exception):
 class PersonSocket(AsyncWebsocketConsumer):
     """Subclasses look at `refusal` before anything else, then `begin`; `release` gives back what they hold."""
 
-    def __init__(self, *arguments, **named):
+    def __init__(self, *arguments: object, **named: object):
         super().__init__(*arguments, **named)
-        self.tasks: list[asyncio.Task] = []
+        self.tasks: list[asyncio.Task[None]] = []
         self.subscribed: list[str] = []
         self.is_over = False
         self.is_one_too_many = False
 
-    async def __call__(self, scope, receive, send) -> None:
+    async def __call__(
+        self,
+        scope: dict[str, Any],
+        receive: Callable[[], Awaitable[dict[str, Any]]],
+        send: Callable[[dict[str, Any]], Awaitable[None]],
+    ) -> None:
         person = scope["user"].pk
         self.is_one_too_many = person is not None and _open[person] >= SOCKETS_PER_PERSON_MAX
         _open[person] += 1
 
-        async def send_to_browser(message: dict) -> None:
+        async def send_to_browser(message: dict[str, Any]) -> None:
             try:
                 await send(message)
             except OSError as error:
@@ -80,7 +87,7 @@ class PersonSocket(AsyncWebsocketConsumer):
         self.subscribed.append(name)
         await self.channel_layer.group_add(name, self.channel_name)
 
-    def begin(self, *coroutines: Coroutine) -> None:
+    def begin(self, *coroutines: Coroutine[Any, Any, None]) -> None:
         """Run these, and the watch over the right, until the socket is over."""
         self.tasks = [asyncio.create_task(each) for each in (*coroutines, self.watch_right())]
 
@@ -100,7 +107,7 @@ class PersonSocket(AsyncWebsocketConsumer):
             return CLOSE_TOO_MANY
         return await database_sync_to_async(refusal_now)(self.scope)
 
-    async def rights_changed(self, message: dict) -> None:
+    async def rights_changed(self, message: dict[str, Any]) -> None:
         """Sent to all sockets of a person when rights or logins changed; those that may go on go on."""
         code = await self.refusal()
         if code is not None:
@@ -120,7 +127,7 @@ class PersonSocket(AsyncWebsocketConsumer):
         await self.end(code)
 
 
-def refusal_now(scope: dict) -> int | None:
+def refusal_now(scope: dict[str, Any]) -> int | None:
     """The code to close with if who opens the websocket may not look, not any more, or at something else than when
     this was asked first."""
     user = get_user_model().objects.filter(pk=scope["user"].pk).first()
@@ -138,6 +145,6 @@ def refusal_now(scope: dict) -> int | None:
     return None if reach == scope.setdefault("reach", reach) else CLOSE_RIGHTS_CHANGED
 
 
-def is_login_of(user, kept: dict) -> bool:
+def is_login_of(user: User, kept: Mapping[str, Any]) -> bool:
     """`kept` is what the store holds of a session: it ends by log-out, by its age, unused, and by a new password."""
     return not is_idle(kept, now_ms()) and kept.get(HASH_SESSION_KEY) == user.get_session_auth_hash()

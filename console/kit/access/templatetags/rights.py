@@ -1,5 +1,7 @@
 """What a row of a list asks about the person it is drawn for."""
 
+from typing import Protocol
+
 from django import template
 from django.contrib.auth.models import User
 
@@ -20,8 +22,18 @@ def sees_process(user: User, name: str) -> bool:
     return Right.VIEW in reach_of(user).rights_on(Resource.PROCESS, name)
 
 
+class HealthSubject(Protocol):
+    """What a reason of health is about: a kind of object, and its name; empty for the cluster as a whole."""
+
+    @property
+    def about(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+
 @register.filter
-def is_quiet_changeable_by(row, user: User) -> bool:
+def is_quiet_changeable_by(row: HealthSubject, user: User) -> bool:
     """Whether `user` may take back what is said of a reason of health: who operates what it is about."""
     reach = reach_of(user)
     if not row.name and reach.is_limited_somewhere:

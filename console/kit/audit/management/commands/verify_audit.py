@@ -11,7 +11,7 @@ from console.kit.audit.queries import verify_chain
 class Command(BaseCommand):
     help = "Follows the chain of the audit to its sealed end."
 
-    def handle(self, *arguments, **options) -> None:
+    def handle(self, *arguments: object, **options: object) -> None:
         if not settings.SECRETS_DIR.exists():
             raise CommandError(f"There is no audit: nothing was ever kept in {settings.DATA_DIR}.")
         verdict = verify_chain()
