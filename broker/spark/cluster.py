@@ -5,7 +5,7 @@ from typing import Any
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ConsumerPosition
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+from confluent_kafka.admin import AdminClient, OffsetSpec
 from confluent_kafka.cimpl import NewTopic
 
 from broker.common.quiet_clients import muted
@@ -38,7 +38,7 @@ def partitions_of(admin: AdminClient, topics: Iterable[str]) -> list[TopicPartit
 
 def latest_offsets(admin: AdminClient, partitions: Iterable[TopicPartition], committed_only: bool = False) -> Offsets:
     """The next offset of each partition; `committed_only`: the first offset of an open transaction, if there is one."""
-    latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    latest = OffsetSpec.latest()
     question = {ConsumerPosition(topic, partition): latest for topic, partition in partitions}
     if not question:
         return {}

@@ -19,7 +19,7 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import (  # type: ignore[attr-defined]
+from confluent_kafka.admin import (
     AdminClient,
     ConfigResource,
     NewTopic,
@@ -288,7 +288,7 @@ class TopicLog:
             self._admin = AdminClient(muted(self._client))
 
     def _told_ends(self, isolation: IsolationLevel) -> dict[int, int]:
-        latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        latest = OffsetSpec.latest()
         asked = {TopicPartition(self._topic, number): latest for number in self._reached}
         found = self._admin.list_offsets(asked, isolation_level=isolation, request_timeout=_REQUEST_S)
         return {place.partition: told.result(2 * _REQUEST_S).offset for place, told in found.items()}

@@ -9,8 +9,8 @@ import logging
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import islice
+from typing import TypeVar
 
 from confluent_kafka import (
     ElectionType,
@@ -25,6 +25,7 @@ from confluent_kafka.admin import (
     BrokerMetadata,
     ClusterMetadata,
     ConfigResource,
+    ListOffsetsResultInfo,
     NewPartitions,
     NewTopic,
     OffsetSpec,
@@ -33,6 +34,7 @@ from confluent_kafka.admin import (
 
 from console.kit.gateway.acls.kafka import KafkaAcls
 from console.kit.gateway.brokers.kafka import KafkaBrokers
+from console.kit.gateway.connection.admin_results import wait_for
 from console.kit.gateway.connection.at_once import Address
 from console.kit.gateway.connection.client import NO_TOPIC, ClusterClient
 from console.kit.gateway.connection.membership import ConsoleMembership
@@ -64,6 +66,10 @@ PARTITIONS_PER_OFFSET_REQUEST = 1_000
 TOPICS_PER_DESCRIBE_REQUEST = 200
 #: Likewise for topic ids, which the library asks of the controller: there may be none for a moment.
 IDENTIFY_PAUSE_SECONDS = 10.0
+#: The zero id in base64: two Uuids of confluent-kafka are never equal.
+_NO_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAA"
+
+T = TypeVar("T")
 
 
 class KafkaGateway:
@@ -83,10 +89,10 @@ class KafkaGateway:
         self._identities: dict[str, tuple[str, bool]] = {}
         self._identify_after = 0.0
         self._bounds = BoundsLook(client, request_timeout_seconds)
-        self._administration = TopicAdministration(client.admin, self._wait, request_timeout_seconds)
+        self._administration = TopicAdministration(client.admin, request_timeout_seconds)
         self._watch, self._seen = TopicWatch(self._ask_watched), SeenTopics()
         self.brokers = KafkaBrokers(client, self._broker_addresses, membership, request_timeout_seconds)
-        self.groups = KafkaGroups(client, self._wait, self._broker_addresses, request_timeout_seconds)
+        self.groups = KafkaGroups(client, self._broker_addresses, request_timeout_seconds)
         self.moves = KafkaMoves(client, self.brokers, self._administration, request_timeout_seconds)
         self.producers = KafkaProducers(client, membership, request_timeout_seconds)
         self.credentials = KafkaCredentials(client)
@@ -97,7 +103,7 @@ class KafkaGateway:
         metadata = self._metadata(topic=NO_TOPIC)
         self._learn_racks(metadata)
         brokers = (
-            BrokerView(broker.id, broker.host, broker.port, self._racks.get(broker.id, ""))
+            BrokerView(broker.id, _host(broker), broker.port, self._racks.get(broker.id, ""))
             for broker in metadata.brokers.values()
         )
         return ClusterView(
@@ -110,16 +116,16 @@ class KafkaGateway:
         metadata = self._metadata()
         topics = {name: topic for name, topic in metadata.topics.items() if topic.error is None}
         self._learn_identities(topics)
-        bounds = self._bounds.look(_led(topics.values(), metadata.brokers))
+        bounds = self._bounds.look(_led(topics, metadata.brokers))
         watched = self._watch.look(topics)
-        views = (self._view(topics[name], bounds, watched.get(name)) for name in sorted(topics))
+        views = (self._view(name, topics[name], bounds, watched.get(name)) for name in sorted(topics))
         return [self._seen.as_seen(view) for view in views]
 
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         wanted = [TopicPartition(topic, partition) for topic, partition in partitions]
         # confluent-kafka 2.16 fails on the timeouts it documents here; the wait below is ours.
         future = self._client.admin().elect_leaders(ElectionType.PREFERRED, wanted)
-        answers = self._wait(future, CHANGE_TIMEOUT_SECONDS)
+        answers = wait_for(future, CHANGE_TIMEOUT_SECONDS)
         return {
             (each.topic, each.partition): str(error_from_kafka(refused))
             for each, refused in answers.items()
@@ -133,7 +139,7 @@ class KafkaGateway:
         futures = self._client.admin().create_topics(
             [topic], operation_timeout=CHANGE_TIMEOUT_SECONDS, request_timeout=CHANGE_TIMEOUT_SECONDS
         )
-        self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
+        wait_for(futures[name], CHANGE_TIMEOUT_SECONDS)
 
     def add_partitions(self, name: str, partition_count: int) -> None:
         futures = self._client.admin().create_partitions(
@@ -141,13 +147,13 @@ class KafkaGateway:
             operation_timeout=CHANGE_TIMEOUT_SECONDS,
             request_timeout=CHANGE_TIMEOUT_SECONDS,
         )
-        self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
+        wait_for(futures[name], CHANGE_TIMEOUT_SECONDS)
 
     def delete_topic(self, name: str) -> None:
         futures = self._client.admin().delete_topics(
             [name], operation_timeout=CHANGE_TIMEOUT_SECONDS, request_timeout=CHANGE_TIMEOUT_SECONDS
         )
-        self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
+        wait_for(futures[name], CHANGE_TIMEOUT_SECONDS)
         self._identities.pop(name, None)
 
     def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
@@ -171,7 +177,7 @@ class KafkaGateway:
         for names in _batches(iter(places), PARTITIONS_PER_OFFSET_REQUEST):
             for partition, future in self._ask_offsets(names, spec).items():
                 try:
-                    answer = self._wait(future, self._timeout)
+                    answer = wait_for(future, self._timeout)
                     found[partition.topic, partition.partition] = _known(answer.timestamp)
                 except GatewayError as error:
                     logger.debug("no time of a record of %s-%s: %s", partition.topic, partition.partition, error)
@@ -223,7 +229,7 @@ class KafkaGateway:
 
     def _broker_addresses(self) -> list[tuple[int, str, int]]:
         metadata = self._metadata(topic=NO_TOPIC)
-        return [(broker.id, broker.host, broker.port) for broker in metadata.brokers.values()]
+        return [(broker.id, _host(broker), broker.port) for broker in metadata.brokers.values()]
 
     def _metadata(self, topic: str | None = None) -> ClusterMetadata:
         """Answered by any live broker, also while there is no controller."""
@@ -239,12 +245,12 @@ class KafkaGateway:
 
     def _learn_racks(self, metadata: ClusterMetadata) -> None:
         """Metadata does not carry the rack, the describe call does: asked when the set of brokers has changed."""
-        addresses = {(broker.id, broker.host, broker.port) for broker in metadata.brokers.values()}
+        addresses = {(broker.id, _host(broker), broker.port) for broker in metadata.brokers.values()}
         if addresses == self._addresses:
             return
         self._addresses = addresses
         try:
-            described = self._wait(self._client.admin().describe_cluster(request_timeout=self._timeout), self._timeout)
+            described = wait_for(self._client.admin().describe_cluster(request_timeout=self._timeout), self._timeout)
         except GatewayError as error:
             logger.debug("racks not learned: %s", error)
         else:
@@ -261,7 +267,7 @@ class KafkaGateway:
             futures = self._client.admin().describe_topics(TopicCollection(names), request_timeout=self._timeout)
             for name, future in futures.items():
                 try:
-                    described = self._wait(future, self._timeout)
+                    described = wait_for(future, self._timeout)
                 except GatewayError as error:
                     logger.debug("topic %s not described: %s", name, error)
                     self._identify_after = time.monotonic() + IDENTIFY_PAUSE_SECONDS
@@ -273,7 +279,7 @@ class KafkaGateway:
         names: list[tuple[str, int]],
         spec: OffsetSpec,
         level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
-    ) -> dict[TopicPartition, Future]:
+    ) -> dict[TopicPartition, Future[ListOffsetsResultInfo]]:
         wanted = {TopicPartition(topic, partition): spec for topic, partition in names}
         if not wanted:
             return {}
@@ -286,12 +292,12 @@ class KafkaGateway:
             raise error_from_kafka(known.error)
         return sorted(each.id for each in known.partitions.values() if each.leader >= 0)
 
-    def _answers_of(self, futures: dict[TopicPartition, Future]) -> dict[int, int]:
+    def _answers_of(self, futures: dict[TopicPartition, Future[ListOffsetsResultInfo]]) -> dict[int, int]:
         """The offsets of one topic that were answered, by partition."""
         answers = {}
         for partition, future in futures.items():
             try:
-                answers[partition.partition] = self._wait(future, self._timeout).offset
+                answers[partition.partition] = wait_for(future, self._timeout).offset
             except GatewayError as error:
                 logger.debug("no offset of %s-%s: %s", partition.topic, partition.partition, error)
         return answers
@@ -301,7 +307,7 @@ class KafkaGateway:
         answers = {}
         for resource, future in self._client.admin().describe_configs(resources, request_timeout=self._timeout).items():
             try:
-                found = self._wait(future, self._timeout)
+                found = wait_for(future, self._timeout)
                 answers[resource.name] = WatchedSettings(
                     int(found["min.insync.replicas"].value),
                     int(found["retention.ms"].value),
@@ -313,13 +319,13 @@ class KafkaGateway:
         return answers
 
     def _view(
-        self, topic: TopicMetadata, bounds: Mapping[Place, LogBounds], watched: WatchedSettings | None
+        self, name: str, topic: TopicMetadata, bounds: Mapping[Place, LogBounds], watched: WatchedSettings | None
     ) -> TopicView:
-        topic_id, is_internal = self._identities.get(topic.topic, ("", False))
-        is_internal = is_internal or topic.topic in INTERNAL_TOPICS
+        topic_id, is_internal = self._identities.get(name, ("", False))
+        is_internal = is_internal or name in INTERNAL_TOPICS
         partitions = []
         for partition in sorted(topic.partitions.values(), key=lambda each: each.id):
-            found = bounds.get((topic.topic, partition.id))
+            found = bounds.get((name, partition.id))
             partitions.append(
                 PartitionView(
                     partition=partition.id,
@@ -332,30 +338,25 @@ class KafkaGateway:
                 )
             )
         if watched is None:
-            return TopicView(topic.topic, topic_id, is_internal, tuple(partitions))
+            return TopicView(name, topic_id, is_internal, tuple(partitions))
         settings = (watched.min_insync_replicas, watched.retention_ms, watched.cleanup_policy, watched.own)
-        return TopicView(topic.topic, topic_id, is_internal, tuple(partitions), *settings)
-
-    @staticmethod
-    def _wait(future: Future, timeout_seconds: float):
-        """The answer; the library's own timeout fires first, ours is for an answer that never comes."""
-        try:
-            return future.result(timeout_seconds + 0.5)
-        except FutureTimeoutError as error:
-            raise ClusterUnreachableError("No broker answered in time.") from error
-        except KafkaException as error:
-            raise error_from_kafka(error.args[0]) from error
+        return TopicView(name, topic_id, is_internal, tuple(partitions), *settings)
 
 
-def _led(topics: Iterable[TopicMetadata], brokers: Mapping[int, BrokerMetadata]) -> dict[Address, list[Place]]:
+def _led(topics: Mapping[str, TopicMetadata], brokers: Mapping[int, BrokerMetadata]) -> dict[Address, list[Place]]:
     """By the address of its leader, each partition that a live broker leads."""
-    addresses = {broker.id: (broker.host, broker.port) for broker in brokers.values()}
+    addresses = {broker.id: (_host(broker), broker.port) for broker in brokers.values()}
     led: dict[Address, list[Place]] = {}
-    for topic in topics:
+    for name, topic in topics.items():
         for partition in topic.partitions.values():
             if partition.leader in addresses:
-                led.setdefault(addresses[partition.leader], []).append((topic.topic, partition.id))
+                led.setdefault(addresses[partition.leader], []).append((name, partition.id))
     return led
+
+
+def _host(broker: BrokerMetadata) -> str:
+    """Return the host of a described broker; confluent-kafka declares None, for a broker it has not filled in."""
+    return broker.host or ""
 
 
 def _known(value: int | None) -> int | None:
@@ -365,11 +366,10 @@ def _known(value: int | None) -> int | None:
 
 def _topic_id(uuid: Uuid | None) -> str:
     """As Kafka's tools write it; the zero id means that the cluster gives none."""
-    if uuid is None or not (uuid.get_most_significant_bits() or uuid.get_least_significant_bits()):
-        return ""
-    return str(uuid)
+    text = "" if uuid is None else str(uuid)
+    return "" if text == _NO_TOPIC_ID else text
 
 
-def _batches(items: Iterator, size: int) -> Iterator[list]:
+def _batches(items: Iterator[T], size: int) -> Iterator[list[T]]:
     while batch := list(islice(items, size)):
         yield batch

@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -26,7 +27,7 @@ def zookeeper_gateway() -> ZooKeeperGateway:
 
 
 @cache
-def _made(name: str, _cluster: str):
+def _made(name: str, _cluster: str) -> Any:
     return import_string(name)()
 
 

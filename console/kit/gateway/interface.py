@@ -86,13 +86,26 @@ class TopicView:
 
 
 class ClusterGateway(Protocol):
-    groups: GroupGateway
-    brokers: BrokerGateway
-    moves: MoveGateway
-    producers: ProducerGateway
-    credentials: CredentialGateway
-    quotas: QuotaGateway
-    acls: AclGateway
+    @property
+    def groups(self) -> GroupGateway: ...
+
+    @property
+    def brokers(self) -> BrokerGateway: ...
+
+    @property
+    def moves(self) -> MoveGateway: ...
+
+    @property
+    def producers(self) -> ProducerGateway: ...
+
+    @property
+    def credentials(self) -> CredentialGateway: ...
+
+    @property
+    def quotas(self) -> QuotaGateway: ...
+
+    @property
+    def acls(self) -> AclGateway: ...
 
     def describe_cluster(self) -> ClusterView:
         """Brokers, controller and cluster id as one live broker knows them."""

@@ -4,7 +4,7 @@ import threading
 import time
 
 from confluent_kafka import KafkaException, Producer
-from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
+from confluent_kafka.admin import NewTopic
 
 from broker.common.errors import BarnabasError
 from broker.common.logs import logger

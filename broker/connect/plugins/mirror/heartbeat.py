@@ -4,7 +4,7 @@ import time
 from struct import Struct
 
 from confluent_kafka import KafkaException, Producer
-from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]
+from confluent_kafka.admin import NewTopic
 
 from broker.common.logs import logger
 from broker.connect.api import ConfigValue, SourceRecord, SourceTaskContext

@@ -2,13 +2,13 @@
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
 from broker.common.errors import BarnabasError, ErrorCode
 from broker.config.broker import BY_NAME
 from broker.config.definition import ConfigSource
 from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -34,7 +34,7 @@ from broker.protocol.messages.incremental_alter_configs import (
     ConfigOperation,
     IncrementalAlterConfigsRequest,
 )
-from broker.protocol.schema import Message
+from broker.protocol.schema import Request
 from broker.security.membership import Membership
 from console.kit.gateway.brokers.interface import (
     BrokerSetting,
@@ -56,7 +56,7 @@ from console.kit.gateway.topics.setting_rules import choices_of
 logger = logging.getLogger(__name__)
 
 _BROKER_RESOURCE = 4
-_SOURCES = {
+_SOURCES: dict[int, str] = {
     ConfigSource.BROKER: "broker",
     ConfigSource.CLUSTER: "cluster",
     ConfigSource.BROKER_FILE: "file",
@@ -157,7 +157,7 @@ class KafkaBrokers:
     def quota_uses(self) -> Mapping[int, tuple[QuotaUse, ...]]:
         return self._quota_uses
 
-    def _ask_one(self, broker_id: int | None, request: Message) -> Any:
+    def _ask_one(self, broker_id: int | None, request: Request[AnyResponse]) -> AnyResponse | None:
         """`broker_id` None: whoever comes first. None from a broker that does not know the question."""
         for known_id, host, port in self._addresses():
             if broker_id in (None, known_id):
@@ -165,8 +165,8 @@ class KafkaBrokers:
         raise ClusterUnreachableError(f"Broker {broker_id} is not registered: it cannot be asked.")
 
     def _ask(
-        self, broker_id: int, host: str, port: int, request: Message, membership: Membership | None = None
-    ) -> Message | None:
+        self, broker_id: int, host: str, port: int, request: Request[AnyResponse], membership: Membership | None = None
+    ) -> AnyResponse | None:
         """None from a broker that does not know the question."""
         try:
             with self._client.connection(host, port, self._timeout, membership) as connection:
@@ -183,12 +183,12 @@ class KafkaBrokers:
             raise GatewayError(str(error)) from error
 
     def ask_each(
-        self, request_for: Callable[[int], Message], membership: Membership | None = None
-    ) -> dict[int, Message | None]:
+        self, request_for: Callable[[int], Request[AnyResponse]], membership: Membership | None = None
+    ) -> dict[int, AnyResponse | None]:
         """Those that are silent are missing."""
         brokers = {(host, port): broker_id for broker_id, host, port in self._addresses()}
         questions = {address: [request_for(broker_id)] for address, broker_id in brokers.items()}
-        answers: dict[int, Message | None] = {}
+        answers: dict[int, AnyResponse | None] = {}
         for address, heard in ask_at_once(self._client, questions, self._timeout, membership).items():
             broker_id = brokers[address]
             if heard.served:
@@ -241,7 +241,7 @@ def _setting(answer: DescribeConfigsResourceResult) -> BrokerSetting:
         name=answer.name,
         value=answer.value,
         source=_SOURCES.get(answer.config_source, "default"),
-        default=said.get("default", known and known.default_text),
+        default=said.get("default", known.default_text if known else None),
         meaning=known.meaning if known else answer.documentation or "",
         choices=choices_of(known),
         is_read_only=answer.read_only,

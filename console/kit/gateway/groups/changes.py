@@ -8,19 +8,22 @@ from collections.abc import Callable, Iterable, Mapping
 
 from broker.client.coordinators import MOVED, Coordinators
 from broker.common.errors import ErrorCode
+from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.find_coordinator import CoordinatorType
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
+    OffsetCommitResponse,
 )
 from broker.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
+    OffsetDeleteResponse,
 )
-from broker.protocol.schema import Message
+from broker.protocol.schema import Request
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.errors import refusal
 from console.kit.gateway.groups.interface import TopicPartition
@@ -71,10 +74,10 @@ class GroupChanges:
         if code := answer.results[0].error_code:
             raise refusal(code)
 
-    def _ask(self, group_id: str, request: Message, code_of: Callable[[Message], int]) -> Message:
+    def _ask(self, group_id: str, request: Request[AnyResponse], code_of: Callable[[AnyResponse], int]) -> AnyResponse:
         """Asked again only while the coordinator moves."""
 
-        def moved(answer: Message) -> int:
+        def moved(answer: AnyResponse) -> int:
             code = code_of(answer)
             return code if code in MOVED else ErrorCode.NONE
 
@@ -83,7 +86,7 @@ class GroupChanges:
             return coordinators.ask(CoordinatorType.GROUP, group_id, request, moved)
 
 
-def _refused(answer: Message) -> dict[TopicPartition, int]:
+def _refused(answer: OffsetCommitResponse | OffsetDeleteResponse) -> dict[TopicPartition, int]:
     return {
         (topic.name, each.partition_index): each.error_code
         for topic in answer.topics

@@ -47,7 +47,9 @@ class CommitLog:
         """What has arrived since the last call; nothing while the topic cannot be read."""
         try:
             self._follow_partitions()
-            return self._read_arrived() if self._partition_count else []
+            if self._consumer is None or not self._partition_count:
+                return []
+            return _read_arrived(self._consumer)
         except (KafkaException, GatewayError) as error:
             logger.debug("commits not read: %s", error)
             return []
@@ -90,32 +92,34 @@ class CommitLog:
         self._consumer.assign([TopicPartition(OFFSETS_TOPIC, number, start) for number in known.partitions])
         self._partition_count = len(known.partitions)
 
-    def _read_arrived(self) -> list[CommitView]:
-        until = time.monotonic() + SECONDS_PER_CALL
-        found: list[CommitView] = []
-        seen = 0
-        while seen < RECORDS_PER_CALL and time.monotonic() < until:
-            arrived = self._consumer.consume(min(2_000, RECORDS_PER_CALL - seen), timeout=0.05)
-            if not arrived:
-                break
-            seen += len(arrived)
-            found += [commit for message in arrived if (commit := commit_in(message)) is not None]
-        return found
+
+def _read_arrived(consumer: Consumer) -> list[CommitView]:
+    until = time.monotonic() + SECONDS_PER_CALL
+    found: list[CommitView] = []
+    seen = 0
+    while seen < RECORDS_PER_CALL and time.monotonic() < until:
+        arrived = consumer.consume(min(2_000, RECORDS_PER_CALL - seen), timeout=0.05)
+        if not arrived:
+            break
+        seen += len(arrived)
+        found += [commit for message in arrived if (commit := commit_in(message)) is not None]
+    return found
 
 
 def commit_in(message: Message) -> CommitView | None:
     """None for what is no commit: an error, a group's own record, a record of a later kind."""
-    if message.error() is not None or message.key() is None:
+    message_key, value = message.key(), message.value()
+    if message.error() is not None or message_key is None:
         return None
     try:
-        key = decode_key(message.key())
+        key = decode_key(message_key)
         if not isinstance(key, OffsetKey):
             return None
         place = (key.partition.topic, key.partition.partition)
-        if message.value() is None:
+        if value is None:
             return CommitView(key.group_id, place, None, message.timestamp()[1])
-        value = decode_offset_value(message.value())
-        return CommitView(key.group_id, place, value.offset, value.commit_timestamp_ms)
+        committed = decode_offset_value(value)
+        return CommitView(key.group_id, place, committed.offset, committed.commit_timestamp_ms)
     except BarnabasError as error:
         logger.debug("a record of the offsets topic cannot be read: %s", error)
         return None

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 
 from confluent_kafka import TopicPartition as KafkaPartition
-from confluent_kafka.admin import OffsetSpec
+from confluent_kafka.admin import ListOffsetsResultInfo, OffsetSpec
 
+from console.kit.gateway.connection.admin_results import wait_for
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.errors import GatewayError, in_our_words
 from console.kit.gateway.groups.changes import GroupChanges
@@ -27,17 +28,15 @@ CHANGE_TIMEOUT_SECONDS = 10.0
 
 
 class KafkaGroups:
-    """`wait(future, seconds)` gives the answer or raises GatewayError; `brokers()` are (id, host, port) of the live."""
+    """`brokers()` are (id, host, port) of the live ones."""
 
     def __init__(
         self,
         client: ClusterClient,
-        wait: Callable,
         brokers: Callable[[], Iterable[tuple[int, str, int]]],
         timeout_seconds: float,
     ):
         self._client = client
-        self._wait = wait
         self._brokers = brokers
         self._timeout = timeout_seconds
         self._commit_log = CommitLog(client, timeout_seconds)
@@ -92,17 +91,19 @@ class KafkaGroups:
     def close(self) -> None:
         self._commit_log.close()
 
-    def _ask_offsets(self, places: list[TopicPartition], spec: OffsetSpec) -> dict[KafkaPartition, Future]:
+    def _ask_offsets(
+        self, places: list[TopicPartition], spec: OffsetSpec
+    ) -> dict[KafkaPartition, Future[ListOffsetsResultInfo]]:
         if not places:
             return {}
         wanted = {KafkaPartition(topic, partition): spec for topic, partition in places}
         return self._client.admin().list_offsets(wanted, request_timeout=self._timeout)
 
-    def _answers(self, futures: Mapping[KafkaPartition, Future]) -> dict[TopicPartition, int]:
+    def _answers(self, futures: Mapping[KafkaPartition, Future[ListOffsetsResultInfo]]) -> dict[TopicPartition, int]:
         answers = {}
         for partition, future in futures.items():
             try:
-                answers[partition.topic, partition.partition] = self._wait(future, self._timeout).offset
+                answers[partition.topic, partition.partition] = wait_for(future, self._timeout).offset
             except GatewayError:
                 continue
         return answers

@@ -14,7 +14,7 @@ from broker.protocol.messages.describe_groups import DescribedGroup, DescribedGr
 from broker.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest
 from broker.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponseGroup
-from broker.protocol.schema import Message
+from broker.protocol.schema import Message, Request
 from console.kit.common.natural_order import natural_order
 from console.kit.gateway.connection.at_once import Address, Heard, ask_at_once
 from console.kit.gateway.connection.client import ClusterClient
@@ -110,7 +110,7 @@ def _find_coordinator(client: ClusterClient, group_id: str, timeout_seconds: flo
     raise failure or refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
 
-def _questions(names: list[str]) -> list[Message]:
+def _questions(names: list[str]) -> list[Request[Message]]:
     """Two for each of some groups: who is in them, and what they have committed."""
     return [
         question
@@ -119,7 +119,7 @@ def _questions(names: list[str]) -> list[Message]:
     ]
 
 
-def _questions_of(names: list[str]) -> tuple[Message, Message]:
+def _questions_of(names: list[str]) -> tuple[DescribeGroupsRequest, OffsetFetchRequest]:
     wanted = [OffsetFetchRequestGroup(group_id=name, topics=None) for name in names]
     return DescribeGroupsRequest(groups=names), OffsetFetchRequest(groups=wanted)
 

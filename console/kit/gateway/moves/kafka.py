@@ -5,16 +5,22 @@ Their throttles are settings of brokers and topics like any others.
 
 import logging
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import TypeVar
 
 from broker.client.cluster import Cluster
 from broker.common.errors import ApiError, ErrorCode
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
     ReassignablePartition,
     ReassignableTopic,
 )
-from broker.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
-from broker.protocol.schema import Message
+from broker.protocol.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
+)
+from broker.protocol.schema import Request
 from console.kit.gateway.brokers.interface import BrokerGateway, ReplicaSizes, replica_sizes
 from console.kit.gateway.connection.asked import asked
 from console.kit.gateway.connection.client import ClusterClient
@@ -29,6 +35,7 @@ ALTER_TIMEOUT_SECONDS = 10.0
 #: The controller is asked for again when it has just become another.
 TRIES = 3
 TOPICS_PER_REQUEST = 500
+MovesResponse = TypeVar("MovesResponse", AlterPartitionReassignmentsResponse, ListPartitionReassignmentsResponse)
 _NOT_SERVED = "These brokers cannot move partitions while they run."
 
 
@@ -48,7 +55,7 @@ class KafkaMoves:
         with self._cluster() as cluster:
             for at in range(0, len(names), TOPICS_PER_REQUEST):
                 for topic in cluster.describe_topics(names[at : at + TOPICS_PER_REQUEST]).topics:
-                    if not topic.error_code:
+                    if not topic.error_code and topic.name is not None:
                         for each in topic.partitions:
                             found[topic.name, each.partition_index] = tuple(each.replica_nodes)
         return found
@@ -58,7 +65,7 @@ class KafkaMoves:
         with self._cluster() as cluster:
             for at in range(0, len(names), TOPICS_PER_REQUEST):
                 for topic in cluster.describe_topics(names[at : at + TOPICS_PER_REQUEST]).topics:
-                    if not topic.error_code and topic.topic_id.int:
+                    if not topic.error_code and topic.name is not None and topic.topic_id.int:
                         found[topic.name] = str(topic.topic_id)
         return found
 
@@ -117,11 +124,11 @@ class KafkaMoves:
         own = {each.name: each.value for each in self._topics.settings(topic) if each.source == "topic"}
         return {key: own.get(key) for key in REPLICA_KEYS}
 
-    def _cluster(self, timeout_seconds: float | None = None):
+    def _cluster(self, timeout_seconds: float | None = None) -> AbstractContextManager[Cluster]:
         return asked(self._client, timeout_seconds or self._timeout, _NOT_SERVED)
 
 
-def _ask_controller(cluster: Cluster, request: Message) -> Message:
+def _ask_controller(cluster: Cluster, request: Request[MovesResponse]) -> MovesResponse:
     """Raises ApiError if the request as a whole is refused, GatewayError if there is no controller."""
     for _ in range(TRIES):
         metadata = cluster.describe_topics([])

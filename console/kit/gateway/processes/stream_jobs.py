@@ -6,9 +6,10 @@ An administrator's own file is run in a process of its own, and only to be asked
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
@@ -137,10 +138,10 @@ def why_wrong(job: JobView, name: str, text: str) -> str:
 def checkpoint_of(directory: Path) -> Mapping[tuple[str, int], int] | None:
     """The next offset of each partition a job reads; None without a checkpoint, empty if no batch was finished."""
     found = read_checkpoint(directory)
-    return None if found is None else {tuple(partition): offset for partition, offset in found.offsets.items()}
+    return None if found is None else {(each.topic, each.partition): offset for each, offset in found.offsets.items()}
 
 
-def _described_by_itself(name: str) -> dict:
+def _described_by_itself(name: str) -> dict[str, Any]:
     command = module_command("broker", "stream-jobs", name, "--json", "--jobs-dir", str(settings.JOBS_DIR))
     environment = with_code_path(os.environ)
     try:
@@ -157,14 +158,26 @@ def _described_by_itself(name: str) -> dict:
         raise NoSuchJobError(f"The file of {name} wrote something else when it was asked.") from None
 
 
-def _parameter(said: dict) -> Parameter:
+def _parameter(said: Mapping[str, Any]) -> Parameter:
     fields = {field: said[field] for field in ("name", "default", "is_required", "meaning", "at_least", "at_most")}
     return Parameter(kind=said["type"], choices=tuple(said["choices"]), **fields)
 
 
 def _key_of(parameter: Parameter, job: JobView) -> Key:
-    parsers = {"long": parse_int, "int": parse_int, "boolean": parse_boolean, "double": float}
+    parsers: dict[str, Callable[[str], object]] = {
+        "long": parse_int,
+        "int": parse_int,
+        "boolean": parse_boolean,
+        "double": float,
+    }
     is_topic = parameter.name in (*job.reads, *job.writes)
     parse = parse_topic if is_topic else parsers.get(parameter.kind, str)
-    limits = {"at_least": parameter.at_least, "at_most": parameter.at_most, "choices": parameter.choices}
-    return Key(parameter.name, parse, None, parameter.meaning, **limits)
+    return Key(
+        parameter.name,
+        parse,
+        None,
+        parameter.meaning,
+        at_least=parameter.at_least,
+        at_most=parameter.at_most,
+        choices=parameter.choices,
+    )

@@ -26,6 +26,8 @@ UNPACKED_BYTES_MAX = 16 * 1024 * 1024
 FETCH_WAIT_MS = 100
 REQUEST_TIMEOUT_SECONDS = 10.0
 PRODUCE_TIMEOUT_SECONDS = 10.0
+#: RD_KAFKA_PARTITION_UA: the partitioner chooses.
+_BY_KEY = -1
 #: Batches that were left out and are named; of more there is their number.
 LEFT_OUT_TOLD_MAX = 5
 
@@ -111,27 +113,29 @@ def produce(
         )
     )
     answers: list[tuple[KafkaError | None, Message]] = []
-    chosen = {} if partition is None else {"partition": partition}
     try:
         producer.produce(
             topic,
             value=value,
             key=key,
+            partition=_BY_KEY if partition is None else partition,
             headers=list(headers),
             on_delivery=lambda error, message: answers.append((error, message)),
-            **chosen,
         )
     except KafkaException as error:
         raise error_from_kafka(error.args[0]) from error
     _await_answer(producer, answers)
-    error, message = answers[0]
+    refused, message = answers[0]
     own_requests().told_nothing("Produce", 1, 0, len(key or b"") + len(value or b""))
-    if error is not None:
-        raise error_from_kafka(error)
-    return message.partition(), message.offset()
+    if refused is not None:
+        raise error_from_kafka(refused)
+    chosen, offset = message.partition(), message.offset()
+    if chosen is None or offset is None:
+        raise GatewayError("The record was acknowledged, but no broker named its offset.")
+    return chosen, offset
 
 
-def _await_answer(producer: Producer, answers: Iterable) -> None:
+def _await_answer(producer: Producer, answers: Iterable[object]) -> None:
     until = time.monotonic() + PRODUCE_TIMEOUT_SECONDS + 1
     while not answers:
         if time.monotonic() > until:

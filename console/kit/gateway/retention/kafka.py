@@ -9,6 +9,7 @@ from broker.client.retention import PreviewQuestion, preview_retention
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
 from broker.protocol.messages.preview_retention import (
     DeletionReason,
+    PreviewRetentionCompaction,
     PreviewRetentionPartitionResult,
     PreviewRetentionRequest,
     PreviewRetentionTopic,
@@ -23,7 +24,7 @@ from console.kit.gateway.retention.interface import EVERYTHING_GOES, DoomedSegme
 #: A preview of compaction reads the log; what is not looked at by then is answered so.
 PREVIEW_TIMEOUT_SECONDS = 8.0
 
-_REASONS = {
+_REASONS: dict[int, str] = {
     DeletionReason.LOG_START_OFFSET: "deleted records",
     DeletionReason.TIME: "retention.ms",
     DeletionReason.SIZE: "retention.bytes",
@@ -133,10 +134,6 @@ def _cluster(client: ClusterClient, membership: ConsoleMembership, timeout_secon
 def _partition(answer: PreviewRetentionPartitionResult) -> PartitionRetention:
     if answer.error_code:
         return PartitionRetention(answer.partition_index, answer.error_message or ErrorCode(answer.error_code).meaning)
-    found = answer.compaction
-    compacted = found and (
-        found.records_superseded + found.records_expired + found.records_without_key + found.records_aborted
-    )
     return PartitionRetention(
         partition=answer.partition_index,
         first_offset=answer.log_start_offset,
@@ -157,5 +154,9 @@ def _partition(answer: PreviewRetentionPartitionResult) -> PartitionRetention:
             )
             for each in answer.segments
         ),
-        compacted_records=compacted,
+        compacted_records=None if answer.compaction is None else _compacted(answer.compaction),
     )
+
+
+def _compacted(found: PreviewRetentionCompaction) -> int:
+    return found.records_superseded + found.records_expired + found.records_without_key + found.records_aborted

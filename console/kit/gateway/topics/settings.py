@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterable, Mapping
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ConfigSource
 
 from broker.config.topic import BY_NAME
+from console.kit.gateway.connection.admin_results import wait_for
 from console.kit.gateway.retention.interface import SettingView
 from console.kit.gateway.topics.setting_rules import choices_of
 
-_SOURCES = {
+#: By number: `source` is declared as a ConfigSource, but what is described has its number.
+_SOURCES: dict[object, str] = {
     ConfigSource.DYNAMIC_TOPIC_CONFIG.value: "topic",
     ConfigSource.DYNAMIC_BROKER_CONFIG.value: "broker",
     ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG.value: "cluster",
@@ -19,7 +21,7 @@ _SOURCES = {
 def setting_view(name: str, value: str | None, source: str) -> SettingView:
     known = BY_NAME.get(name)
     meaning = known.meaning if known else ""
-    return SettingView(name, value, source, known and known.default_text, meaning, choices_of(known))
+    return SettingView(name, value, source, known.default_text if known else None, meaning, choices_of(known))
 
 
 def own_settings(entries: Iterable[ConfigEntry]) -> tuple[tuple[str, str], ...]:
@@ -29,17 +31,16 @@ def own_settings(entries: Iterable[ConfigEntry]) -> tuple[tuple[str, str], ...]:
 
 
 class TopicAdministration:
-    """`wait(future, seconds)` gives the answer or raises GatewayError."""
+    """Raises GatewayError."""
 
-    def __init__(self, admin: Callable[[], AdminClient], wait: Callable, timeout_seconds: float):
+    def __init__(self, admin: Callable[[], AdminClient], timeout_seconds: float):
         self._admin = admin
-        self._wait = wait
         self._timeout = timeout_seconds
 
     def settings(self, topic: str) -> tuple[SettingView, ...]:
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
         (future,) = self._admin().describe_configs([resource], request_timeout=self._timeout).values()
-        entries = self._wait(future, self._timeout)
+        entries = wait_for(future, self._timeout)
         return tuple(
             setting_view(entry.name, entry.value, _SOURCES.get(entry.source, "default"))
             for _, entry in sorted(entries.items())
@@ -56,4 +57,4 @@ class TopicAdministration:
         ]
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
         (future,) = self._admin().incremental_alter_configs([resource], request_timeout=self._timeout).values()
-        self._wait(future, self._timeout)
+        wait_for(future, self._timeout)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.zookeeper.interface import EnsembleConfig, ZooKeeperGateway
@@ -16,6 +17,7 @@ ANSWER_BYTES_MAX = 256 * 1024
 ASKED_AT_ONCE = 9
 #: How often the ensemble is asked who its members are.
 CONFIG_EVERY_SECONDS = 5.0
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,9 @@ def describe_servers(
     """All at one time, in their order: servers that do not answer together cost one timeout."""
     addresses = list(addresses)
     if len(addresses) < 2:
-        return [_describe_server(*each, timeout_seconds) for each in addresses]
+        return [_describe_server(host, port, timeout_seconds) for host, port in addresses]
     with ThreadPoolExecutor(min(len(addresses), ASKED_AT_ONCE)) as threads:
-        return list(threads.map(lambda each: _describe_server(*each, timeout_seconds), addresses))
+        return list(threads.map(lambda each: _describe_server(each[0], each[1], timeout_seconds), addresses))
 
 
 class EnsembleLook:
@@ -98,8 +100,9 @@ class EnsembleLook:
     def __call__(self) -> list[ZooKeeperView]:
         self._ask_for_members()
         members = self._config.members
-        if members and all(each.client_port for each in members):
-            views = describe_servers((each.client_host, each.client_port) for each in members)
+        addresses = [(each.client_host, each.client_port) for each in members if each.client_port]
+        if members and len(addresses) == len(members):
+            views = describe_servers(addresses)
             if any(not view.error for view in views):
                 named = zip(views, members, strict=True)
                 return [replace(view, number=each.number, role=each.role) for view, each in named]
@@ -182,7 +185,7 @@ def _complaint(answer: str) -> str:
     return "answers, but not as ZooKeeper"
 
 
-def _number(text: str | None, kind: type):
+def _number(text: str | None, kind: Callable[[str], T]) -> T | None:
     try:
         return kind(text) if text is not None else None
     except ValueError:

@@ -11,10 +11,10 @@ from broker.zookeeper import zoo_cfg
 @dataclass(frozen=True, slots=True)
 class ZooKey:
     name: str
-    default: str
+    default: str | None
     meaning: str
-    at_least: int
-    at_most: int
+    at_least: float | None
+    at_most: float | None
 
 
 def zoo_keys() -> list[ZooKey]:

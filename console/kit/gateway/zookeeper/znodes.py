@@ -4,10 +4,12 @@ import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from kazoo import exceptions as kazoo_errors
 from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.interfaces import IAsyncResult
 
 from broker.common.errors import BarnabasError
 from broker.config.properties import parse_properties
@@ -66,7 +68,8 @@ class KazooGateway:
         self._tls_file = tls_file
         self._lock = threading.Lock()
         self._client: KazooClient | None = None
-        self._connection: threading.Event | None = None
+        #: Set by kazoo once the client is connected.
+        self._connection = threading.Event()
         self._follows_members = False
 
     # What the console asks -------------------------------------------------------------------------------------------
@@ -114,7 +117,7 @@ class KazooGateway:
             raise NotAllowedError("This console has no password for a reconfig of this ensemble.")
         client = self._new_client()
         try:
-            self._open_as_super(client)
+            self._open_as_super(client, self._read_secret)
             asked = client.reconfig_async(
                 ",".join(joining) or None, ",".join(map(str, leaving)) or None, None, from_version
             )
@@ -137,10 +140,10 @@ class KazooGateway:
 
     # Underneath ------------------------------------------------------------------------------------------------------
 
-    def _open_as_super(self, client: KazooClient) -> None:
+    def _open_as_super(self, client: KazooClient, read_secret: Callable[[], str]) -> None:
         try:
             client.start(timeout=TIMEOUT_SECONDS)
-            client.add_auth("digest", f"super:{self._read_secret()}")
+            client.add_auth("digest", f"super:{read_secret()}")
         except (KazooTimeoutError, kazoo_errors.KazooException) as error:
             raise ReconfigRefusedError(f"{_UNREACHABLE} Nothing was changed.") from error
         except OSError as error:
@@ -158,7 +161,7 @@ class KazooGateway:
                 views.append(ChildView(name, stat.numChildren, stat.dataLength, bool(stat.ephemeralOwner)))
         return tuple(views)
 
-    def _wait(self, path: str, result):
+    def _wait(self, path: str, result: IAsyncResult) -> Any:
         try:
             return result.get(timeout=TIMEOUT_SECONDS)
         except kazoo_errors.NoNodeError as error:

@@ -40,7 +40,7 @@ def groups(monkeypatch):
             return {address: heard(left[address[1]], len(asked)) for address, asked in questions.items()}
 
         monkeypatch.setattr(group_wire, "ask_at_once", ask_at_once)
-        return KafkaGroups(None, lambda future, seconds: None, lambda: addresses, 1.0)
+        return KafkaGroups(None, lambda: addresses, 1.0)
 
     return made
 
