@@ -1,6 +1,8 @@
 """The settings tab of a broker. It asks the brokers while it is drawn, as the settings tab of a topic does."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -24,12 +26,14 @@ from console.kit.gateway.brokers.interface import BrokerSetting
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.topics.setting_rules import broker_value_refusal
-from console.kit.plans.plan import Confirmation, Plan
-from console.kit.plans.setting import DEFAULT, Change, change_plan, plain_value
+from console.kit.plans.plan import Confirmation
+from console.kit.plans.setting import DEFAULT, Change, SettingsPlan, change_plan, plain_value
 from console.kit.plans.views import refusable
 from console.state.clusters.access import access_broker
 from console.state.clusters.models import Broker
 
+#: Broker → its settings, as each broker that answered gives them.
+_Settings: TypeAlias = Mapping[int, tuple[BrokerSetting, ...]]
 VALUE_LENGTH_MAX = 2_000
 DOOR = "The setting decides who gets in to the broker."
 SHOWN = {
@@ -117,7 +121,7 @@ def change(request: HttpRequest, broker_id: int) -> HttpResponse:
     return _page(request, broker, query, answer.error, answer.status)
 
 
-def _changed(request: HttpRequest, broker_id: int, query: SettingsQuery, plan: Plan) -> HttpResponse:
+def _changed(request: HttpRequest, broker_id: int, query: SettingsQuery, plan: SettingsPlan) -> HttpResponse:
     if plan.is_empty:
         messages.info(request, "Nothing differs: nothing was changed.")
         return redirect("broker-settings", broker_id)
@@ -165,15 +169,15 @@ def _registered() -> set[int]:
     return set(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
 
 
-def _rows(broker: Broker, found) -> tuple[SettingRow, ...]:
+def _rows(broker: Broker, found: _Settings) -> tuple[SettingRow, ...]:
     return setting_rows(broker.broker_id, found, file_values(process_of(broker.broker_id)))
 
 
-def _chosen(broker: Broker, query: SettingsQuery, found) -> BrokerSetting | None:
+def _chosen(broker: Broker, query: SettingsQuery, found: _Settings) -> BrokerSetting | None:
     return next((each for each in found.get(broker.broker_id, ()) if each.name == query.setting), None)
 
 
-def _shown_plan(request: HttpRequest, broker: Broker, query: SettingsQuery, found) -> Plan | None:
+def _shown_plan(request: HttpRequest, broker: Broker, query: SettingsQuery, found: _Settings) -> SettingsPlan | None:
     """It says so if the person may not have it carried out."""
     plan = _plan(broker, query, found)
     if plan is not None and query.right is Right.ADMINISTER and not has_right(request.user, Right.ADMINISTER):
@@ -183,7 +187,7 @@ def _shown_plan(request: HttpRequest, broker: Broker, query: SettingsQuery, foun
     return replace(plan, obstacle=plan.obstacle or NOT_ALL_TOPICS)
 
 
-def _plan(broker: Broker, query: SettingsQuery, found) -> Plan | None:
+def _plan(broker: Broker, query: SettingsQuery, found: _Settings) -> SettingsPlan | None:
     setting = _chosen(broker, query, found)
     if setting is None:
         return None

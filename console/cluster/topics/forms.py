@@ -1,5 +1,7 @@
 """What a person may type about a topic. The cluster has the last word; this only spares it what cannot be right."""
 
+from typing import Any
+
 from django import forms
 from django.contrib.auth.models import User
 from django.core.validators import RegexValidator
@@ -26,8 +28,8 @@ class CreateTopicForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "class": "mono"}),
     )
 
-    def __init__(self, user: User, *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(self, user: User, *args: Any, **named: Any):
+        super().__init__(*args, **named)
         self._reach = reach_of(user)
 
     def clean_name(self) -> str:

@@ -1,6 +1,6 @@
 """The settings tab of a topic. It asks the brokers while it is drawn, as the retention tab does."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -18,7 +18,9 @@ from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
-from console.kit.plans.plan import Confirmation, Plan
+from console.kit.gateway.retention.interface import SettingView
+from console.kit.plans.plan import Confirmation
+from console.kit.plans.setting import SettingsPlan
 from console.kit.plans.views import refusable
 from console.state.clusters.access import access_changing, access_topic
 from console.state.clusters.models import Topic
@@ -81,7 +83,7 @@ def _page(
     return render(request, "topics/settings.html", context, status=status)
 
 
-def _plan(topic: Topic, found, edits: Sequence[Edit]) -> Plan | None:
+def _plan(topic: Topic, found: Iterable[SettingView], edits: Sequence[Edit]) -> SettingsPlan | None:
     """None while a value is missing, and where a setting is none to change here."""
     if not edits or any(not each.value for each in edits):
         return None
