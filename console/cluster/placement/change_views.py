@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
@@ -48,7 +49,7 @@ from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.moves.interface import MoveView
 from console.kit.plans.apply import Refusals
-from console.kit.plans.plan import Confirmation, NotConfirmedError
+from console.kit.plans.plan import Confirmation, NotConfirmedError, Plan
 from console.kit.plans.views import is_confirmed, refusable
 from console.state.clusters.access import access_topic, topics_within
 from console.state.clusters.models import Broker, Partition, Topic
@@ -73,11 +74,12 @@ ACTIONS = {
 def move(request: HttpRequest) -> HttpResponse:
     """Choose, see the plan, confirm: what is confirmed are the replicas shown, not the wish again."""
     require(request.user, Right.OPERATE)
-    context: dict = {"kind": _kind_asked(request)}
+    kind = _kind_asked(request)
+    context: dict[str, object] = {"kind": kind}
     with refusable() as answer:
         if is_confirmed(request):
-            return _apply(request, context)
-        answer.status = _ask(request, context)
+            return _apply(request, kind, context)
+        answer.status = _ask(request, kind, context)
     return render(request, "placement/move.html", context | {"error": answer.error}, status=answer.status)
 
 
@@ -86,7 +88,7 @@ def call_off(request: HttpRequest) -> HttpResponse:
     """`place`, as topic:partition and as often as wanted, chooses; without one everything under way is meant."""
     require(request.user, Right.OPERATE)
     chosen = _places(request.POST.getlist("place") or request.GET.getlist("place"))
-    context: dict = {"fields": [("place", f"{topic}:{partition}") for topic, partition in chosen]}
+    context: dict[str, object] = {"fields": [("place", f"{topic}:{partition}") for topic, partition in chosen]}
     with refusable() as answer:
         under_way = _within_reach(request.user, cluster_gateway().moves.under_way())
         copied = {(each.topic, each.partition): each.copied_bytes for each in OngoingMove.objects.all()}
@@ -100,14 +102,14 @@ def call_off(request: HttpRequest) -> HttpResponse:
     return render(request, "placement/call-off.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _ask(request: HttpRequest, context: dict) -> int:
+def _ask(request: HttpRequest, kind: str, context: dict[str, object]) -> int:
     """Fill in what the address or the form asks for; the status of the answer."""
-    if context["kind"] == "undo":
+    if kind == "undo":
         kept = get_object_or_404(Reassignment, pk=_number(request.GET.get("undo", ""), digits=18))
         context["undo"] = kept
-        return _show(request, context, flat(kept.former))
-    if context["kind"]:
-        return _propose(request, context)
+        return _show(request, kind, context, flat(kept.former))
+    if kind:
+        return _propose(request, kind, context)
     if "topic" not in request.GET:
         context |= {
             "topics": _topics_found(request, context),
@@ -124,19 +126,19 @@ def _ask(request: HttpRequest, context: dict) -> int:
         return 200
     if not form.is_valid():
         return 422
-    _put(context, planned(form.targets, form.rate))
+    _put(kind, context, planned(form.targets, form.rate))
     return 200
 
 
-def _propose(request: HttpRequest, context: dict) -> int:
-    proposal = _proposal(request, context)
+def _propose(request: HttpRequest, kind: str, context: dict[str, object]) -> int:
+    proposal = _proposal(request, kind, context)
     if proposal is None:
         return 422
     context |= {"proposal": proposal, "stuck": _stuck_by_topic(request.user, proposal)}
-    return _show(request, context, proposal.targets)
+    return _show(request, kind, context, proposal.targets)
 
 
-def _stuck_by_topic(user, proposal: Proposal) -> list[tuple[str, str, int]]:
+def _stuck_by_topic(user: User, proposal: Proposal) -> list[tuple[str, str, int]]:
     """(topic, why, partitions), the topics in reach only."""
     counted = Counter((topic, why) for (topic, _), why in proposal.stuck.items())
     reach = reach_of(user)
@@ -147,12 +149,12 @@ def _stuck_by_topic(user, proposal: Proposal) -> list[tuple[str, str, int]]:
     ][:MOVES_SHOWN]
 
 
-def _proposal(request: HttpRequest, context: dict) -> Proposal | None:
+def _proposal(request: HttpRequest, kind: str, context: dict[str, object]) -> Proposal | None:
     """None where the form it is asked for with is wrong.
 
     Raises Http404 for a broker that was never seen, and for a topic that is not there.
     """
-    match context["kind"]:
+    match kind:
         case "drain":
             broker = get_object_or_404(Broker, broker_id=_number(request.GET.get("drain", "")))
             context["draining"] = broker.broker_id
@@ -185,17 +187,17 @@ def _goals_asked(request: HttpRequest) -> QueryDict:
     return asked
 
 
-def _show(request: HttpRequest, context: dict, targets: Targets) -> int:
+def _show(request: HttpRequest, kind: str, context: dict[str, object], targets: Targets) -> int:
     """The plan of targets that nobody typed, with the throttle that may be typed beside it."""
     _check_rights(request.user, {topic for topic, _ in targets})
     form = context["throttle_form"] = ThrottleForm(request.GET if "throttle" in request.GET else None)
     if form.is_bound and not form.is_valid():
         return 422
-    _put(context, planned(targets, form.rate if form.is_bound else None))
+    _put(kind, context, planned(targets, form.rate if form.is_bound else None))
     return 200
 
 
-def _apply(request: HttpRequest, context: dict) -> HttpResponse:
+def _apply(request: HttpRequest, kind: str, context: dict[str, object]) -> HttpResponse:
     try:
         targets = parse_targets(request.POST.get("moves", ""))
     except ValueError as error:
@@ -203,15 +205,15 @@ def _apply(request: HttpRequest, context: dict) -> HttpResponse:
     rate = _number(request.POST.get("rate", ""), digits=18)
     _check_rights(request.user, {topic for topic, _ in targets})
     found = planned(targets, rate)
-    _put(context, found)
-    refused, kept = do_move(request.user, context["plan"], found, Confirmation.parse(request.POST))
+    plan = _put(kind, context, found)
+    refused, kept = do_move(request.user, plan, found, Confirmation.parse(request.POST))
     _tell(request, refused, "does not move", len(found.moves), "on the way" if kept else "where they shall be")
     return redirect("placement")
 
 
-def _put(context: dict, found: MovePlan) -> None:
-    plan = found.as_plan(here.BOOTSTRAP_SERVERS, ACTIONS[context["kind"]])
-    fields = [("moves", json.dumps(found.wanted)), ("rate", found.rate or ""), ("kind", context["kind"])]
+def _put(kind: str, context: dict[str, object], found: MovePlan) -> Plan:
+    plan = found.as_plan(here.BOOTSTRAP_SERVERS, ACTIONS[kind])
+    fields = [("moves", json.dumps(found.wanted)), ("rate", found.rate or ""), ("kind", kind)]
     context |= {
         "plan": plan,
         "found": found,
@@ -220,6 +222,7 @@ def _put(context: dict, found: MovePlan) -> None:
         "hidden_move_count": max(0, len(found.moves) - MOVES_SHOWN),
         "verb": f"Move {len(found.moves)} partition{'' if len(found.moves) == 1 else 's'}",
     }
+    return plan
 
 
 def _offered(request: HttpRequest, topic: Topic) -> list[Partition]:
@@ -228,18 +231,18 @@ def _offered(request: HttpRequest, topic: Topic) -> list[Partition]:
     return list((partitions.filter(partition__in=chosen) if chosen else partitions)[:PARTITIONS_OFFERED])
 
 
-def _topics_found(request: HttpRequest, context: dict) -> list[Topic]:
+def _topics_found(request: HttpRequest, context: dict[str, object]) -> list[Topic]:
     context["search"] = search = request.GET.get("search", "").strip()[:249]
     found = topics_within(reach_of(request.user), Right.OPERATE).filter(name__icontains=search)
     return list(found[:TOPICS_FOUND]) if search else []
 
 
-def _check_rights(user, topics: set[str]) -> None:
+def _check_rights(user: User, topics: set[str]) -> None:
     for topic in sorted(topics):
         access_topic(user, topic, Right.OPERATE)
 
 
-def _within_reach(user, under_way: Mapping[TopicPartition, MoveView]) -> dict[TopicPartition, MoveView]:
+def _within_reach(user: User, under_way: Mapping[TopicPartition, MoveView]) -> dict[TopicPartition, MoveView]:
     reach = reach_of(user)
     return {
         place: move for place, move in under_way.items() if Right.OPERATE in reach.rights_on(Resource.TOPIC, place[0])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from django import forms
 
@@ -61,16 +62,16 @@ class WhatIfForm(forms.Form):
     kept = forms.FloatField(label="Kept on disk, times", required=False, min_value=0.1, max_value=100)
     throttle = forms.FloatField(label="Throttle, MB/s", required=False, min_value=0.1, max_value=100_000)
 
-    def __init__(self, racks: Mapping[int, str], *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(self, racks: Mapping[int, str], *args: Any, **named: Any):
+        super().__init__(*args, **named)
         self._racks = racks
         brokers = [(str(each), f"broker {each}") for each in sorted(racks)]
         self.fields["lost"] = forms.MultipleChoiceField(
             label="Brokers lost", choices=brokers, required=False, widget=forms.CheckboxSelectMultiple
         )
-        named = sorted({rack for rack in racks.values() if rack})
+        rack_names = sorted({rack for rack in racks.values() if rack})
         self.fields["rack"] = forms.ChoiceField(
-            label="Rack lost", choices=[("", "none"), *((each, each) for each in named)], required=False
+            label="Rack lost", choices=[("", "none"), *((each, each) for each in rack_names)], required=False
         )
 
     @property
@@ -84,8 +85,8 @@ class WhatIfForm(forms.Form):
 class MoveForm(ThrottleForm):
     """One text of brokers for each partition that is offered, filled in with those it has."""
 
-    def __init__(self, partitions: list[Partition], *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(self, partitions: list[Partition], *args: Any, **named: Any):
+        super().__init__(*args, **named)
         self.partitions = partitions
         for each in partitions:
             self.fields[_field_of(each.partition)] = forms.CharField(
