@@ -166,7 +166,7 @@ def _proposal(request: HttpRequest, kind: str, context: dict[str, object]) -> Pr
         case "factor":
             topic = access_topic(request.user, request.GET.get("topic", ""), Right.OPERATE)
             context["topic"] = topic
-            return factor_proposal(topic.name, _number(request.GET["factor"]) or topic.replication_factor)
+            return factor_proposal(topic.name, _number(request.GET.get("factor", "")) or topic.replication_factor)
         case "balance":
             form = context["goals_form"] = GoalsForm(_goals_asked(request))
             if not form.is_valid():

@@ -105,6 +105,13 @@ def test_what_is_not_there_is_not_found(query, operator, client_of):
     assert client_of(operator).get(ADDRESS + query).status_code == 404
 
 
+def test_a_post_that_names_no_replication_factor_plans_the_one_the_topic_has(operator, client_of):
+    posted = client_of(operator).post(f"{ADDRESS}?topic=orders", {"kind": "factor"})
+
+    assert posted.status_code == 200
+    assert "Nothing would change" in posted.content.decode()
+
+
 def test_other_parts_of_the_console_drain_a_broker_by_plan(cluster, collect, operator):
     found = drain_plan(3)
     plan = found.as_plan("here:9092", DRAIN)
