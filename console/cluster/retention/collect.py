@@ -4,11 +4,11 @@ Asking what would be deleted costs a broker more than asking for offsets, so tha
 rounds; each row says when it was looked at.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from django.db.models import F, QuerySet
 
-from console.cluster.brokers.models import BrokerReport
+from console.cluster.brokers.models import BrokerReport, Directory
 from console.cluster.retention.growth import GrowthWindow
 from console.cluster.retention.models import DiskGrowth, TopicOutlook
 from console.cluster.retention.plan import losses, totals
@@ -89,7 +89,8 @@ class RetentionSweep:
 
     def _watch_disks(self) -> None:
         """Nothing where no broker has said anything new."""
-        rows, keys = [], set()
+        rows: list[DiskGrowth] = []
+        keys: set[Hashable] = set()
         for report in kept_rows(_reports):
             is_news = self._said_at_ms.get(report.broker_id) != report.log_dirs_at_ms
             self._said_at_ms[report.broker_id] = report.log_dirs_at_ms
@@ -107,7 +108,7 @@ class RetentionSweep:
             update_fields=["logs_per_second", "filling_per_second"],
         )
 
-    def _grown(self, broker_id: int, directory, at_ms: int) -> DiskGrowth:
+    def _grown(self, broker_id: int, directory: Directory, at_ms: int) -> DiskGrowth:
         logs = self._growth.observe(("logs", broker_id, directory.path), directory.size_bytes, at_ms)
         room = None
         if directory.usable_bytes is not None:

@@ -13,11 +13,11 @@ _POLICIES = [("", "as it is"), ("delete", "delete"), ("compact", "compact"), ("c
 class _AmountOrDefault(forms.CharField):
     """A whole number, one with a unit (`3.5 d`, `10 GB`), -1, or the word default; blank leaves it as it is."""
 
-    def __init__(self, units: Mapping[str, int], **options):
-        super().__init__(required=False, max_length=24, **options)
+    def __init__(self, units: Mapping[str, int], *, label: str):
+        super().__init__(required=False, max_length=24, label=label)
         self._units = units
 
-    def clean(self, value):
+    def clean(self, value: object) -> str:
         text = squeezed(super().clean(value) or "")
         if text in ("", DEFAULT, "-1"):
             return text
