@@ -29,12 +29,12 @@ ON_ITS_WAY = timedelta(seconds=60)
 def advance(change: EnsembleChange) -> None:
     """Take the next step of `change`, or wait for what it needs."""
     config, why_silent = _config()
-    facts = _facts(change, config, why_silent)
-    decision = next_step(facts)
-    if decision.do is Do.RECONFIG:
-        decision = _reconfigure(change, facts, decision)
-    elif decision.do is not Do.NOTHING:
-        _do(change, facts, decision)
+    decision = next_step(_facts(change, config, why_silent))
+    if config is not None:  # without one `next_step` waits
+        if decision.do is Do.RECONFIG:
+            decision = _reconfigure(change, config, decision)
+        else:
+            _do(change, config, decision)
     state = _STATES.get(decision.do, change.state)
     settle(change, {"state": state, "stage": max(change.stage, decision.stage), "sentence": decision.sentence})
 
@@ -86,16 +86,16 @@ def _brokers_to_tell(config: EnsembleConfig) -> list[tuple[ManagedProcess, str]]
     return found
 
 
-def _do(change: EnsembleChange, facts: Facts, decision: Decision) -> None:
+def _do(change: EnsembleChange, config: EnsembleConfig, decision: Decision) -> None:
     match decision.do:
         case Do.START:
-            members = [each.line for each in facts.config.members]
+            members = [each.line for each in config.members]
             for server in change.joining:
                 if server.number in decision.numbers:
                     row = add_process("zookeeper", server.process, spec_of(server, members), desired=Desired.RUNNING)
                     do_start(change.actor, row)
         case Do.TELL:
-            for row, connect in _brokers_to_tell(facts.config):
+            for row, connect in _brokers_to_tell(config):
                 change_process(row, {**row.spec, "zookeeper": connect})
         case Do.STOP | Do.WITHDRAW:
             processes = server_processes()  # those asked to go already are not among them
@@ -104,7 +104,7 @@ def _do(change: EnsembleChange, facts: Facts, decision: Decision) -> None:
                     do_remove(change.actor, processes[number])
 
 
-def _reconfigure(change: EnsembleChange, facts: Facts, decision: Decision) -> Decision:
+def _reconfigure(change: EnsembleChange, config: EnsembleConfig, decision: Decision) -> Decision:
     """Noted before it is sent: once it may happen, nobody may stop the servers that would be needed then."""
     with cluster_atomic():
         locked = EnsembleChange.objects.select_for_update().get(pk=change.pk)
@@ -112,10 +112,10 @@ def _reconfigure(change: EnsembleChange, facts: Facts, decision: Decision) -> De
             return Decision(Do.NOTHING, decision.stage, change.sentence)
         locked.asked_at = locked.asked_at or timezone.now()
         locked.save(update_fields=["asked_at"])
-    joining = [each.line for each in change.joining if each.number not in facts.config.numbers]
-    leaving = sorted(facts.config.numbers & set(change.leaving))
+    joining = [each.line for each in change.joining if each.number not in config.numbers]
+    leaving = sorted(config.numbers & set(change.leaving))
     try:
-        zookeeper_gateway().reconfigure(joining, leaving, facts.config.version)
+        zookeeper_gateway().reconfigure(joining, leaving, config.version)
     except (ReconfigRefusedError, NotAllowedError) as error:
         if change.asked_at is None or timezone.now() - change.asked_at > ON_ITS_WAY:
             EnsembleChange.objects.filter(pk=change.pk).update(asked_at=None)

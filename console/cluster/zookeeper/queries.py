@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 from console.cluster.zookeeper.ensemble import size_advice
 from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
@@ -18,7 +19,7 @@ class ShownMember:
     seen: ZooKeeperView
 
     @classmethod
-    def of(cls, stored: Mapping) -> "ShownMember":
+    def of(cls, stored: Mapping[str, Any]) -> "ShownMember":
         """What an older collector did not store is unknown."""
         known = {each.name for each in fields(ZooKeeperView)}
         return cls(ZooKeeperView(**{name: value for name, value in stored.items() if name in known}))
@@ -41,10 +42,14 @@ class ShownMember:
         return self.seen.role != "observer" and self.seen.mode != "observer"
 
 
-def ensemble_facts(state: ClusterState | None = None) -> dict:
+def shown_members(state: ClusterState) -> list[ShownMember]:
+    return [ShownMember.of(stored) for stored in state.zookeeper]
+
+
+def ensemble_facts(state: ClusterState | None = None) -> dict[str, object]:
     """What the member table and the line above it show."""
     state = state or cluster_state()
-    members = [ShownMember.of(each) for each in state.zookeeper]
+    members = shown_members(state)
     voters = [each for each in members if each.is_voter]
     serving = sum(not each.seen.error for each in voters)
     leader = next((each for each in members if each.seen.mode in ("leader", "standalone")), None)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from console.cluster.zookeeper.export import CHILD_TITLES, MEMBER_TITLES, child_rows, member_rows
 from console.cluster.zookeeper.models import EnsembleChange
 from console.cluster.zookeeper.paths import Mention, PathError, check_path, crumbs, explain, mentions
-from console.cluster.zookeeper.queries import ensemble_facts
+from console.cluster.zookeeper.queries import ensemble_facts, shown_members
 from console.cluster.zookeeper.servers import process_names, server_processes
 from console.cluster.zookeeper.values import ShownValue, show_value
 from console.kit.access.reach import Resource
@@ -21,8 +21,9 @@ from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.gateway.connect import zookeeper_gateway
 from console.kit.gateway.errors import GatewayError
-from console.kit.gateway.zookeeper.interface import CHILDREN_LISTED_MAX, NoSuchZnodeError, ZnodeView
+from console.kit.gateway.zookeeper.interface import CHILDREN_LISTED_MAX, ChildView, NoSuchZnodeError, ZnodeView
 from console.processes.access import why_not_all
+from console.state.clusters.queries import cluster_state
 
 CHILDREN_PER_PAGE = 100
 #: Changes of the ensemble that are over, on its page.
@@ -33,9 +34,8 @@ RECENT = timedelta(minutes=10)
 @require_safe
 def ensemble(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
-    facts = ensemble_facts()
     if wants_csv(request):
-        return csv_response(request, "zookeeper", MEMBER_TITLES, member_rows(facts["members"]))
+        return csv_response(request, "zookeeper", MEMBER_TITLES, member_rows(shown_members(cluster_state())))
     changes = EnsembleChange.objects.all()[: EARLIER_SHOWN + 1]
     is_first_news = bool(changes) and (changes[0].is_open or _is_recent(changes[0]))
     context = {
@@ -43,7 +43,7 @@ def ensemble(request: HttpRequest) -> HttpResponse:
         "why_not": _why_not(request, changes[0]) if is_first_news else "",
         "earlier": changes[1:] if is_first_news else changes[:EARLIER_SHOWN],
         "servers": sorted(server_processes()),
-        **facts,
+        **ensemble_facts(),
     }
     return render(request, "zookeeper/page.html", context)
 
@@ -110,7 +110,7 @@ class Child:
     is_ephemeral: bool
 
     @classmethod
-    def of(cls, parent: str, view) -> "Child":
+    def of(cls, parent: str, view: ChildView) -> "Child":
         path = f"{parent.rstrip('/')}/{view.name}"
         return cls(view.name, path, view.child_count, view.data_bytes, view.is_ephemeral)
 
