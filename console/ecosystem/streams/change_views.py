@@ -1,5 +1,7 @@
 """Pages that plan a change to stream jobs: add one, start it after a loss, start it over, remove it."""
 
+from collections.abc import Mapping
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -44,7 +46,7 @@ def add(request: HttpRequest, job: str) -> HttpResponse:
     return _add(request, described, form, context)
 
 
-def _add(request: HttpRequest, job: JobView, form: StreamForm, context: dict) -> HttpResponse:
+def _add(request: HttpRequest, job: JobView, form: StreamForm, context: dict[str, object]) -> HttpResponse:
     submission = submission_of(job, form)
     plan = submission_plan(submission, preconditions_of(submission))
     try:
@@ -116,7 +118,12 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _shown_plan(
-    request: HttpRequest, process: ManagedProcess, plan: Plan, verb: str, answer: Answer, more: dict | None = None
+    request: HttpRequest,
+    process: ManagedProcess,
+    plan: Plan,
+    verb: str,
+    answer: Answer,
+    more: Mapping[str, object] | None = None,
 ) -> HttpResponse:
     context = {"process": process, "plan": plan, "verb": verb, "address": request.path, "error": answer.error}
     context |= {"back": reverse("stream", args=[process.name]), **(more or {})}

@@ -1,10 +1,14 @@
 """The form of a job, made from the parameters the job declares: nothing about a job is written here a second time."""
 
+from typing import Any, TypeAlias
+
 from django import forms
 
 from console.kit.gateway.processes.stream_jobs import JobView, Parameter, why_wrong
 
 VALUE_LENGTH_MAX = 1_000
+#: A field of the form and what a person should know of it.
+_HintedField: TypeAlias = tuple[forms.BoundField, str]
 _NAME = r"^[a-z][a-z0-9-]{0,39}$"
 
 
@@ -18,19 +22,18 @@ class StreamForm(forms.Form):
         error_messages={"invalid": "Lower-case letters, digits and -, beginning with a letter."},
     )
 
-    def __init__(self, job: JobView, *arguments, **options):
-        super().__init__(*arguments, **options)
+    def __init__(self, job: JobView, *arguments: Any, **named: Any):
+        super().__init__(*arguments, **named)
         self._job = job
         for parameter in (*job.parameters, *job.common):
             self.fields[parameter.name] = _field(parameter)
 
     @property
-    def of_job(self) -> list[object]:
-        """With what a person should know of it: the bound field and its hint."""
+    def of_job(self) -> list[_HintedField]:
         return [(self[each.name], hint_of(each)) for each in self._job.parameters]
 
     @property
-    def common(self) -> list[object]:
+    def common(self) -> list[_HintedField]:
         return [(self[each.name], hint_of(each)) for each in self._job.common]
 
     @property

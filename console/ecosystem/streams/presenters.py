@@ -1,10 +1,12 @@
 """A stream job as a page shows it: its process, what its driver last said, and what follows from that."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypedDict
 
 from console.ecosystem.streams.chart import RateChart, rate_chart
-from console.ecosystem.streams.pace import PaceView, pace_of
+from console.ecosystem.streams.pace import PaceView, Point, pace_of
 from console.processes.models import ManagedProcess
 from console.processes.presenters import Shown
 
@@ -39,12 +41,42 @@ class PartitionLag:
     lag: int
 
 
+class SourceReport(TypedDict, total=False):
+    """`end`: topic → partition → offset for Kafka topics; other sources of Spark have forms of their own."""
+
+    end: object
+
+
+class DriverReport(TypedDict, total=False):
+    """The driver's progress.json (broker/spark/progress.py), as far as a page shows it."""
+
+    pid: int
+    state: str
+    error: str | None
+    waiting_for: str
+    recent: list[Point]
+    lag: int | None
+    #: Topic → partition → records that are not read.
+    lags: Mapping[str, Mapping[str, int]] | None
+    batch_id: int | None
+    input_rows: int | None
+    late_rows: int | None
+    dead_records: int | None
+    is_stateful: bool
+    state_rows: int | None
+    state_bytes: int | None
+    watermark: str | None
+    #: Part of a batch → ms.
+    duration_ms: Mapping[str, int] | None
+    sources: Sequence[SourceReport]
+
+
 @dataclass(frozen=True)
 class ShownStream:
-    """`facts` is the driver's progress.json; facts of an earlier run stay, as what is known last."""
+    """`facts` of an earlier run stay, as what is known last."""
 
     shown: Shown
-    facts: dict
+    facts: DriverReport
 
     @property
     def process(self) -> ManagedProcess:
@@ -74,7 +106,7 @@ class ShownStream:
         return "" if self.facts.get("state") != "failed" or not lines else lines[-1][:500]
 
     @property
-    def points(self) -> list[dict]:
+    def points(self) -> list[Point]:
         return self.facts.get("recent") or []
 
     @cached_property
@@ -150,7 +182,7 @@ class ShownStream:
     @cached_property
     def lags(self) -> list[PartitionLag]:
         """The furthest behind first."""
-        ends = [source.get("end") or {} for source in self.facts.get("sources") or ()]
+        ends = [source.get("end") for source in self.facts.get("sources") or ()]
         found = [
             PartitionLag(topic, int(partition), _position(ends, topic, partition), lag)
             for topic, partitions in (self.facts.get("lags") or {}).items()
@@ -159,6 +191,6 @@ class ShownStream:
         return sorted(found, key=lambda each: (-each.lag, each.topic, each.partition))[:PARTITIONS_SHOWN]
 
 
-def _position(ends: list[dict], topic: str, partition: str) -> int | None:
+def _position(ends: Sequence[object], topic: str, partition: str) -> int | None:
     found = [end[topic].get(partition) for end in ends if isinstance(end, dict) and isinstance(end.get(topic), dict)]
     return found[0] if found else None
