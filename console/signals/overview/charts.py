@@ -1,10 +1,12 @@
 """The charts of the overview, drawn from stored samples."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from console.cluster.charts.time_chart import Series, TimeChart, time_chart
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.common.figures import byte_size, grouped, rate
+from console.signals.overview.export import StoredSample
 from console.signals.overview.samples import newest_sample_ms
 from console.state.clusters.models import ClusterSample
 from console.state.consumers.access import groups_within
@@ -63,8 +65,8 @@ def overview_charts(span: str, reach: Reach = EVERYTHING) -> list[TitledChart]:
     ]
 
 
-def sample_rows():
-    """(ms, records per second, bytes per second, lag) of everything that is kept, the oldest first."""
+def sample_rows() -> Iterator[StoredSample]:
+    """Return every sample that is kept, the oldest first."""
     columns = ("at_ms", "records_per_second", "bytes_per_second", "lag")
     return ClusterSample.objects.order_by("at_ms").values_list(*columns).iterator()
 

@@ -1,5 +1,7 @@
 """What a person says of a reason of health: what it is, until when, and why."""
 
+from typing import Any
+
 from django import forms
 
 from console.signals.overview.health import Reason
@@ -23,7 +25,7 @@ class QuietForm(forms.Form):
     hours = forms.TypedChoiceField(label="Until", coerce=int, choices=list(SPANS.items()), initial=24)
     why = forms.CharField(max_length=QUIET_WHY_LENGTH_MAX, label="Why")
 
-    def __init__(self, reason: Reason, *arguments, **named):
+    def __init__(self, reason: Reason, *arguments: Any, **named: Any):
         super().__init__(*arguments, **named)
         self._is_past = reason.is_past
         if reason.is_past:

@@ -1,5 +1,7 @@
 """What the overview shows, out of what the collector wrote. Pages never ask a broker."""
 
+from typing import Any
+
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 
@@ -40,12 +42,12 @@ def topic_totals(reach: Reach = EVERYTHING) -> dict[str, int]:
     return {name: value or 0 for name, value in zip(_TOTALS, found, strict=True)}
 
 
-def _totals(reach: Reach) -> QuerySet:
+def _totals(reach: Reach) -> QuerySet[Topic]:
     whole = topics_within(reach).order_by().values(whole=Value(1))
     return whole.annotate(**_TOTALS).values_list(*_TOTALS)
 
 
-def overview_facts(reach: Reach = EVERYTHING) -> dict:
+def overview_facts(reach: Reach = EVERYTHING) -> dict[str, Any]:
     """Everything the overview's partials show, for the page and for the push alike, of the topics in reach."""
     state = state_within(reach)
     brokers = with_words(all_brokers(), reach)
