@@ -59,7 +59,7 @@ def reset(request: HttpRequest, group: str) -> HttpResponse:
     if is_ledger(group):
         raise Http404(f"{group} is the ledger of a stream job, no consumer group.")
     kept = inverses_of(OBJECT_TYPE, group)
-    context: dict = {"name": group, "kept": kept[:5]}
+    context: dict[str, object] = {"name": group, "kept": kept[:5]}
     with refusable(422 if request.method == "POST" else 200) as answer:
         view = cluster_gateway().groups.describe_one(group)
         _require_topics(request, _places(view))
@@ -100,7 +100,7 @@ def forget(request: HttpRequest, group: str) -> HttpResponse:
     return _removal(request, group, topic)
 
 
-def _plan_asked(request: HttpRequest, view: GroupView, context: dict) -> int:
+def _plan_asked(request: HttpRequest, view: GroupView, context: dict[str, object]) -> int:
     """Fill in the plan the address asks for; the status of the answer."""
     undo = find_inverse(OBJECT_TYPE, view.group_id, request.GET.get("undo", ""))
     if undo is not None:
@@ -135,13 +135,14 @@ def _committed_by(request: HttpRequest, view: GroupView, aim: Aim) -> dict[Topic
     return found
 
 
-def _show_plan(context: dict, view: GroupView, wanted: dict[TopicPartition, int | None]) -> Reset:
+def _show_plan(
+    context: dict[str, object], view: GroupView, wanted: dict[TopicPartition, int | None]
+) -> tuple[Reset, Plan]:
     planned = reset_to(view, wanted, cluster_gateway().groups.bounds(wanted))
-    _put(context, view, planned)
-    return planned
+    return planned, _put(context, view, planned)
 
 
-def _put(context: dict, view: GroupView, planned: Reset) -> None:
+def _put(context: dict[str, object], view: GroupView, planned: Reset) -> Plan:
     plan = reset_plan(view, planned, reset_command(view.group_id, planned, here.BOOTSTRAP_SERVERS))
     context |= {
         "plan": plan,
@@ -151,14 +152,15 @@ def _put(context: dict, view: GroupView, planned: Reset) -> None:
         "fields": [("offsets", json.dumps(planned.wanted))],
         "verb": f"Reset {len(planned.moves)} offset{'' if len(planned.moves) == 1 else 's'}",
     }
+    return plan
 
 
-def _apply_reset(request: HttpRequest, view: GroupView, context: dict) -> HttpResponse:
+def _apply_reset(request: HttpRequest, view: GroupView, context: dict[str, object]) -> HttpResponse:
     wanted = _wanted(request)
     _require_topics(request, wanted)
-    planned = _show_plan(context, view, wanted)
-    refused, kept = do_reset_offsets(request.user, context["plan"], planned, Confirmation.parse(request.POST))
-    return _told(request, context["plan"], refused, kept, f"Offsets of {view.group_id} were reset.")
+    planned, plan = _show_plan(context, view, wanted)
+    refused, kept = do_reset_offsets(request.user, plan, planned, Confirmation.parse(request.POST))
+    return _told(request, plan, refused, kept, f"Offsets of {view.group_id} were reset.")
 
 
 def _require_topics(request: HttpRequest, places: Iterable[TopicPartition]) -> None:
@@ -177,7 +179,7 @@ def _wanted(request: HttpRequest) -> dict[TopicPartition, int | None]:
 
 def _removal(request: HttpRequest, name: str, topic: str) -> HttpResponse:
     """Deleting a group (no topic), or its offsets in one."""
-    context: dict = {"name": name, "topic": topic, "fields": [("topic", topic)] if topic else []}
+    context: dict[str, object] = {"name": name, "topic": topic, "fields": [("topic", topic)] if topic else []}
     with refusable(422 if request.method == "POST" else 200) as answer:
         view = cluster_gateway().groups.describe_one(name)
         _require_topics(request, _places(view))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 from django import forms
 
@@ -29,8 +30,8 @@ class ResetForm(forms.Form):
     at = forms.CharField(label="Moment", required=False, max_length=40)
     like = forms.CharField(label="Other group", required=False, max_length=249)
 
-    def __init__(self, is_topic: Callable[[str], bool], *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(self, is_topic: Callable[[str], bool], *args: Any, **named: Any):
+        super().__init__(*args, **named)
         self._is_topic = is_topic
         self.fields["topic"].widget.attrs.update(list="reset-topics", autocomplete="off", spellcheck="false")
 
@@ -57,8 +58,8 @@ class ResetForm(forms.Form):
         except (ValueError, OverflowError):
             raise forms.ValidationError("A moment as 2026-11-21T06:30:00Z.") from None
 
-    def clean(self):
-        cleaned = super().clean()
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
         kind = cleaned.get("to")
         if kind == Kind.TIME and "at" in cleaned and cleaned["at"] is None:
             self.add_error("at", "Which moment?")

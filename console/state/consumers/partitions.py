@@ -74,17 +74,21 @@ class PartitionWatch:
     def learn_unread(self, groups: Iterable[GroupView], look: Look) -> None:
         """Ask for the first unread record where our own samples do not reach back, or only markers may be left."""
         doubtful: dict[TopicPartition, set[int]] = {}
+        next_offsets: dict[TopicPartition, int] = {}
         for group in groups:
             for place, committed in group.committed.items():
                 partition, ends = look.partitions.get(place), self._ends.get(place)
-                if partition is None or ends is None or not committed < (partition.next_offset or 0):
+                if partition is None or partition.next_offset is None or ends is None:
+                    continue
+                if committed >= partition.next_offset:
                     continue
                 position = max(committed, partition.first_offset or 0)
                 is_near = partition.next_offset - position <= MARKERS_SUSPECTED_MAX
                 is_resting = look.at_ms - (ends.resting_since_ms() or look.at_ms) > 0
                 if ends.appended_at_ms(position) is None or (is_near and is_resting):
                     doubtful.setdefault(place, set()).add(position)
-        self._unread.learn(doubtful, {place: look.partitions[place].next_offset for place in doubtful})
+                    next_offsets[place] = partition.next_offset
+        self._unread.learn(doubtful, next_offsets)
 
     def evidence(
         self, group: GroupView, place: TopicPartition, holders: Mapping[TopicPartition, str], look: Look
@@ -99,7 +103,7 @@ class PartitionWatch:
             following = _believed_end(ring, committed, following, look.ends_at_ms)
         position = _position(committed, first)
         lag = None if position is None or following is None else max(0, following - position)
-        unread = self._unread.of(place, position, following) if lag else None
+        unread = self._unread.of(place, position, following) if lag and position is not None else None
         if unread is not None and unread.offset is None:
             lag = 0
         evidence = Evidence(
@@ -119,8 +123,7 @@ class PartitionWatch:
 
     def row(self, place: TopicPartition, evidence: Evidence, verdict: Verdict) -> GroupPartitionRow:
         since_ms = evidence.behind_since_ms
-        is_counting = since_ms is not None and evidence.committed is not None
-        keeps_ms = self._retention.of(place[0]) if is_counting else None
+        keeps_ms = None if since_ms is None or evidence.committed is None else self._retention.of(place[0])
         return GroupPartitionRow(
             topic=place[0],
             partition=place[1],
@@ -129,7 +132,7 @@ class PartitionWatch:
             next_offset=evidence.next_offset,
             lag=evidence.lag,
             behind_since_ms=since_ms,
-            expires_at_ms=None if keeps_ms is None else since_ms + keeps_ms,
+            expires_at_ms=None if since_ms is None or keeps_ms is None else since_ms + keeps_ms,
             verdict=verdict,
             member_id=evidence.member_id[:MEMBER_ID_LENGTH_MAX],
             lost=evidence.lost if verdict is Verdict.LOST else 0,
@@ -159,7 +162,7 @@ class PartitionWatch:
         if evidence.committed is None:
             evidence.behind_since_ms = _held_since_ms(evidence, commits) if evidence.lag else None
             return
-        if evidence.lag:
+        if evidence.lag and position is not None:
             evidence.behind_since_ms = _waiting_since_ms(ends, position, unread)
         evidence.lost = max(0, (evidence.first_offset or 0) - evidence.committed)
         if evidence.lost and ends is not None:
@@ -199,7 +202,7 @@ def _believed_end(ring: CommitRing, committed: int, following: int | None, ends_
 
 def _waited_ms(ring: CommitRing, ends: LogEnds | None, made_ms: int) -> int | None:
     """How long the first record that a commit covers had waited for it; None: longer than is remembered."""
-    if ring.last is None or ends is None:
+    if ring.last is None or ends is None or ends.last is None:
         return None
     if ring.last.offset >= ends.last:
         return 0
@@ -218,7 +221,7 @@ def _held_since_ms(evidence: Evidence, commits: bool) -> int:
 
 def _waiting_since_ms(ends: LogEnds | None, position: int, unread: UnreadView | None) -> int | None:
     """By the log's growth; older than that by the record's own time. Markers before the record do not wait."""
-    if ends is None:
+    if ends is None or ends.since_ms is None:
         return None
     appended_at_ms = ends.appended_at_ms(position if unread is None or unread.offset is None else unread.offset)
     if appended_at_ms is None and unread is not None and unread.at_ms is not None:

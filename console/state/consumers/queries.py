@@ -1,11 +1,12 @@
 """Reading groups for pages: filtered, sorted and paged in the database."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from django.core.paginator import Page, Paginator
 from django.db.models import F, Q, QuerySet
-from django.db.models.expressions import Combinable
+from django.db.models.expressions import Combinable, OrderBy
 from django.http import QueryDict
 
 from console.kit.access.reach import EVERYTHING, Reach, Resource
@@ -16,6 +17,8 @@ from console.state.consumers.models import ConsumerGroup, GroupPartition, LagSam
 from console.state.consumers.verdict import Verdict
 
 PLACES_PER_PAGE = 100
+#: Column → the field it sorts by, and whether the other way round.
+_Sorts: TypeAlias = Mapping[str, tuple[str, bool]]
 #: What a column sorts by. Time unread sorts by its beginning, and how soon records expire by when: so the other way.
 SORTS = {
     "name": ("name", False),
@@ -46,7 +49,7 @@ class GroupListQuery:
     page: int = 1
 
     @classmethod
-    def parse(cls, parameters: QueryDict, sorts: dict = SORTS, default: str = "name") -> "GroupListQuery":
+    def parse(cls, parameters: QueryDict, sorts: _Sorts = SORTS, default: str = "name") -> "GroupListQuery":
         wanted = parameters.get("sort", default)
         sort = wanted.removeprefix("-")
         page = parameters.get("page", "1")
@@ -132,7 +135,7 @@ def _sorted_partitions(places: QuerySet[GroupPartition], query: GroupListQuery, 
     return places.order_by(_order(query, PLACE_SORTS), first, "partition")
 
 
-def _order(query: GroupListQuery, sorts: dict):
+def _order(query: GroupListQuery, sorts: _Sorts) -> OrderBy:
     field, is_turned = sorts[query.sort]
     descends = query.is_descending != is_turned
     return F(field).desc(nulls_last=True) if descends else F(field).asc(nulls_last=True)
