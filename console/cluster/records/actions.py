@@ -5,6 +5,8 @@ Who reads records of which topic is counted there too.
 
 from collections.abc import Collection, Mapping
 
+from django.contrib.auth.models import User
+
 from console.cluster.records.copying import print_of
 from console.kit.audit.record import record_event
 from console.kit.audit.tally import count_event
@@ -28,7 +30,7 @@ def produce_plan(topic: Topic, partition: int | None, told: Mapping[str, int | N
 
 
 def do_produce(
-    actor, topic: Topic, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers
+    actor: User, topic: Topic, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers
 ) -> tuple[int, int]:
     """Append the record; its partition and offset. Raises NotConfirmedError, GatewayError."""
     after = {
@@ -48,7 +50,7 @@ def do_produce(
 
 
 def do_append(
-    actor,
+    actor: User,
     plan: Plan,
     topic: Topic,
     partition: int | None,
@@ -76,7 +78,7 @@ def _append(
     return cluster_gateway().produce_record(topic.name, partition, key, value, headers)
 
 
-def count_reading(person, topic: Topic, partitions: Collection[int]) -> None:
+def count_reading(person: User, topic: Topic, partitions: Collection[int]) -> None:
     """Without any partition nothing was read."""
     if partitions:
         span = (min(partitions), max(partitions))

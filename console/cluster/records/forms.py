@@ -1,6 +1,7 @@
 """What a person may type to produce a record."""
 
 import json
+from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
@@ -34,8 +35,8 @@ class ProduceForm(forms.Form):
     )
     headers = forms.CharField(required=False, max_length=20_000, widget=forms.Textarea(_AREA))
 
-    def __init__(self, topic: Topic, *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(self, topic: Topic, *args: Any, **named: Any):
+        super().__init__(*args, **named)
         self._topic = topic.name
         if here.SCHEMA_REGISTRY is not None:
             self.fields["written_as"].choices += [
@@ -99,8 +100,8 @@ class CopyForm(forms.Form):
         label="Partition", required=False, min_value=0, max_value=PARTITIONS_PER_TOPIC_MAX
     )
 
-    def __init__(self, names: QuerySet[Topic], *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(self, names: QuerySet[Topic], *args: Any, **named: Any):
+        super().__init__(*args, **named)
         self._names = names
 
     def clean_to(self) -> str:

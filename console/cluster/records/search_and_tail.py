@@ -12,7 +12,7 @@ from console.cluster.records.query import RecordQuery, write_cursor
 from console.cluster.records.reading import OffsetRange, RecordSource, find_range, matcher, open_scan
 from console.cluster.records.scan import Budget, Progress, Stop, note_of, waits_of
 from console.kit.common.clock import now_ms
-from console.kit.gateway.records.interface import RecordView
+from console.kit.gateway.records.interface import RecordStream, RecordView
 
 #: What one search may read; it ends with the records a page shows.
 SEARCH_BYTES_MAX = 512 * 1024 * 1024
@@ -42,10 +42,15 @@ class Turn:
 
 
 class Reader(Protocol):
-    #: What it is about to do, and where it will end; empty if that is plain.
-    outlook: str
-    #: Where a tail has begun, so that one that drops at once comes back to it.
-    cursor: str
+    @property
+    def outlook(self) -> str:
+        """Say what the reader is about to do and where it ends; empty if that is plain."""
+        ...
+
+    @property
+    def cursor(self) -> str:
+        """Say where a tail has begun, so that one that drops at once resumes there."""
+        ...
 
     def turn(self) -> Turn: ...
 
@@ -155,5 +160,5 @@ class TailReader:
         everything = replace(self._query, place="oldest", cursor=())
         return find_range(self._gateway, self._topic, self._partition_count, everything)
 
-    def _open(self, starts: dict[int, int]):
+    def _open(self, starts: dict[int, int]) -> RecordStream:
         return self._gateway.open_records(self._topic, starts, self._query.committed_only)

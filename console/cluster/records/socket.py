@@ -11,7 +11,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from channels.db import database_sync_to_async
 from django.core.exceptions import PermissionDenied
@@ -24,6 +24,7 @@ from console.cluster.records.masked_source import source_for
 from console.cluster.records.presenters import shown_records
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reader_slots import READERS_MAX, SLOTS
+from console.cluster.records.reading import RecordSource
 from console.cluster.records.search_and_tail import Reader, SearchReader, TailReader, Turn
 from console.kit.audit.refusals import REFUSED, count_quietly
 from console.kit.common.current_cluster import bound
@@ -42,15 +43,18 @@ SILENCE_SECONDS = 60
 #: A page that was paused for so long gives its slot to others; it says so, and can be started again.
 PAUSE_SECONDS = 120
 PAUSED_TOO_LONG = "paused for too long"
+_Result = TypeVar("_Result")
+#: Makes a reader of a source, a topic, its number of partitions and a query. Raises GatewayError, BadExpression.
+_ReaderOf: TypeAlias = Callable[[RecordSource, str, int, RecordQuery], Reader]
 _THREADS = ThreadPoolExecutor(READERS_MAX, thread_name_prefix="records")
 
 
 class RecordsConsumer(PersonSocket):
     """`/ws/records/?topic=<name>&mode=search|tail&…`, the rest as in the address of the messages tab."""
 
-    readers: ClassVar[dict[str, Callable[..., Reader]]] = {"search": SearchReader, "tail": TailReader}
+    readers: ClassVar[dict[str, _ReaderOf]] = {"search": SearchReader, "tail": TailReader}
 
-    def __init__(self, *arguments, **named):
+    def __init__(self, *arguments: object, **named: object):
         super().__init__(*arguments, **named)
         self.may_read = asyncio.Event()
         self.may_read.set()
@@ -64,23 +68,23 @@ class RecordsConsumer(PersonSocket):
         mode, refusal = parameters.get("mode", ""), await self.refusal()
         if refusal is None and mode not in self.readers:
             refusal = CLOSE_UNKNOWN_PAGE
-        if refusal is None:
-            topic, refusal = await self.find_topic(parameters.get("topic", ""))
-        if refusal is not None:
-            await self.end(refusal)
+        topic = await self.find_topic(parameters.get("topic", "")) if refusal is None else refusal
+        if isinstance(topic, int):
+            await self.end(topic)
             return
         await self.subscribe(groups.person(self.scope["user"].pk))
         self.begin(self.run(mode, topic, RecordQuery.parse(parameters)))
 
-    async def find_topic(self, name: str) -> tuple[Topic | None, int | None]:
+    async def find_topic(self, name: str) -> Topic | int:
+        """Return the topic, or the code to close with where the person may not read it or there is none."""
         user = self.scope["user"]
         try:
-            return await database_sync_to_async(access_records)(user, name), None
+            return await database_sync_to_async(access_records)(user, name)
         except PermissionDenied:
             await database_sync_to_async(count_quietly)(user, REFUSED, "topic", name)
-            return None, CLOSE_FORBIDDEN
+            return CLOSE_FORBIDDEN
         except Http404:
-            return None, CLOSE_UNKNOWN_PAGE
+            return CLOSE_UNKNOWN_PAGE
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         try:
@@ -120,7 +124,7 @@ class RecordsConsumer(PersonSocket):
         finally:
             SLOTS.give_back(person)
 
-    async def play(self, reader_of: Callable[..., Reader], topic: Topic, query: RecordQuery) -> None:
+    async def play(self, reader_of: _ReaderOf, topic: Topic, query: RecordQuery) -> None:
         source = await database_sync_to_async(source_for)(self.scope["user"], topic)
         reader: Reader = await self.in_thread(reader_of, source, topic.name, topic.partition_count, query)
         in_use = threading.Lock()
@@ -175,7 +179,7 @@ class RecordsConsumer(PersonSocket):
         return await asyncio.get_running_loop().run_in_executor(_THREADS, bound(function), *arguments)
 
 
-def alone(in_use: threading.Lock, function):
+def alone(in_use: threading.Lock, function: Callable[[], _Result]) -> _Result:
     """A reader is closed while a read of it may still be under way in another thread: one after the other."""
     with in_use:
         return function()
