@@ -11,6 +11,7 @@ from django.utils.functional import lazy
 
 from broker.common.extras import missing_part
 from broker.common.installation import CODE_DIR, IS_CHECKOUT, default_data_dir, jobs_dir
+from console import features
 from console.cluster.schemas.configuration import read_registry_address
 from console.ecosystem.connectors.configuration import read_connect
 from console.ecosystem.mirrors.configuration import read_mirror_clusters
@@ -21,6 +22,8 @@ from console.kit.common.databases import alias_of, database_of
 from console.kit.common.given import read_days, read_megabytes, read_port, read_switch
 from console.kit.common.redis_urls import celery_url, default_socket_path
 from console.kit.common.secret_files import load_or_create_secret
+from console.kit.features.declaration import Database
+from console.kit.features.tables import apps_of, labels_in, libraries_of, load_features
 from console.people.directory.configuration import read_directory
 from console.people.sso.configuration import read_single_sign_on
 from console.shell.web.proxy import read_networks, read_prefix
@@ -161,6 +164,8 @@ if CLUSTER not in (MAIN, *CLUSTERS):
     sys.exit(f"BARNABAS_CLUSTER={CLUSTER[:60]!r}: {CLUSTERS_FILE} declares no such cluster.")
 DEBUG = False
 
+#: What the console consists of; one that is left out of the list leaves no trace.
+FEATURES = load_features(features.PACKAGES)
 # Django -------------------------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -173,42 +178,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "channels",
     "console",
-    "console.kit.access",
-    "console.kit.audit",
-    "console.kit.tables",
-    "console.shell.collector",
-    "console.state.clusters",
-    "console.cluster.brokers",
-    "console.cluster.notes",
-    "console.cluster.topics",
-    "console.cluster.placement",
-    "console.cluster.retention",
-    "console.kit.plans",
-    "console.state.consumers",
-    "console.cluster.quotas",
-    "console.cluster.credentials",
-    "console.cluster.records",
-    "console.cluster.contents",
-    "console.cluster.protections",
-    "console.ecosystem.connectors",
-    "console.processes",
-    "console.state.history",
-    "console.cluster.past",
-    "console.cluster.charts",
-    "console.ecosystem.probe",
-    "console.ecosystem.mirrors",
-    "console.ecosystem.completeness",
-    "console.signals.alerts",
-    "console.automation.healing",
-    "console.shell.changes",
-    "console.kit.operations",
-    "console.automation.rolling_restart",
-    "console.automation.decommission",
-    "console.automation.drill",
-    "console.automation.staged_moves",
-    "console.ecosystem.streams",
-    "console.shell.launch",
-    "console.cluster.zookeeper",
+    *apps_of(FEATURES),
 ]
 
 MIDDLEWARE = [
@@ -254,13 +224,7 @@ TEMPLATES = [
             "libraries": {
                 "figures": "console.kit.common.figures",
                 "charts": "console.kit.common.sparkline",
-                "acls": "console.cluster.acls.templatetags.acls",
-                "decommission": "console.automation.decommission.templatetags.decommission",
-                "plans": "console.kit.plans.templatetags.plans",
-                "staged_moves": "console.automation.staged_moves.templatetags.staged_moves",
-                "znodes": "console.cluster.zookeeper.templatetags.znodes",
-                "clusters": "console.shell.fleet.templatetags.clusters",
-                "rights": "console.kit.access.templatetags.rights",
+                **libraries_of(FEATURES),
             },
             "builtins": ["django.templatetags.static"],
         },
@@ -299,6 +263,11 @@ else:
 #: Of each further cluster: a file beside the console's, or a schema in its PostgreSQL.
 CLUSTERS_DIR = DATA_DIR / "clusters"
 DATABASES |= {alias_of(name): database_of(name, DATABASES["default"], CLUSTERS_DIR) for name in CLUSTERS}
+#: Labels of apps whose rows are the console's: people, logins and rights, and what was done, whichever cluster it was
+#: done to; and of apps whose rows are a cluster's. Each cluster has tables of its own; processes, and operations on
+#: them, are those of the first, so that elsewhere their tables stay empty.
+APPS_OF_CONSOLE = labels_in(FEATURES, Database.CONSOLE) | {"auth", "contenttypes", "sessions"}
+APPS_OF_CLUSTER = labels_in(FEATURES, Database.CLUSTER)
 DATABASE_ROUTERS = ["console.kit.common.databases.ClusterRouter"]
 
 # Login and cookies --------------------------------------------------------------------------------------------------

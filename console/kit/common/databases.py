@@ -11,23 +11,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from console.kit.common.current_cluster import MAIN, current_cluster
 
-#: Apps whose rows are the console's: people, logins and rights, and what was done, whichever cluster it was done to.
-OF_CONSOLE = frozenset({"auth", "contenttypes", "sessions", "access", "audit", "tables"})
-#: Apps whose rows are a cluster's; each cluster has tables of its own. Processes, and operations on them, are those of
-#: the first, so that elsewhere their tables stay empty.
-OF_CLUSTER = frozenset(
-    {
-        *("alerts", "brokers", "changes", "charts", "clusters", "completeness", "connectors", "consumers", "contents"),
-        *("credentials", "decommission", "drill", "healing", "history", "mirrors", "notes", "past", "placement"),
-        *("plans", "probe", "processes", "protections", "quotas", "retention"),
-        *("rolling_restart", "staged_moves", "streams", "topics", "zookeeper"),
-    }
-)
 _ALIAS = "cluster-"
 
 
@@ -84,7 +73,7 @@ def on_cluster_commit(do: Callable[[], object]) -> None:
 
 
 class ClusterRouter:
-    """Django's database router. An app that is in neither list is nobody's: that is an error, not a default."""
+    """Django's database router. An app without a declared database is an error, not a default."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str:
         return _database_of(model._meta.app_label, hints.get("instance"))
@@ -94,16 +83,16 @@ class ClusterRouter:
     def allow_relation(self, one: Any, other: Any, **_hints: Any) -> bool | None:
         """A row of a cluster may name an account, without a constraint; otherwise as Django decides."""
         apps = {one._meta.app_label, other._meta.app_label}
-        return True if apps & OF_CONSOLE and apps & OF_CLUSTER else None
+        return True if apps & settings.APPS_OF_CONSOLE and apps & settings.APPS_OF_CLUSTER else None
 
     def allow_migrate(self, db: str, app_label: str, **_hints: Any) -> bool:
-        return db == DEFAULT_DB_ALIAS or app_label in OF_CLUSTER
+        return db == DEFAULT_DB_ALIAS or app_label in settings.APPS_OF_CLUSTER
 
 
 def _database_of(app_label: str, instance: Any) -> str:
-    if app_label in OF_CONSOLE:
+    if app_label in settings.APPS_OF_CONSOLE:
         return DEFAULT_DB_ALIAS
-    if app_label not in OF_CLUSTER:
-        raise LookupError(f"Whose the rows of {app_label} are is not said in console/kit/common/databases.py.")
-    kept_in = instance._state.db if instance is not None and instance._meta.app_label in OF_CLUSTER else None
-    return kept_in or cluster_database()
+    if app_label not in settings.APPS_OF_CLUSTER:
+        raise LookupError(f"The database of {app_label} is not known: declare it in feature.py of its package.")
+    is_of_cluster = instance is not None and instance._meta.app_label in settings.APPS_OF_CLUSTER
+    return (instance._state.db if is_of_cluster else None) or cluster_database()

@@ -3,9 +3,10 @@
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.db.models import Model, QuerySet
 
-from console.kit.common.databases import OF_CLUSTER, cluster_atomic
+from console.kit.common.databases import cluster_atomic
 
 #: Not of the cluster: processes of this host, what somebody wants to be warned of, and who has to be asked. What heals
 #: by itself was agreed to for the old cluster, and goes.
@@ -23,7 +24,7 @@ WHAT_GOES = (
 
 def start_afresh() -> int:
     """Delete what is kept of the current cluster; how many rows that were. Collectors have to be started again."""
-    models = [each for each in apps.get_models() if each._meta.app_label in OF_CLUSTER]
+    models = [each for each in apps.get_models() if each._meta.app_label in settings.APPS_OF_CLUSTER]
     with cluster_atomic():
         return sum(_rows(each).delete()[0] for each in models if each._meta.label_lower not in STAYS)
 

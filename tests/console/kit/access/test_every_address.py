@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.urls import URLPattern, get_resolver, reverse
+from django.urls import URLPattern, get_resolver, resolve, reverse
 from django.utils import timezone
 
 from console.automation.drill.models import Drill
@@ -304,6 +304,12 @@ def statuses(names, ask) -> dict[str, int]:
 
 def test_every_route_has_a_name():
     assert None not in ROUTES
+
+
+def test_no_address_is_taken_by_the_pattern_of_another_feature():
+    """The order of the features decides nothing: whatever is reversed resolves to the route it was made from."""
+    resolved = {name: resolve(address_of(name)).url_name for name in ROUTES}
+    assert {name: other for name, other in resolved.items() if name != other} == {}
 
 
 @pytest.mark.parametrize("method", ["get", "post"])

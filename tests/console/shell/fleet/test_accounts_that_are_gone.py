@@ -4,13 +4,13 @@ import json
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.contrib.auth.models import User
 
 from console.automation.staged_moves.advance import advance
 from console.automation.staged_moves.models import StagedMove
 from console.kit.common.account_key import AccountKey
 from console.kit.common.current_cluster import in_cluster
-from console.kit.common.databases import OF_CLUSTER
 from console.shell.changes.models import ProposedChange
 from tests.console.confirming import digest_in
 from tests.console.shell.fleet.conftest import ALIAS, STAGING
@@ -22,7 +22,7 @@ ADDRESS = "/c/staging/placement/+staged/"
 
 
 def test_every_row_of_a_cluster_names_accounts_so():
-    models = [each for each in apps.get_models() if each._meta.app_label in OF_CLUSTER]
+    models = [each for each in apps.get_models() if each._meta.app_label in settings.APPS_OF_CLUSTER]
     named = [each for model in models for each in model._meta.get_fields() if each.related_model is User]
     assert len(named) > 5
     assert [str(each) for each in named if not isinstance(each, AccountKey)] == []

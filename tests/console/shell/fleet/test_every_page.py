@@ -5,7 +5,9 @@ from dataclasses import asdict
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.db import connections
+from django.db.models import Model
 from django.urls import URLPattern, get_resolver, reverse
 
 from console.cluster.credentials.models import ScramUser
@@ -14,7 +16,7 @@ from console.ecosystem.connectors.models import Connector
 from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.common.cluster_urls import urls_of
 from console.kit.common.current_cluster import MAIN, all_clusters, in_cluster
-from console.kit.common.databases import OF_CLUSTER, OF_CONSOLE, ClusterRouter, alias_of
+from console.kit.common.databases import ClusterRouter, alias_of
 from console.kit.gateway.zookeeper.four_letter_words import ZooKeeperView
 from console.processes.models import ManagedProcess
 from console.state.clusters import store
@@ -107,8 +109,8 @@ def _page(client, cluster: str, name: str, named: str) -> tuple[int, str]:
 
 def test_every_model_says_where_it_lives():
     labels = {model._meta.app_label for model in apps.get_models()}
-    assert labels == OF_CONSOLE | OF_CLUSTER
-    assert set() == OF_CONSOLE & OF_CLUSTER
+    assert labels == settings.APPS_OF_CONSOLE | settings.APPS_OF_CLUSTER
+    assert set() == settings.APPS_OF_CONSOLE & settings.APPS_OF_CLUSTER
 
 
 def test_no_row_of_a_cluster_points_at_one_of_the_console_by_a_constraint():
@@ -117,9 +119,13 @@ def test_no_row_of_a_cluster_points_at_one_of_the_console_by_a_constraint():
         for model in apps.get_models()
         for field in model._meta.get_fields()
         if field.is_relation and field.concrete and getattr(field, "db_constraint", False)
-        if (model._meta.app_label in OF_CLUSTER) != (field.related_model._meta.app_label in OF_CLUSTER)
+        if _is_of_a_cluster(model) != _is_of_a_cluster(field.related_model)
     }
     assert crossing == set()
+
+
+def _is_of_a_cluster(model: type[Model]) -> bool:
+    return model._meta.app_label in settings.APPS_OF_CLUSTER
 
 
 def test_rows_are_read_and_written_where_their_app_says(staging):
@@ -127,12 +133,12 @@ def test_rows_are_read_and_written_where_their_app_says(staging):
     for cluster in all_clusters():
         with in_cluster(cluster):
             for model in apps.get_models():
-                alias = alias_of(cluster) if model._meta.app_label in OF_CLUSTER else "default"
+                alias = alias_of(cluster) if model._meta.app_label in settings.APPS_OF_CLUSTER else "default"
                 assert (router.db_for_read(model), router.db_for_write(model)) == (alias, alias)
 
 
 def test_a_database_of_a_cluster_has_no_accounts(staging):
     with connections[ALIAS].cursor() as cursor:
         tables = set(connections[ALIAS].introspection.table_names(cursor))
-    wanted = {each._meta.db_table for each in apps.get_models() if each._meta.app_label in OF_CLUSTER}
+    wanted = {each._meta.db_table for each in apps.get_models() if each._meta.app_label in settings.APPS_OF_CLUSTER}
     assert tables - {"django_migrations"} == wanted

@@ -1,0 +1,9 @@
+"""Declares charts of the cluster and its parts."""
+
+from console.kit.features.declaration import Addresses, Database, Feature
+
+FEATURE = Feature(
+    package="console.cluster.charts",
+    database=Database.CLUSTER,
+    addresses=(Addresses("", "console.cluster.charts.urls"),),
+)

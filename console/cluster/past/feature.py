@@ -1,0 +1,9 @@
+"""Declares the cluster as it was at a moment."""
+
+from console.kit.features.declaration import Addresses, Database, Feature
+
+FEATURE = Feature(
+    package="console.cluster.past",
+    database=Database.CLUSTER,
+    addresses=(Addresses("history/at/", "console.cluster.past.urls"),),
+)

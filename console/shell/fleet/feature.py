@@ -1,0 +1,9 @@
+"""Declares the clusters of this console."""
+
+from console.kit.features.declaration import Addresses, Feature
+
+FEATURE = Feature(
+    package="console.shell.fleet",
+    addresses=(Addresses("clusters/", "console.shell.fleet.urls"),),
+    template_libraries=("clusters",),
+)

@@ -1,0 +1,9 @@
+"""Declares the history of changes in the cluster."""
+
+from console.kit.features.declaration import Addresses, Database, Feature
+
+FEATURE = Feature(
+    package="console.state.history",
+    database=Database.CLUSTER,
+    addresses=(Addresses("", "console.state.history.urls"),),
+)
