@@ -4,8 +4,11 @@ A dotted name stands for what is imported when it is first used. An entry's `aft
 that it is listed behind; `console/kit/features/order.py` has the rule.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+
+from console.kit.access.reach import Resource
 
 
 class Database(StrEnum):
@@ -23,6 +26,36 @@ class Addresses:
     module: str
 
 
+@dataclass(frozen=True, slots=True)
+class PushedPage:
+    """A page with a websocket, as `{% block live_page %}` of its template names it, and the channel groups it hears.
+
+    A group that differs by right is a function of whether the person may operate. `of_name` makes the group of one
+    object's page (`topic:orders`), or returns None for a name no object can have; `resource` is what that object is.
+    `names_all`: only a person who sees all names may listen. `is_only_news`: the groups carry no names, so everybody
+    may hear them. `sorted_rows` is the kind of row by whose figures the page may be sorted.
+    """
+
+    name: str
+    groups: tuple[str | Callable[[bool], str], ...] = ()
+    of_name: Callable[[str], str | None] | None = None
+    resource: Resource | None = None
+    names_all: bool = False
+    is_only_news: bool = False
+    sorted_rows: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RowKind:
+    """A kind of row that pages show, with the element id `<name>-<primary key>`.
+
+    `renderer` is the dotted name of a `Renderer` (`console/kit/live/rows.py`).
+    """
+
+    name: str
+    renderer: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
     """One feature of the console.
@@ -36,6 +69,8 @@ class Feature:
     database: Database | None = None
     addresses: tuple[Addresses, ...] = ()
     template_libraries: tuple[str, ...] = ()
+    pushed_pages: tuple[PushedPage, ...] = ()
+    row_kinds: tuple[RowKind, ...] = ()
 
     @property
     def app_label(self) -> str:

@@ -1,9 +1,11 @@
-"""Every channel-group name, in one place: what a page subscribes to and what the collector pushes to.
+"""The names of channel groups that several features use: what a page subscribes to and what is pushed to.
 
-Names are those of one cluster; the channel layer is shared by all of them, so there each is known by its cluster too.
+A group that one feature alone uses may be named in its `feature.py`. Names are those of one cluster; the channel layer
+is shared by all of them, so there each is known by its cluster too.
 """
 
 import hashlib
+import re
 
 from console.kit.common.current_cluster import current_cluster, is_main
 
@@ -49,6 +51,8 @@ SCHEMAS = "schemas"
 #: The page of all clusters, told that one of them reads otherwise.
 FLEET = "fleet"
 _OF_PERSON = "person."
+#: A process's name, which is safe in a group's.
+_STREAM_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 
 def on_layer(group: str) -> str:
@@ -66,6 +70,11 @@ def broker(broker_id: int) -> str:
     return f"broker.{broker_id}"
 
 
+def broker_named(name: str) -> str | None:
+    """The pages of the broker with this id in decimal digits; None for another text."""
+    return broker(int(name)) if name.isascii() and name.isdigit() else None
+
+
 def person(user_id: int) -> str:
     """Every socket of one person: told when the person's rights or logins changed."""
     return f"{_OF_PERSON}{user_id}"
@@ -74,6 +83,11 @@ def person(user_id: int) -> str:
 def stream(name: str) -> str:
     """The page of one stream job: what its driver says of itself."""
     return f"stream.{name}"
+
+
+def stream_named(name: str) -> str | None:
+    """The page of the stream job; None for a name that no process can have."""
+    return stream(name) if _STREAM_NAME.fullmatch(name) else None
 
 
 def processes(can_operate: bool) -> str:

@@ -17,9 +17,11 @@ from channels.layers import get_channel_layer
 from console.kit.common.background import end_tasks
 from console.kit.common.clock import now_ms
 from console.kit.common.current_cluster import current_cluster
+from console.kit.features.listed import features
 from console.kit.live import groups
 from console.kit.live.push import resync_html
-from console.shell.web.shown_rows import Parts, render_rows
+from console.kit.live.rows import Parts
+from console.shell.web.shown_rows import render_rows
 from console.shell.web.watched import Key, LivePage, Shown, WatchedRows
 
 logger = logging.getLogger(__name__)
@@ -31,7 +33,7 @@ ORDER_SECONDS = 10.0
 #: A row that changed this recently is sent to a page that begins to show it: it may have been drawn just before.
 RECENT_SECONDS = 10.0
 RETRY_SECONDS = 1.0
-_ROWS_OF_LIST = {"topics": "topic-row", "consumers": "group-row"}
+_ROWS_OF_LIST = {page.name: page.sorted_rows for feature in features() for page in feature.pushed_pages}
 
 
 class Feed:

@@ -9,13 +9,13 @@ and the page is told to fetch itself again.
 
 import asyncio
 import json
-import re
 from collections import deque
 from urllib.parse import parse_qs
 
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import CLUSTER, Right
 from console.kit.common.clock import now_ms
+from console.kit.features.listed import features
 from console.kit.live import groups
 from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, PersonSocket
 from console.kit.live.push import resync_html
@@ -28,11 +28,11 @@ WAITING_MAX = 64
 #: Who may not see everything is told at most this often that there is news.
 HINT_SECONDS = 2
 
-#: A process's name, which is safe in a group's.
-STREAM_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
-
-#: Of what is pushed there, nobody learns more than that there is news.
-_SAYS_NOTHING = (groups.HEARTBEAT, groups.SCHEMAS, groups.FOOTPRINT)
+_PAGES = {page.name: page for feature in features() for page in feature.pushed_pages}
+#: Of what is pushed there, a person learns no more than that there is news.
+_SAYS_NOTHING = frozenset(
+    {groups.HEARTBEAT, *(group for page in _PAGES.values() if page.is_only_news for group in page.groups)}
+)
 
 KEEPALIVE = '<span id="live-keepalive" hidden></span>'
 
@@ -40,57 +40,30 @@ KEEPALIVE = '<span id="live-keepalive" hidden></span>'
 def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
     """The groups `page` listens to; None for a page that does not exist."""
     kind, _, name = page.partition(":")
-    if kind == "topic" and name:
-        return [groups.HEARTBEAT, groups.topic(name)]
-    if kind == "broker" and name.isascii() and name.isdigit():
-        return [groups.HEARTBEAT, groups.broker(int(name))]
-    if kind == "stream" and STREAM_NAME.fullmatch(name):
-        return [groups.HEARTBEAT, groups.stream(name), groups.processes(Right.OPERATE in rights)]
-    if name:
+    declared = _PAGES.get(kind)
+    if declared is None or bool(name) != bool(declared.of_name):
         return None
-    by_page = {
-        "overview": [groups.CLUSTER_OVERVIEW],
-        "brokers": [groups.BROKERS],
-        "topics": [groups.TOPICS],
-        "placement": [groups.PLACEMENT, groups.staged_moves(Right.OPERATE in rights)],
-        "zookeeper": [groups.ZOOKEEPER, groups.ensemble_changes(Right.OPERATE in rights)],
-        "retention": [groups.RETENTION],
-        "history": [groups.HISTORY],
-        "consumers": [],
-        "consumer-pages": [],
-        "credentials": [groups.CREDENTIALS],
-        "quotas": [groups.QUOTAS],
-        "connectors": [groups.CONNECTORS],
-        "connector-pages": [groups.CONNECTORS],
-        "schemas": [groups.SCHEMAS],
-        "streams": [groups.STREAMS],
-        "processes": [groups.processes(Right.OPERATE in rights)],
-        "acls": [groups.ACLS],
-        "charts": [groups.CHARTS],
-        "probe": [groups.PROBE],
-        "mirrors": [groups.MIRRORS],
-        "completeness": [groups.COMPLETENESS],
-        "alerts": [groups.ALERTS],
-        "healing": [groups.HEALING],
-        "changes": [groups.CHANGES_OF_RULES],
-        "clusters": [groups.FLEET],
-        "footprint": [groups.FOOTPRINT],
-        "other": [],
-    }
-    return [groups.HEARTBEAT, *by_page[kind]] if kind in by_page else None
+    of_object = declared.of_name(name) if declared.of_name else ""
+    if of_object is None:
+        return None
+    can_operate = Right.OPERATE in rights
+    of_page = [group if isinstance(group, str) else group(can_operate) for group in declared.groups]
+    return [groups.HEARTBEAT, *([of_object] if of_object else []), *of_page]
 
 
 def may_show(page: str, reach: Reach) -> bool:
+    """Whether the person may listen to `page`; a page that does not exist is refused by `groups_for`."""
     kind, _, name = page.partition(":")
-    if kind in ("credentials", "quotas", "acls", "alerts", "healing"):
-        return reach.sees_all_names
-    return kind != "topic" or reach.sees(Resource.TOPIC, name)
+    declared = _PAGES.get(kind)
+    if declared is None:
+        return True
+    if declared.names_all and not reach.sees_all_names:
+        return False
+    return declared.resource is None or reach.sees(declared.resource, name)
 
 
 class PageConsumer(PersonSocket):
-    """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
-    consumer-pages, connectors, connector-pages, credentials, quotas, acls, alerts, changes, charts, clusters,
-    footprint, healing, mirrors, probe, processes, schemas, streams, stream:<name>, zookeeper, or other."""
+    """`/ws/live/?page=…`: a page that a feature declares (`pushed_pages`), for example brokers or topic:<name>."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None

@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from console.kit.access.reach import Reach
+from console.kit.features.listed import features
 
 Key = tuple[str, int]
 
 #: The most rows a page may show: a hundred of the longest list, and what stands beside it.
 ROWS_MAX = 300
-_KINDS = (
-    *("topic-row", "topic-page", "placement-row", "group-row", "group-page", "scram-row", "quota-row"),
-    *("connector-row", "connector-page"),
-)
+_KINDS = tuple(kind.name for feature in features() for kind in feature.row_kinds)
 _ROW_ID = re.compile(rf"({'|'.join(_KINDS)})-([0-9]{{1,18}})")
 
 

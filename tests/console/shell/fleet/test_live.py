@@ -1,6 +1,5 @@
 """What is pushed in one cluster never reaches a page of another; what is told of persons reaches all of theirs."""
 
-import re
 
 import pytest
 from channels.layers import get_channel_layer
@@ -8,10 +7,11 @@ from channels.routing import URLRouter
 
 from console.kit.access.roles import Right
 from console.kit.common.current_cluster import in_cluster
+from console.kit.features.listed import features
 from console.kit.live import groups
 from console.kit.live.push import _send_by_layer
 from console.shell.web.cluster_path import ClusterSockets
-from console.shell.web.page_socket import PageConsumer, groups_for
+from console.shell.web.page_socket import groups_for
 from console.shell.web.routes import websocket_urlpatterns
 from tests.console.shell.fleet.conftest import ALIAS, STAGING
 from tests.console.websocket import Websocket
@@ -85,5 +85,5 @@ async def test_a_layer_knows_pages_of_each_cluster_by_groups_of_their_own(stagin
 
 
 def test_every_page_of_the_socket_is_in_the_property():
-    named = set(re.findall(r"[a-z][a-z-]+", PageConsumer.__doc__.partition("?page=…`: ")[2])) - {"id", "name", "or"}
-    assert named - {each.partition(":")[0] for each in PAGES} == {"clusters"}
+    declared = {page.name for feature in features() for page in feature.pushed_pages}
+    assert declared - {each.partition(":")[0] for each in PAGES} == {"clusters"}

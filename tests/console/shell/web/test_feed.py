@@ -6,6 +6,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
 
+from console.cluster.topics import row_renderers
 from console.kit.live import groups
 from console.shell.web import feed, shown_rows
 from console.state.clusters.models import Topic
@@ -63,7 +64,7 @@ async def test_the_page_of_a_topic_gets_its_sums_and_its_changed_partitions(view
 
 
 async def test_a_topic_with_more_changed_partitions_than_shown_fetches_its_page(viewer, orders, monkeypatch):
-    monkeypatch.setattr(shown_rows, "PARTITIONS_MAX", 1)
+    monkeypatch.setattr(row_renderers, "PARTITIONS_MAX", 1)
     page = await open_page(viewer, "topic:orders", f"topic-page-{orders.pk}")
     await look(1, {"topic-page": [orders.pk]}, partitions=[[orders.pk, [0, 1]]])
 

@@ -1,0 +1,32 @@
+"""The rows of topics as pages show them."""
+
+from django.template.loader import render_to_string
+
+from console.cluster.topics.queries import as_listed, with_groups
+from console.kit.access.reach import Reach
+from console.kit.live.rows import ChangedPartitions, Parts
+from console.state.clusters.access import topics_within
+from console.state.clusters.models import Partition
+
+#: With more partitions than a page shows, the page of a topic fetches itself.
+PARTITIONS_MAX = 100
+
+
+def topic_rows(keys: list[int], reach: Reach, _partitions: ChangedPartitions) -> dict[int, Parts]:
+    topics = with_groups(as_listed(topics_within(reach).filter(pk__in=keys)), reach)
+    return {topic.pk: (render_to_string("topics/partials/topic-row.html", {"topic": topic}),) for topic in topics}
+
+
+def topic_pages(keys: list[int], reach: Reach, partitions: ChangedPartitions) -> dict[int, Parts]:
+    pages: dict[int, Parts] = {}
+    for topic in topics_within(reach).filter(pk__in=keys):
+        numbers = partitions.get(topic.pk)
+        if numbers is None or len(numbers) > PARTITIONS_MAX:
+            pages[topic.pk] = ()
+            continue
+        changed = Partition.objects.filter(topic=topic, partition__in=numbers).select_related("topic")
+        pages[topic.pk] = (
+            render_to_string("topics/partials/topic-summary.html", {"topic": topic}),
+            render_to_string("topics/partials/partition-rows.html", {"partitions": changed}),
+        )
+    return pages
