@@ -1,11 +1,15 @@
 """Declares self-healing and its proposals."""
 
-from console.kit.features.declaration import Addresses, Database, Feature, PushedPage
+from console.kit.access.places import Place
+from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.automation.healing",
     database=Database.CLUSTER,
     addresses=(Addresses("healing/", "console.automation.healing.urls"),),
+    links=(Link("Self-healing", "healing", section=Section.WATCHING, needs=("sees_all_names",)),),
+    places=(Place("Self-healing", "healing", "proposals anomalies repair automatic", names_all=True),),
     pushed_pages=(PushedPage("healing", (groups.HEALING,), names_all=True),),
+    forms=(FormsOf("healing-proposal", ("healing-dismiss",)),),
 )

@@ -1,9 +1,21 @@
 """Declares the rolling restart of all brokers."""
 
-from console.kit.features.declaration import Addresses, Database, Feature
+from console.kit.access.places import Place
+from console.kit.access.reach import Resource
+from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, SameAction
 
 FEATURE = Feature(
     package="console.automation.rolling_restart",
     database=Database.CLUSTER,
     addresses=(Addresses("processes/+rolling-restart/", "console.automation.rolling_restart.urls"),),
+    commands=(Place("Restart all brokers", "rolling-restart", "rolling", resource=Resource.PROCESS, after="drills"),),
+    forms=(
+        FormsOf(
+            "rolling-restart",
+            ("rolling-restart-call-off", "rolling-restart-pause", "rolling-restart-resume"),
+            is_one_for_all=True,
+        ),
+    ),
+    always_open=("rolling-restart-pause",),
+    same_actions=(SameAction("resume rolling restart", ("begin rolling restart",)),),
 )

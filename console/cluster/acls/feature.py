@@ -1,11 +1,28 @@
 """Declares access control lists of the cluster."""
 
-from console.kit.features.declaration import Addresses, Feature, PushedPage
+from console.kit.access.places import Place
+from console.kit.access.roles import Right
+from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SameAction, Section
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.cluster.acls",
     addresses=(Addresses("access-lists/", "console.cluster.acls.urls"),),
     template_libraries=("acls",),
+    links=(Link("Access lists", "acls", section=Section.SECURITY),),
+    places=(
+        Place("Access lists", "acls", "acl rules matrix", names_all=True),
+        Place("Denials", "acl-denials", "acl refused", names_all=True),
+        Place("Who may what", "acl-try-out", "acl try out", names_all=True),
+    ),
+    commands=(
+        Place("Allow or deny", "acl-create", "acl rule new", right=Right.GRANT, names_all=True, after="quota-change"),
+        Place("Rules for a producer or consumer", "acl-use", "acl template client", right=Right.GRANT, names_all=True),
+        Place("Access rules from a file", "acl-file", "acl csv import", right=Right.GRANT, names_all=True),
+    ),
     pushed_pages=(PushedPage("acls", (groups.ACLS,), names_all=True),),
+    same_actions=(
+        SameAction("create access rules", ("change access rules",)),
+        SameAction("delete access rules", ("change access rules",)),
+    ),
 )

@@ -1,12 +1,26 @@
 """Declares SCRAM credentials of Kafka users."""
 
-from console.kit.features.declaration import Addresses, Database, Feature, PushedPage, RowKind
+from console.kit.access.places import Place
+from console.kit.access.roles import Right
+from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, Section
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.cluster.credentials",
     database=Database.CLUSTER,
     addresses=(Addresses("kafka-users/", "console.cluster.credentials.urls"),),
+    links=(Link("Kafka users", "credentials", section=Section.SECURITY, after="acls"),),
+    places=(Place("Kafka users", "credentials", "scram passwords", names_all=True),),
+    commands=(
+        Place(
+            "Create a Kafka user",
+            "credential-create",
+            "scram new",
+            right=Right.ADMINISTER,
+            names_all=True,
+            after="acl-file",
+        ),
+    ),
     pushed_pages=(PushedPage("credentials", (groups.CREDENTIALS,), names_all=True),),
     row_kinds=(RowKind("scram-row", "console.cluster.credentials.row_renderers.scram_rows"),),
 )

@@ -1,13 +1,39 @@
 """Declares the pages of topics."""
 
+from console.kit.access.places import Place
 from console.kit.access.reach import Resource
-from console.kit.features.declaration import Addresses, Database, Feature, PushedPage, RowKind
+from console.kit.access.roles import Right
+from console.kit.features.declaration import (
+    Addresses,
+    Database,
+    Feature,
+    FormsOf,
+    Link,
+    PushedPage,
+    RowKind,
+    SameAction,
+    Section,
+    Tab,
+)
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.cluster.topics",
     database=Database.CLUSTER,
     addresses=(Addresses("topics/", "console.cluster.topics.urls"),),
+    links=(Link("Topics", "topics", section=Section.CLUSTER, resource=Resource.TOPIC),),
+    places=(Place("Topics", "topics", resource=Resource.TOPIC),),
+    commands=(
+        Place("Create a topic", "topic-create", "new add", resource=Resource.TOPIC, right=Right.OPERATE),
+        Place(
+            "Change many topics", "topics-many", "bulk delete settings", resource=Resource.TOPIC, right=Right.OPERATE
+        ),
+        Place("Size a topic", "topic-size", "partitions throughput", resource=Resource.TOPIC),
+    ),
+    topic_tabs=(
+        Tab("settings", "topic-settings", Right.VIEW, after="topic-producers"),
+        Tab("delete", "topic-delete", Right.OPERATE, after="topic-history"),
+    ),
     pushed_pages=(
         PushedPage("topics", (groups.TOPICS,), sorted_rows="topic-row"),
         PushedPage("topic", of_name=groups.topic, resource=Resource.TOPIC),
@@ -15,5 +41,15 @@ FEATURE = Feature(
     row_kinds=(
         RowKind("topic-row", "console.cluster.topics.row_renderers.topic_rows"),
         RowKind("topic-page", "console.cluster.topics.row_renderers.topic_pages"),
+    ),
+    forms=(FormsOf("topic-settings", ("topic-set",)),),
+    same_actions=(
+        SameAction("undo create topic", ("delete topic",)),
+        SameAction("delete topics", ("delete topic",)),
+        SameAction("delete topic later", ("delete topic",)),
+        SameAction("delete topics later", ("delete topics", "delete topic")),
+        SameAction("change setting of topics", ("change settings", "change setting")),
+        SameAction("change setting", ("change settings",)),
+        SameAction("change settings", ("change setting",)),
     ),
 )

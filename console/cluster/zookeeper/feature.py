@@ -1,6 +1,8 @@
 """Declares the ZooKeeper ensemble and its znodes."""
 
-from console.kit.features.declaration import Addresses, Database, Feature, PushedPage
+from console.kit.access.places import Place
+from console.kit.access.roles import Right
+from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
 from console.kit.live import groups
 
 FEATURE = Feature(
@@ -8,5 +10,20 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("zookeeper/", "console.cluster.zookeeper.urls"),),
     template_libraries=("znodes",),
+    links=(Link("ZooKeeper", "zookeeper", section=Section.RUNNING, needs=("has_zookeeper",), after="processes"),),
+    places=(
+        Place("ZooKeeper", "zookeeper", "ensemble", after="processes"),
+        Place("Znodes", "zookeeper-znodes", "zookeeper tree", names_all=True),
+    ),
+    commands=(
+        Place(
+            "Change the ensemble",
+            "ensemble-change",
+            "zookeeper grow shrink replace",
+            right=Right.OPERATE,
+            after="rolling-restart",
+        ),
+    ),
     pushed_pages=(PushedPage("zookeeper", (groups.ZOOKEEPER, groups.ensemble_changes)),),
+    forms=(FormsOf("zookeeper", ("ensemble-call-off",), is_one_for_all=True),),
 )

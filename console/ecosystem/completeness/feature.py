@@ -1,11 +1,18 @@
 """Declares the message audit by time windows."""
 
-from console.kit.features.declaration import Addresses, Database, Feature, PushedPage
+from console.kit.access.places import Place
+from console.kit.access.reach import Resource
+from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.ecosystem.completeness",
     database=Database.CLUSTER,
     addresses=(Addresses("completeness/", "console.ecosystem.completeness.urls"),),
+    links=(Link("Completeness", "completeness", section=Section.WATCHING, resource=Resource.TOPIC, after="probe"),),
+    places=(
+        Place("Completeness", "completeness", "audit loss duplicates windows", resource=Resource.TOPIC),
+        Place("Delivery", "delivery", "expected received latency control center audit", resource=Resource.TOPIC),
+    ),
     pushed_pages=(PushedPage("completeness", (groups.COMPLETENESS,)),),
 )

@@ -1,14 +1,30 @@
 """Declares stream jobs on Spark."""
 
-from console.kit.features.declaration import Addresses, Database, Feature, PushedPage
+from console.kit.access.places import Place
+from console.kit.access.reach import Resource
+from console.kit.access.roles import Right
+from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.ecosystem.streams",
     database=Database.CLUSTER,
     addresses=(Addresses("streams/", "console.ecosystem.streams.urls"),),
+    links=(
+        Link(
+            "Streams",
+            "streams",
+            section=Section.RUNNING,
+            resource=Resource.PROCESS,
+            needs=("manages_processes",),
+            after="connectors",
+        ),
+    ),
+    places=(Place("Streams", "streams", "spark jobs", resource=Resource.PROCESS),),
+    commands=(Place("Add a stream job", "stream-choose", "new spark", right=Right.ADMINISTER),),
     pushed_pages=(
         PushedPage("streams", (groups.STREAMS,)),
         PushedPage("stream", (groups.processes,), of_name=groups.stream_named),
     ),
+    forms=(FormsOf("stream", ("stream-start",)),),
 )

@@ -18,6 +18,12 @@ class Place:
     right: Right = Right.VIEW
     #: What it shows names whatever there is.
     names_all: bool = False
+    #: The route behind whose place it is listed (`console/kit/features/order.py`).
+    after: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.route
 
     def is_for(self, reach: Reach) -> bool:
         if self.names_all and not reach.sees_all_names:

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from console.kit.access.places import Place
 from console.kit.access.reach import Resource
+from console.kit.access.roles import Right
 
 
 class Database(StrEnum):
@@ -56,6 +58,75 @@ class RowKind:
     renderer: str
 
 
+class Section(StrEnum):
+    """The groups of links in the sidebar, in its order, with their headings."""
+
+    TOP = ""
+    CLUSTER = "Cluster"
+    RUNNING = "Running"
+    WATCHING = "Watching"
+    SECURITY = "Security"
+    CONSOLE = "Console"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of the sidebar.
+
+    `needs` names variables of the templates that have to be true. The link is for people who see some `resource`, or
+    the process of that name. `badge` is a template behind the title. The link is the current one at its own address and
+    `also_at` these places.
+    """
+
+    title: str
+    route: str
+    section: Section
+    needs: tuple[str, ...] = ()
+    resource: Resource | None = None
+    process: str = ""
+    badge: str = ""
+    also_at: tuple[str, ...] = ()
+    after: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.route
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A tab of a topic, as the palette finds it behind the topic's name; `right` is needed on the topic."""
+
+    title: str
+    route: str
+    right: Right
+    after: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.route
+
+
+@dataclass(frozen=True, slots=True)
+class FormsOf:
+    """Routes that are only posted to, and the route of the page with their forms.
+
+    The page takes the same arguments as they do, or, if it `is_one_for_all`, none.
+    """
+
+    page: str
+    routes: tuple[str, ...]
+    is_one_for_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SameAction:
+    """An action of plans that rules about the actions `rules_of` concern as well."""
+
+    action: str
+    rules_of: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
     """One feature of the console.
@@ -71,6 +142,15 @@ class Feature:
     template_libraries: tuple[str, ...] = ()
     pushed_pages: tuple[PushedPage, ...] = ()
     row_kinds: tuple[RowKind, ...] = ()
+    #: Of the sidebar; pages and actions as the palette offers them; and the topic's tabs there.
+    links: tuple[Link, ...] = ()
+    places: tuple[Place, ...] = ()
+    commands: tuple[Place, ...] = ()
+    topic_tabs: tuple[Tab, ...] = ()
+    forms: tuple[FormsOf, ...] = ()
+    #: Routes that read-only mode does not refuse.
+    always_open: tuple[str, ...] = ()
+    same_actions: tuple[SameAction, ...] = ()
 
     @property
     def app_label(self) -> str:

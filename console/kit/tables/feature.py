@@ -1,9 +1,22 @@
 """Declares kept columns, filters and views of lists."""
 
-from console.kit.features.declaration import Addresses, Database, Feature
+from console.kit.access.places import Place
+from console.kit.features.declaration import Addresses, Database, Feature, FormsOf
 
 FEATURE = Feature(
     package="console.kit.tables",
     database=Database.CONSOLE,
     addresses=(Addresses("views/", "console.kit.tables.urls"),),
+    places=(Place("Views", "views", "saved columns filters lists"),),
+    forms=(
+        FormsOf("overview", ("density",), is_one_for_all=True),
+        FormsOf("views", ("table-arrange", "view-change", "view-delete", "view-save"), is_one_for_all=True),
+    ),
+    always_open=(
+        "density",
+        "table-arrange",
+        "view-change",
+        "view-delete",
+        "view-save",
+    ),
 )

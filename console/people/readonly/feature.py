@@ -1,8 +1,13 @@
 """Declares read-only mode of the console and of clusters."""
 
-from console.kit.features.declaration import Addresses, Feature
+from console.kit.access.places import Place
+from console.kit.access.roles import Right
+from console.kit.features.declaration import Addresses, Feature, FormsOf
 
 FEATURE = Feature(
     package="console.people.readonly",
     addresses=(Addresses("", "console.people.readonly.urls"),),
+    places=(Place("Read-only mode", "read-only", "freeze", right=Right.ADMINISTER),),
+    forms=(FormsOf("read-only", ("read-only-switch",)),),
+    always_open=("read-only-switch",),
 )

@@ -9,25 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from console.kit.access.read_only import CONSOLE, read_only_now
+from console.kit.features.listed import features
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-#: Coming and going, the own password, how somebody looks at lists, the switch itself, and the brake of what is under
-#: way. The API plans by posts, and refuses by itself to carry out (`api/plans.py`).
-ALWAYS_OPEN = frozenset(
-    {
-        *(
-            "login",
-            "logout",
-            "own-password",
-            "read-only-switch",
-            "rolling-restart-pause",
-            "drill-stop",
-            "api",
-            "api-mcp",
-        ),
-        *("density", "table-arrange", "view-save", "view-change", "view-delete"),
-    }
-)
+#: What features declare to be open: coming and going, the own password, how somebody looks at lists, the switch itself,
+#: and the brake of what is under way. The API plans by posts, and refuses by itself to carry out (`api/plans.py`).
+ALWAYS_OPEN = frozenset(route for feature in features() for route in feature.always_open)
 #: Views about people change the console, not the cluster.
 _PEOPLE = "console.people.users."
 STATUS = 423

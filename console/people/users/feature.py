@@ -1,8 +1,19 @@
 """Declares the people who log in."""
 
-from console.kit.features.declaration import Addresses, Feature
+from console.kit.access.places import Place
+from console.kit.access.roles import Right
+from console.kit.features.declaration import Addresses, Feature, FormsOf, Link, Section
 
 FEATURE = Feature(
     package="console.people.users",
     addresses=(Addresses("", "console.people.users.urls"),),
+    links=(Link("Users", "users", section=Section.CONSOLE, also_at=("/read-only/",)),),
+    places=(Place("Users", "users", "people roles rules", right=Right.ADMINISTER),),
+    commands=(Place("Create a user", "user-create", "person new", right=Right.ADMINISTER),),
+    forms=(FormsOf("overview", ("logout",), is_one_for_all=True),),
+    always_open=(
+        "login",
+        "logout",
+        "own-password",
+    ),
 )

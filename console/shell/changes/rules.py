@@ -6,6 +6,7 @@ from datetime import UTC, datetime, time
 from fnmatch import fnmatchcase
 from typing import Any
 
+from console.kit.features.listed import features
 from console.kit.plans.plan import Plan
 from console.kit.plans.posted import Hold
 from console.shell.changes.windows import DAYS, Freeze, Window, is_zone, next_opening
@@ -21,33 +22,7 @@ KEEP, REMOVE = "keep change rule", "remove change rule"
 _SECRET = frozenset({"create user", "reset password", "create Kafka user", "change password of Kafka user"})
 #: What is the same by another name: a rule about the one is about the other.
 _ALSO: Mapping[str, tuple[str, ...]] = {
-    "undo create topic": ("delete topic",),
-    "delete topics": ("delete topic",),
-    "delete topic later": ("delete topic",),
-    "delete topics later": ("delete topics", "delete topic"),
-    "change setting of topics": ("change settings", "change setting"),
-    "undo move": ("move partitions",),
-    "balance brokers": ("move partitions",),
-    "demote broker": ("move partitions",),
-    "move replicas between directories": ("move partitions",),
-    "drain broker": ("move partitions",),
-    "spread replicas": ("move partitions",),
-    "change replication factor": ("move partitions",),
-    "drain and remove broker": ("move partitions",),
-    "restore schema": ("register schema",),
-    "change setting": ("change settings",),
-    "change settings": ("change setting",),
-    "change retention": ("change settings", "change setting"),
-    "delete committed offsets": ("reset offsets",),
-    "delete consumer group": ("reset offsets",),
-    "move consumer group": ("reset offsets",),
-    "create access rules": ("change access rules",),
-    "delete access rules": ("change access rules",),
-    "kill process": ("stop",),
-    "begin drill": ("stop", "kill process"),
-    "remove process": ("stop",),
-    "resume rolling restart": ("begin rolling restart",),
-    "resume decommission": ("drain and remove broker",),
+    same.action: same.rules_of for feature in features() for same in feature.same_actions
 }
 #: Actions that are offered in the form; others can be typed.
 OFFERED = (

@@ -1,11 +1,15 @@
 """Declares the clusters of this console."""
 
-from console.kit.features.declaration import Addresses, Feature, PushedPage
+from console.kit.access.places import Place
+from console.kit.access.roles import Right
+from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, Section
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.shell.fleet",
     addresses=(Addresses("clusters/", "console.shell.fleet.urls"),),
     template_libraries=("clusters",),
+    links=(Link("Clusters", "clusters", section=Section.CONSOLE, needs=("manages_processes",)),),
+    commands=(Place("Add a cluster", "cluster-add", "new connect", right=Right.ADMINISTER),),
     pushed_pages=(PushedPage("clusters", (groups.FLEET,)),),
 )

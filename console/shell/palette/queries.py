@@ -104,9 +104,9 @@ def _of_topic(name: str, rest: list[str], reach: Reach) -> Iterator[Found]:
         yield Found("topic", name, reverse("topic", args=[name]))
         return
     rights = reach.rights_on(Resource.TOPIC, name)
-    for title, route, right in TABS:
-        if right in rights and all(each in title for each in rest):
-            yield Found("topic", f"{name} › {title}", reverse(route, args=[name]))
+    for tab in TABS:
+        if tab.right in rights and all(word in tab.title for word in rest):
+            yield Found("topic", f"{name} › {tab.title}", reverse(tab.route, args=[name]))
 
 
 def _brokers(name: str) -> Iterator[Found]:

@@ -8,35 +8,14 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from console.kit.features.listed import features
 from console.people.readonly.guard import SAFE_METHODS
 
+_FORMS = [forms for feature in features() for forms in feature.forms]
 #: Route that is posted to → the route of its page, which takes the same arguments or fewer.
-PAGES = {
-    "logout": "overview",
-    "health-undo": "health",
-    "read-only-switch": "read-only",
-    "topic-configure": "topic-retention",
-    "topic-produce": "topic-records",
-    "topic-set": "topic-settings",
-    "broker-set": "broker-settings",
-    "ensemble-call-off": "zookeeper",
-    **dict.fromkeys(("token-make", "token-end"), "tokens"),
-    **dict.fromkeys(("table-arrange", "view-save", "view-change", "view-delete"), "views"),
-    "density": "overview",
-    **dict.fromkeys(("alert-acknowledge", "alert-silence", "alert-test"), "alerts"),
-    "drill-stop": "drill",
-    "healing-dismiss": "healing-proposal",
-    **dict.fromkeys(("change-approve", "change-discard"), "change"),
-    "decommission-resume": "decommission",
-    "decommission-call-off": "decommission",
-    "stream-start": "stream",
-    **dict.fromkeys(("process-start", "process-restart-always", "process-restart-never"), "process"),
-    "staged-move": "move-partitions",
-    **{f"staged-move-{each}": "placement" for each in ("pause", "resume", "call-off")},
-    **{f"rolling-restart-{each}": "rolling-restart" for each in ("pause", "resume", "call-off")},
-}
+PAGES = {route: forms.page for forms in _FORMS for route in forms.routes}
 #: Their pages are one for all: no argument of the address is theirs.
-_ARGUMENTLESS = {"alerts", "tokens", "views", "overview", "health", "zookeeper", "rolling-restart", "placement"}
+_ARGUMENTLESS = {forms.page for forms in _FORMS if forms.is_one_for_all}
 
 
 class WrongMethodMiddleware:

@@ -1,11 +1,15 @@
 """Declares alerts, their rules and channels."""
 
-from console.kit.features.declaration import Addresses, Database, Feature, PushedPage
+from console.kit.access.places import Place
+from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.signals.alerts",
     database=Database.CLUSTER,
     addresses=(Addresses("alerts/", "console.signals.alerts.urls"),),
+    links=(Link("Alerts", "alerts", section=Section.WATCHING, needs=("sees_all_names",)),),
+    places=(Place("Alerts", "alerts", "rules silence", names_all=True),),
     pushed_pages=(PushedPage("alerts", (groups.ALERTS,), names_all=True),),
+    forms=(FormsOf("alerts", ("alert-acknowledge", "alert-silence", "alert-test"), is_one_for_all=True),),
 )

@@ -1,6 +1,19 @@
 """Declares consumer groups and their lag."""
 
-from console.kit.features.declaration import Addresses, Database, Feature, PushedPage, RowKind
+from console.kit.access.places import Place
+from console.kit.access.reach import Resource
+from console.kit.access.roles import Right
+from console.kit.features.declaration import (
+    Addresses,
+    Database,
+    Feature,
+    Link,
+    PushedPage,
+    RowKind,
+    SameAction,
+    Section,
+    Tab,
+)
 
 FEATURE = Feature(
     package="console.state.consumers",
@@ -9,6 +22,12 @@ FEATURE = Feature(
         Addresses("topics/", "console.state.consumers.topic_urls"),
         Addresses("consumers/", "console.state.consumers.urls"),
     ),
+    links=(Link("Consumers", "consumers", section=Section.CLUSTER, resource=Resource.GROUP),),
+    places=(Place("Consumers", "consumers", "groups lag", resource=Resource.GROUP),),
+    commands=(
+        Place("Prepare a consumer group", "group-prepare", "offsets new", resource=Resource.GROUP, right=Right.OPERATE),
+    ),
+    topic_tabs=(Tab("consumers", "topic-consumers", Right.VIEW),),
     pushed_pages=(
         PushedPage("consumers", sorted_rows="group-row"),
         PushedPage("consumer-pages"),
@@ -16,5 +35,9 @@ FEATURE = Feature(
     row_kinds=(
         RowKind("group-row", "console.state.consumers.row_renderers.group_rows"),
         RowKind("group-page", "console.state.consumers.row_renderers.group_pages"),
+    ),
+    same_actions=(
+        SameAction("delete committed offsets", ("reset offsets",)),
+        SameAction("delete consumer group", ("reset offsets",)),
     ),
 )

@@ -1,11 +1,16 @@
 """Declares the history of changes in the cluster."""
 
-from console.kit.features.declaration import Addresses, Database, Feature, PushedPage
+from console.kit.access.places import Place
+from console.kit.access.roles import Right
+from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section, Tab
 from console.kit.live import groups
 
 FEATURE = Feature(
     package="console.state.history",
     database=Database.CLUSTER,
     addresses=(Addresses("", "console.state.history.urls"),),
+    links=(Link("History", "history", section=Section.WATCHING, after="footprint"),),
+    places=(Place("History", "history", "changes events"),),
+    topic_tabs=(Tab("history", "topic-history", Right.VIEW),),
     pushed_pages=(PushedPage("history", (groups.HISTORY,)),),
 )

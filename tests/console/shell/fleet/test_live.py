@@ -1,6 +1,5 @@
 """What is pushed in one cluster never reaches a page of another; what is told of persons reaches all of theirs."""
 
-
 import pytest
 from channels.layers import get_channel_layer
 from channels.routing import URLRouter
