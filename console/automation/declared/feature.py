@@ -1,6 +1,7 @@
 """Declares the cluster as files declare it."""
 
 from console.kit.access.places import Place
+from console.kit.features.api import Action
 from console.kit.features.declaration import Addresses, Feature, Link, Section
 
 FEATURE = Feature(
@@ -8,4 +9,14 @@ FEATURE = Feature(
     addresses=(Addresses("declaration/", "console.automation.declared.urls"),),
     links=(Link("Declaration", "declaration", section=Section.CLUSTER),),
     places=(Place("Declaration", "declaration", "files yaml gitops apply diff drift export"),),
+    actions=(
+        Action(
+            "apply-declaration",
+            "declaration",
+            "Make the cluster as files declare it: `text` and the name of its `file`, as often as "
+            "wanted; `prune` takes away what they do not declare within their scope, topics after a "
+            "day, or with `at_once` now",
+            form=("text", "file", "prune", "at_once"),
+        ),
+    ),
 )

@@ -1,5 +1,6 @@
 """Declares the decommission of a broker."""
 
+from console.kit.features.api import Action
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, SameAction
 
 FEATURE = Feature(
@@ -7,6 +8,16 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("processes/+decommission/", "console.automation.decommission.urls"),),
     template_libraries=("decommission",),
+    actions=(
+        Action(
+            "decommission",
+            "decommission",
+            "Drain a broker and remove it",
+            path=("name",),
+            query=("throttle",),
+            after="set-healing",
+        ),
+    ),
     forms=(FormsOf("decommission", ("decommission-call-off", "decommission-resume")),),
     same_actions=(
         SameAction("drain and remove broker", ("move partitions",)),

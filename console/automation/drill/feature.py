@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, SameAction
 
 FEATURE = Feature(
@@ -16,6 +17,19 @@ FEATURE = Feature(
             resource=Resource.PROCESS,
             names_all=True,
             after="process-add-broker",
+        ),
+    ),
+    reads=(
+        Read("drills", "drills", "Drills, and how they ended", after="topics/{name}/delivery"),
+        Read("drills/{int:number}", "drill", "What was expected of a drill, and what was measured"),
+    ),
+    actions=(
+        Action(
+            "begin-drill",
+            "drill-begin",
+            "Kill, pause or slow one process on purpose: `whom` controller, leader, zookeeper-leader or process:NAME",
+            form=("fault", "whom", "topic", "seconds"),
+            after="decommission",
         ),
     ),
     forms=(FormsOf("drill", ("drill-stop",)),),

@@ -1,6 +1,7 @@
 """Declares self-healing and its proposals."""
 
 from console.kit.access.places import Place
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
 from console.kit.live import groups
 
@@ -11,5 +12,24 @@ FEATURE = Feature(
     links=(Link("Self-healing", "healing", section=Section.WATCHING, needs=("sees_all_names",)),),
     places=(Place("Self-healing", "healing", "proposals anomalies repair automatic", names_all=True),),
     pushed_pages=(PushedPage("healing", (groups.HEALING,), names_all=True),),
+    reads=(
+        Read("healing", "healing", "What self-healing proposes, and what became of that", after="drills/{int:number}"),
+    ),
+    actions=(
+        Action(
+            "confirm-healing",
+            "healing-proposal",
+            "Carry out what self-healing proposes",
+            path=("number",),
+            after="add-broker",
+        ),
+        Action(
+            "set-healing",
+            "healing-rule",
+            "Say how far a kind of trouble heals itself: `mode` off, propose or act",
+            path=("kind",),
+            form=("mode", "minutes", "limit", "rate"),
+        ),
+    ),
     forms=(FormsOf("healing-proposal", ("healing-dismiss",)),),
 )

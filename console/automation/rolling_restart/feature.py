@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
+from console.kit.features.api import Action
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, SameAction
 
 FEATURE = Feature(
@@ -9,6 +10,9 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("processes/+rolling-restart/", "console.automation.rolling_restart.urls"),),
     commands=(Place("Restart all brokers", "rolling-restart", "rolling", resource=Resource.PROCESS, after="drills"),),
+    actions=(
+        Action("rolling-restart", "rolling-restart", "Restart all brokers one after the other", after="begin-drill"),
+    ),
     forms=(
         FormsOf(
             "rolling-restart",

@@ -1,5 +1,6 @@
 """Declares moves of partitions in batches."""
 
+from console.kit.features.api import Action
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf
 
 FEATURE = Feature(
@@ -7,6 +8,45 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("placement/+staged/", "console.automation.staged_moves.urls"),),
     template_libraries=("staged_moves",),
+    actions=(
+        Action(
+            "move-in-batches",
+            "staged-move",
+            "Move partitions in batches, from a time on; `moves`: topic → partition → brokers, as JSON",
+            form=("moves", "size", "begins", "throttle"),
+            after="call-off-moves",
+        ),
+        Action(
+            "throttle-batches",
+            "staged-move-throttle",
+            "Another throttle for a move in batches",
+            path=("number",),
+            query=("throttle",),
+        ),
+        Action(
+            "pause-batches",
+            "staged-move-pause",
+            "Begin no other batch of a move until it is resumed",
+            path=("number",),
+            is_at_once=True,
+        ),
+        Action(
+            "resume-batches", "staged-move-resume", "Go on with a move in batches", path=("number",), is_at_once=True
+        ),
+        Action(
+            "call-off-batches",
+            "staged-move-call-off",
+            "Begin no other batch of a move any more",
+            path=("number",),
+            is_at_once=True,
+        ),
+        Action(
+            "call-off-batch",
+            "staged-move-cancel",
+            "Call off what is on the move of a move in batches",
+            path=("number",),
+        ),
+    ),
     forms=(
         FormsOf("move-partitions", ("staged-move",)),
         FormsOf("placement", ("staged-move-call-off", "staged-move-pause", "staged-move-resume"), is_one_for_all=True),

@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SameAction, Section
 from console.kit.live import groups
 
@@ -21,6 +22,23 @@ FEATURE = Feature(
         Place("Access rules from a file", "acl-file", "acl csv import", right=Right.GRANT, names_all=True),
     ),
     pushed_pages=(PushedPage("acls", (groups.ACLS,), names_all=True),),
+    reads=(
+        Read("access-rules", "acl-rules", "Rules of who may do what in the cluster", after="quotas"),
+        Read("denials", "acl-denials", "What was denied of late"),
+    ),
+    actions=(
+        Action(
+            "create-rules",
+            "acl-create",
+            "Allow or deny in the cluster",
+            query=("permission", "principal", "host", "resource", "pattern", "name", "operations"),
+            confirms="acl-change",
+            after="change-quotas",
+        ),
+        Action(
+            "change-rules", "acl-change", "Take rules away, or take a change of them back", query=("remove", "undo")
+        ),
+    ),
     same_actions=(
         SameAction("create access rules", ("change access rules",)),
         SameAction("delete access rules", ("change access rules",)),

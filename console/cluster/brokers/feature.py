@@ -1,6 +1,7 @@
 """Declares the pages of brokers."""
 
 from console.kit.access.places import Place
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -22,6 +23,36 @@ FEATURE = Feature(
     pushed_pages=(
         PushedPage("brokers", (groups.BROKERS,)),
         PushedPage("broker", of_name=groups.broker_named),
+    ),
+    reads=(
+        Read(
+            "brokers",
+            "brokers",
+            "Brokers: whether they are registered, what they lead and hold",
+            after="clusters/compare",
+        ),
+        Read("brokers/{int:broker_id}/partitions", "broker-partitions", "What a broker leads and follows"),
+        Read("brokers/{int:broker_id}/requests", "broker", "How long requests to a broker take, by API"),
+        Read("brokers/{int:broker_id}/settings", "broker-settings", "Settings of a broker, and where they come from"),
+    ),
+    actions=(
+        Action(
+            "change-broker",
+            "broker-settings",
+            "Change a setting of a broker, or of all with `scope` all",
+            path=("broker_id",),
+            query=("setting", "value", "scope"),
+            confirms="broker-set",
+            after="delete-records",
+        ),
+        Action(
+            "move-between-directories",
+            "broker-directories",
+            "Move replicas, each `place` topic:partition, `to` another directory of their broker; "
+            "`undo` puts them back",
+            path=("broker_id",),
+            query=("place", "to", "undo"),
+        ),
     ),
     forms=(FormsOf("broker-settings", ("broker-set",)),),
     same_actions=(SameAction("move replicas between directories", ("move partitions",)),),

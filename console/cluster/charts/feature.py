@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
+from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section, Tab
 from console.kit.live import groups
 
@@ -13,4 +14,16 @@ FEATURE = Feature(
     places=(Place("Charts", "charts", "rates requests latency", names_all=True),),
     topic_tabs=(Tab("charts", "topic-charts", Right.VIEW),),
     pushed_pages=(PushedPage("charts", (groups.CHARTS,)),),
+    reads=(
+        Read(
+            "charts",
+            "charts",
+            "What is charted of the cluster, over a span: `span`, or `since` and `until`",
+            after="alerts",
+        ),
+        Read("topics/{name}/charts", "topic-charts", "What is charted of a topic"),
+        Read("brokers/{int:broker_id}/charts", "broker-charts", "What is charted of a broker"),
+        Read("groups/{path:group}/charts", "group-charts", "What is charted of a consumer group"),
+        Read("processes/{name}/charts", "process-charts", "What is charted of a process"),
+    ),
 )

@@ -1,9 +1,19 @@
 """Declares the profile of a topic's records."""
 
+from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature
 
 FEATURE = Feature(
     package="console.cluster.contents",
     database=Database.CLUSTER,
     addresses=(Addresses("topics/", "console.cluster.contents.urls"),),
+    reads=(
+        Read(
+            "topics/{name}/contents",
+            "topic-contents",
+            "What was counted in a topic's records when somebody last had them read on its page",
+            scope="records",
+            after="topics/{name}/records",
+        ),
+    ),
 )

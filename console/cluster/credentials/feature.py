@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
+from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, Section
 from console.kit.live import groups
 
@@ -23,4 +24,5 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("credentials", (groups.CREDENTIALS,), names_all=True),),
     row_kinds=(RowKind("scram-row", "console.cluster.credentials.row_renderers.scram_rows"),),
+    reads=(Read("kafka-users", "credentials", "Users of the cluster that log in by SCRAM", after="users"),),
 )

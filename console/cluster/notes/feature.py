@@ -1,6 +1,7 @@
 """Declares the owner, labels and description of topics."""
 
 from console.kit.access.roles import Right
+from console.kit.features.api import Action
 from console.kit.features.declaration import Addresses, Database, Feature, Tab
 
 FEATURE = Feature(
@@ -8,4 +9,14 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("topics/", "console.cluster.notes.urls"),),
     topic_tabs=(Tab("about", "topic-about", Right.OPERATE, after="topic-purge"),),
+    actions=(
+        Action(
+            "describe-topic",
+            "topic-about",
+            "Say whose a topic is: `labels` with spaces, `links` one on a line; what is left out is taken away",
+            path=("name",),
+            form=("owner", "labels", "links", "description"),
+            after="change-retention",
+        ),
+    ),
 )

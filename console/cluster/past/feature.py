@@ -1,6 +1,7 @@
 """Declares the cluster as it was at a moment."""
 
 from console.kit.access.places import Place
+from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature
 
 FEATURE = Feature(
@@ -8,4 +9,20 @@ FEATURE = Feature(
     database=Database.CLUSTER,
     addresses=(Addresses("history/at/", "console.cluster.past.urls"),),
     places=(Place("As it was", "past", "time travel history placement then"),),
+    reads=(
+        Read(
+            "topics/{name}/leaders",
+            "past-bands",
+            "Who led a topic's partitions, and who was in sync, over a span",
+            after="mirrors/{int:number}/charts",
+        ),
+        Read("past/topics", "past", "Topics as they were at the moment `at`"),
+        Read("past/groups", "past", "Consumer groups as they were at the moment `at`", chosen=(("table", "groups"),)),
+        Read("past/brokers", "past", "Brokers as they were at the moment `at`", chosen=(("table", "brokers"),)),
+        Read(
+            "past/topics/{name}/partitions",
+            "past-topic",
+            "Leaders, replicas and ISR of a topic at the moment `at`, and now",
+        ),
+    ),
 )

@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -29,6 +30,44 @@ FEATURE = Feature(
     ),
     pushed_pages=(PushedPage("placement", (groups.PLACEMENT, groups.staged_moves)),),
     row_kinds=(RowKind("placement-row", "console.cluster.placement.row_renderers.placement_rows"),),
+    reads=(
+        Read("placement", "placement", "Where replicas are, of all partitions", after="groups/{path:group}/members"),
+        Read("what-if", "what-if", "What each broker would have if: `lost`, `rack`, `added`, `traffic`, `kept`"),
+        Read("moves", "placement", "Moves of replicas that are under way", chosen=(("table", "moves"),)),
+        Read("reassignments", "placement", "Moves that were made here", chosen=(("table", "reassignments"),)),
+    ),
+    actions=(
+        Action("elect-leaders", "elect-leaders", "Let the preferred replicas lead", after="discard-change"),
+        Action(
+            "move-partitions",
+            "move-partitions",
+            "Move replicas of a topic: `replicas-N`, brokers with commas between",
+            query=("topic", "partition"),
+            form=("throttle", "replicas-*"),
+        ),
+        Action("drain-broker", "move-partitions", "Move all replicas away from a broker", query=("drain", "throttle")),
+        Action(
+            "balance-brokers",
+            "move-partitions",
+            "Even out what brokers hold, lead and serve by goals: replicas, leaders, disk, in, out, or all",
+            query=("balance", "changes", "throttle"),
+        ),
+        Action(
+            "demote-broker",
+            "move-partitions",
+            "Let a broker lead nothing, by the order of replicas; elect-leaders makes it so at once",
+            query=("demote", "throttle"),
+        ),
+        Action("spread-replicas", "move-partitions", "Even out what brokers hold", query=("spread", "throttle")),
+        Action(
+            "change-replication",
+            "move-partitions",
+            "Another replication factor of a topic",
+            query=("topic", "factor", "throttle"),
+        ),
+        Action("undo-moves", "move-partitions", "Take a reassignment back", query=("undo", "throttle")),
+        Action("call-off-moves", "call-off-moves", "Call moves off; `place`: topic:partition", query=("place",)),
+    ),
     same_actions=(
         SameAction("undo move", ("move partitions",)),
         SameAction("balance brokers", ("move partitions",)),

@@ -1,10 +1,27 @@
 """Declares the producers and transactions of a topic."""
 
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Feature, Tab
 
 FEATURE = Feature(
     package="console.cluster.producers",
     addresses=(Addresses("topics/", "console.cluster.producers.urls"),),
     topic_tabs=(Tab("producers", "topic-producers", Right.VIEW, after="topic-consumers"),),
+    reads=(
+        Read(
+            "topics/{name}/producers",
+            "topic-producers",
+            "Who writes to a topic, and which transactions are open in it",
+            after="topics/{name}/consumers",
+        ),
+    ),
+    actions=(
+        Action(
+            "abort-transaction",
+            "topic-abort",
+            "End a transaction that no coordinator will, in one partition: the `offset` where it began",
+            path=("name", "partition", "offset"),
+        ),
+    ),
 )

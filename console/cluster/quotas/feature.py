@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, Section
 from console.kit.live import groups
 
@@ -14,4 +15,23 @@ FEATURE = Feature(
     commands=(Place("Set a quota", "quota-change", "limit", right=Right.OPERATE, names_all=True),),
     pushed_pages=(PushedPage("quotas", (groups.QUOTAS,), names_all=True),),
     row_kinds=(RowKind("quota-row", "console.cluster.quotas.row_renderers.quota_rows"),),
+    reads=(Read("quotas", "quotas", "Quotas, and how much of them is used", after="footprint"),),
+    actions=(
+        Action(
+            "change-quotas",
+            "quota-change",
+            "Change quotas of a user, a client id or an address",
+            form=(
+                "about",
+                "user",
+                "client_id",
+                "ip",
+                "producer_byte_rate",
+                "consumer_byte_rate",
+                "request_percentage",
+                "controller_mutation_rate",
+                "connection_creation_rate",
+            ),
+        ),
+    ),
 )

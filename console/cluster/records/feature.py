@@ -1,6 +1,7 @@
 """Declares the records of a topic."""
 
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Feature, FormsOf, Tab
 
 FEATURE = Feature(
@@ -8,5 +9,29 @@ FEATURE = Feature(
     is_app=True,
     addresses=(Addresses("topics/", "console.cluster.records.urls"),),
     topic_tabs=(Tab("records", "topic-records", Right.RECORDS),),
+    reads=(
+        Read(
+            "topics/{name}/records",
+            "topic-records",
+            "Records of a topic, from a place as on its page: `place`, `partition`, `offset`, `at`, `limit_records`",
+            scope="records",
+            after="topics/{name}/history",
+        ),
+    ),
+    actions=(
+        Action(
+            "copy-record",
+            "topic-record-copy",
+            "Append a record once more, to its topic or another",
+            path=("name", "partition", "offset"),
+            form=("to", "to_partition"),
+        ),
+        Action(
+            "produce-tombstone",
+            "topic-record-tombstone",
+            "Append a tombstone for the key of a record",
+            path=("name", "partition", "offset"),
+        ),
+    ),
     forms=(FormsOf("topic-records", ("topic-produce",)),),
 )

@@ -3,6 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -30,6 +31,32 @@ FEATURE = Feature(
         Tab("purge", "topic-purge", Right.OPERATE),
     ),
     pushed_pages=(PushedPage("retention", (groups.RETENTION,)),),
+    reads=(
+        Read(
+            "topics/{name}/segments/{int:partition}",
+            "topic-segments",
+            "Segments of a partition, and when retention deletes each",
+            after="topics/{name}/producers",
+        ),
+        Read("retention", "retention", "What retention keeps and deletes, by topic"),
+    ),
+    actions=(
+        Action(
+            "change-retention",
+            "topic-retention",
+            "Change what retention keeps",
+            path=("name",),
+            query=("cleanup_policy", "retention_ms", "retention_bytes"),
+            confirms="topic-configure",
+        ),
+        Action(
+            "delete-records",
+            "topic-purge",
+            "Delete records up to the `end`, a `time` (`at`) or an `offset` of one of the `partitions`",
+            path=("name",),
+            query=("to", "partitions", "offset", "at"),
+        ),
+    ),
     forms=(FormsOf("topic-retention", ("topic-configure",)),),
     same_actions=(SameAction("change retention", ("change settings", "change setting")),),
 )

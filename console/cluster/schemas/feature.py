@@ -3,6 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
+from console.kit.features.api import Action
 from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SameAction, Section
 from console.kit.live import groups
 
@@ -22,5 +23,38 @@ FEATURE = Feature(
         ),
     ),
     pushed_pages=(PushedPage("schemas", (groups.SCHEMAS,), is_only_news=True),),
+    actions=(
+        Action(
+            "register-schema",
+            "schema-register",
+            "Register a schema",
+            form=("subject", "type", "text", "references"),
+            after="change-rules",
+        ),
+        Action(
+            "change-subject",
+            "schema-settings",
+            "Compatibility and mode of a subject",
+            path=("subject",),
+            form=("level", "mode"),
+        ),
+        Action(
+            "change-schemas", "schema-defaults", "Compatibility and mode of all other subjects", form=("level", "mode")
+        ),
+        Action(
+            "delete-schema",
+            "schema-delete",
+            "Delete a subject, or a version",
+            path=("subject",),
+            query=("version", "permanent"),
+        ),
+        Action(
+            "restore-schema",
+            "schema-restore",
+            "Register again what was deleted of a subject, all or one `version`",
+            path=("subject",),
+            query=("version",),
+        ),
+    ),
     same_actions=(SameAction("restore schema", ("register schema",)),),
 )

@@ -3,6 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -41,6 +42,49 @@ FEATURE = Feature(
     row_kinds=(
         RowKind("topic-row", "console.cluster.topics.row_renderers.topic_rows"),
         RowKind("topic-page", "console.cluster.topics.row_renderers.topic_pages"),
+    ),
+    reads=(
+        Read("topics", "topics", "Topics; `search` chooses", after="brokers/{int:broker_id}/settings"),
+        Read("topics/{name}/partitions", "topic", "Leaders, replicas and ISR of a topic's partitions"),
+        Read("topics/{name}/settings", "topic-settings", "Settings of a topic, and where they come from"),
+    ),
+    actions=(
+        Action(
+            "create-topic",
+            "topic-create",
+            "Create a topic",
+            form=("name", "partition_count", "replication_factor", "configs"),
+        ),
+        Action(
+            "delete-topic",
+            "topic-delete",
+            "Delete a topic; with `when` later after a day, in which keep-topics calls it off",
+            path=("name",),
+            query=("undo", "when"),
+        ),
+        Action("keep-topics", "topics-keep", "Call off the planned deletion of each `topic`", query=("topic",)),
+        Action(
+            "change-many-topics",
+            "topics-many",
+            "`do` delete, delete-later or set, to each `topic`: a `setting` and its `value`; `undo` takes one back",
+            query=("topic", "do", "setting", "value", "undo"),
+        ),
+        Action(
+            "add-partitions",
+            "topic-add-partitions",
+            "Give a topic more partitions",
+            path=("name",),
+            form=("partition_count",),
+        ),
+        Action(
+            "change-topic",
+            "topic-settings",
+            "Change settings of a topic: `setting` and `value`, as often as wanted",
+            path=("name",),
+            query=("setting", "value"),
+            confirms="topic-set",
+            after="abort-transaction",
+        ),
     ),
     forms=(FormsOf("topic-settings", ("topic-set",)),),
     same_actions=(

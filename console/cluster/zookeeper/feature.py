@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
 from console.kit.live import groups
 
@@ -25,5 +26,15 @@ FEATURE = Feature(
         ),
     ),
     pushed_pages=(PushedPage("zookeeper", (groups.ZOOKEEPER, groups.ensemble_changes)),),
+    reads=(Read("zookeeper", "zookeeper", "Servers of the ensemble", after="retention"),),
+    actions=(
+        Action(
+            "change-ensemble",
+            "ensemble-change",
+            "Grow or shrink the ensemble, or replace a server",
+            query=("kind", "server"),
+            after="rolling-restart",
+        ),
+    ),
     forms=(FormsOf("zookeeper", ("ensemble-call-off",), is_one_for_all=True),),
 )

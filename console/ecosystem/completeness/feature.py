@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
+from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section
 from console.kit.live import groups
 
@@ -15,4 +16,13 @@ FEATURE = Feature(
         Place("Delivery", "delivery", "expected received latency control center audit", resource=Resource.TOPIC),
     ),
     pushed_pages=(PushedPage("completeness", (groups.COMPLETENESS,)),),
+    reads=(
+        Read("completeness", "completeness", "What was counted of each window of a topic, by tier", after="probe"),
+        Read("deliveries", "delivery", "What was delivered of topics to groups, mirrors and sinks; `search` chooses"),
+        Read(
+            "topics/{name}/delivery",
+            "topic-delivery",
+            "Expected and received of a topic by produce time: `span`, or `since` and `until`; `reader` chooses",
+        ),
+    ),
 )

@@ -1,5 +1,6 @@
 """Declares the probe and the public status page."""
 
+from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section
 from console.kit.live import groups
 
@@ -9,4 +10,5 @@ FEATURE = Feature(
     addresses=(Addresses("", "console.ecosystem.probe.urls"),),
     links=(Link("Probe", "probe", section=Section.WATCHING, needs=("manages_processes",), process="probe"),),
     pushed_pages=(PushedPage("probe", (groups.PROBE,)),),
+    reads=(Read("probe", "probe", "What the probe has measured", after="mirrors"),),
 )

@@ -3,6 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
 from console.kit.live import groups
 
@@ -25,6 +26,24 @@ FEATURE = Feature(
     pushed_pages=(
         PushedPage("streams", (groups.STREAMS,)),
         PushedPage("stream", (groups.processes,), of_name=groups.stream_named),
+    ),
+    reads=(
+        Read("streams", "streams", "Stream jobs and their pace", after="processes"),
+        Read(
+            "streams/{name}/charts", "stream-charts", "What is charted of a stream job", after="processes/{name}/charts"
+        ),
+    ),
+    actions=(
+        Action(
+            "reset-stream",
+            "stream-reset",
+            "Let a stream job begin anew",
+            path=("name",),
+            query=("to",),
+            after="change-ensemble",
+        ),
+        Action("remove-stream", "stream-remove", "Remove a stream job and its checkpoint", path=("name",)),
+        Action("add-stream", "stream-add", "Add a stream job", path=("job",), form=("name", "*")),
     ),
     forms=(FormsOf("stream", ("stream-start",)),),
 )

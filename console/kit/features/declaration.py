@@ -11,6 +11,7 @@ from enum import StrEnum
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 
 
 class Database(StrEnum):
@@ -151,6 +152,8 @@ class Feature:
     #: Routes that read-only mode does not refuse.
     always_open: tuple[str, ...] = ()
     same_actions: tuple[SameAction, ...] = ()
+    reads: tuple[Read, ...] = ()
+    actions: tuple[Action, ...] = ()
 
     @property
     def app_label(self) -> str:

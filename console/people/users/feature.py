@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
+from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Feature, FormsOf, Link, Section
 
 FEATURE = Feature(
@@ -10,6 +11,7 @@ FEATURE = Feature(
     links=(Link("Users", "users", section=Section.CONSOLE, also_at=("/read-only/",)),),
     places=(Place("Users", "users", "people roles rules", right=Right.ADMINISTER),),
     commands=(Place("Create a user", "user-create", "person new", right=Right.ADMINISTER),),
+    reads=(Read("users", "users", "People and their roles"),),
     forms=(FormsOf("overview", ("logout",), is_one_for_all=True),),
     always_open=(
         "login",

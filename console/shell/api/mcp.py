@@ -19,12 +19,13 @@ from django.views.decorators.http import require_POST
 
 from broker import __version__
 from console.kit.access.models import ApiToken
+from console.kit.features.api import Read
 from console.kit.gateway.errors import GatewayError
 from console.shell.api import plans, tables
 from console.shell.api.access import NoToken, admitted
 from console.shell.api.actions import ACTIONS, BadParameter, action_named, texts
 from console.shell.api.health import health_of
-from console.shell.api.reads import READS, Read
+from console.shell.api.reads import READS
 
 PROTOCOLS = ("2025-06-18", "2025-03-26")
 INSTRUCTIONS = (

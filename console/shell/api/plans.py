@@ -8,12 +8,13 @@ from django.contrib.auth.models import User
 from django.urls import NoReverseMatch, reverse
 
 from console.kit.access.read_only import read_only_now
+from console.kit.features.api import Action
 from console.kit.plans.digest import digest_of
 from console.kit.plans.gate import NotNowError, the_gate
 from console.kit.plans.plan import Plan
 from console.kit.plans.posted import Posted
 from console.shell.api import door
-from console.shell.api.actions import Action, BadParameter, Parameters, refuse_confirmation_fields
+from console.shell.api.actions import BadParameter, Parameters, pairs_of, path_of, refuse_confirmation_fields
 
 _NO_PLAN = "There is no plan for this, as things are."
 #: A page that was posted to and is to be looked at again: what stood against it.
@@ -49,11 +50,11 @@ def show(person: User, action: Action, parameters: Parameters) -> dict[str, Any]
 
     Raises NotDone, BadParameter, and what views raise.
     """
-    path = _path(action.page, action.path_of(parameters))
+    path = _path(action.page, path_of(action, parameters))
     if action.is_at_once:
         raise NotDone(f"{action.name} has no plan: apply it without a digest.", 409)
-    form = action.pairs(parameters, action.form) if action.form else None
-    answer = door.look(person, path, action.pairs(parameters, action.query), form)
+    form = pairs_of(action, parameters, action.form) if action.form else None
+    answer = door.look(person, path, pairs_of(action, parameters, action.query), form)
     plan = _plan_of(answer, person, action, parameters)
     if plan is None:
         raise NotDone(door.why_of(answer) or _NO_PLAN, _status(answer))
@@ -68,7 +69,7 @@ def carry_out(person: User, action: Action, parameters: Parameters, confirmed: C
     if not confirmed.digest and not action.is_at_once:
         raise NotDone("Send the digest of the plan that is to be carried out.", _WRONG)
     named = {name: parameters[name] for name in action.path if name in parameters}
-    path = _path(action.route, action.path_of(named))
+    path = _path(action.route, path_of(action, named))
     form = [pair for name, value in parameters.items() if name not in action.path for pair in _pairs(name, value)]
     answer = door.ask(person, path, (), form + confirmed.pairs)
     if answer.posted and answer.posted.held:

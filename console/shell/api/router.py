@@ -20,12 +20,13 @@ from pydantic import Field
 from console.kit.access.api_tokens import SCOPES, end_of
 from console.kit.access.rights import rights_of
 from console.kit.audit.refusals import count_refusal
+from console.kit.features.api import Read
 from console.kit.gateway.errors import GatewayError
 from console.shell.api import door, plans, tables
 from console.shell.api.access import NoToken, admitted
 from console.shell.api.actions import ACTIONS, BadParameter, action_named, texts
 from console.shell.api.health import health_of
-from console.shell.api.reads import READS, Read
+from console.shell.api.reads import READS
 
 _DESCRIPTION = (
     "What the console's pages show and do, with the rights of the person a token belongs to. A change is planned "

@@ -10,9 +10,9 @@ from django.contrib.auth.models import User
 from django.urls import NoReverseMatch, reverse
 
 from console.kit.common.csv_table import Table
+from console.kit.features.api import Read
 from console.shell.api import door
 from console.shell.api.plans import NotDone
-from console.shell.api.reads import Read
 
 ROWS_MAX, ROWS_USUAL = 10_000, 500
 #: No table is longer.

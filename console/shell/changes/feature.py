@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
 from console.kit.live import groups
 
@@ -21,5 +22,31 @@ FEATURE = Feature(
     ),
     places=(Place("Changes", "changes", "approve second person waiting windows freeze rules", right=Right.OPERATE),),
     pushed_pages=(PushedPage("changes", (groups.CHANGES_OF_RULES,)),),
+    reads=(
+        Read(
+            "changes",
+            "changes",
+            "Changes that wait for a second person or for their time, and those that did",
+            after="past/topics/{name}/partitions",
+        ),
+    ),
+    actions=(
+        Action(
+            "approve-change",
+            "change",
+            "Approve a change that waits, and have it carried out",
+            path=("number",),
+            confirms="change-approve",
+            after="apply-declaration",
+        ),
+        Action(
+            "discard-change",
+            "change-discard",
+            "Discard a change that waits",
+            path=("number",),
+            form=("why",),
+            is_at_once=True,
+        ),
+    ),
     forms=(FormsOf("change", ("change-approve", "change-discard")),),
 )

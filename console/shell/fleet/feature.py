@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
+from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, Section
 from console.kit.live import groups
 
@@ -12,4 +13,10 @@ FEATURE = Feature(
     links=(Link("Clusters", "clusters", section=Section.CONSOLE, needs=("manages_processes",)),),
     commands=(Place("Add a cluster", "cluster-add", "new connect", right=Right.ADMINISTER),),
     pushed_pages=(PushedPage("clusters", (groups.FLEET,)),),
+    reads=(
+        Read("clusters", "clusters", "Clusters of this console in which the token's person may look at anything"),
+        Read(
+            "clusters/compare", "cluster-compare", "What differs between two clusters: `left`, `right`, `kind`, `all`"
+        ),
+    ),
 )

@@ -1,6 +1,7 @@
 """Declares alerts, their rules and channels."""
 
 from console.kit.access.places import Place
+from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
 from console.kit.live import groups
 
@@ -11,5 +12,6 @@ FEATURE = Feature(
     links=(Link("Alerts", "alerts", section=Section.WATCHING, needs=("sees_all_names",)),),
     places=(Place("Alerts", "alerts", "rules silence", names_all=True),),
     pushed_pages=(PushedPage("alerts", (groups.ALERTS,), names_all=True),),
+    reads=(Read("alerts", "alerts", "Alerts that fire, and those that did", after="healing"),),
     forms=(FormsOf("alerts", ("alert-acknowledge", "alert-silence", "alert-test"), is_one_for_all=True),),
 )

@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
+from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Feature, Link, Section
 
 FEATURE = Feature(
@@ -10,5 +11,13 @@ FEATURE = Feature(
     links=(Link("Dependencies", "dependencies", section=Section.CLUSTER, resource=Resource.TOPIC),),
     places=(
         Place("Dependencies", "dependencies", "graph lineage what hangs on what reads writes", resource=Resource.TOPIC),
+    ),
+    reads=(
+        Read(
+            "dependencies",
+            "dependencies",
+            "Who writes and who reads topics; with `kind` and `name` what is around one object",
+            after="history",
+        ),
     ),
 )

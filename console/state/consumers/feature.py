@@ -3,6 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
+from console.kit.features.api import Action, Read
 from console.kit.features.declaration import (
     Addresses,
     Database,
@@ -35,6 +36,31 @@ FEATURE = Feature(
     row_kinds=(
         RowKind("group-row", "console.state.consumers.row_renderers.group_rows"),
         RowKind("group-page", "console.state.consumers.row_renderers.group_pages"),
+    ),
+    reads=(
+        Read(
+            "topics/{name}/consumers",
+            "topic-consumers",
+            "How far groups are in a topic, by partition",
+            after="topics/{name}/settings",
+        ),
+        Read("groups", "consumers", "Consumer groups: state, lag, verdict", after="topics/{name}/contents"),
+        Read("groups/{path:group}/offsets", "group", "What a group has committed, and its lag, by partition"),
+        Read("groups/{path:group}/members", "group", "Members of a group", chosen=(("table", "members"),)),
+    ),
+    actions=(
+        Action(
+            "reset-group",
+            "group-reset",
+            "Put offsets to `earliest`, `latest`, `time` (`at`), `offset`, `shift` (`value`), or as a `group` (`like`)",
+            path=("group",),
+            query=("to", "topic", "partitions", "value", "at", "like", "undo"),
+            after="move-between-directories",
+        ),
+        Action("delete-group", "group-delete", "Delete a consumer group", path=("group",)),
+        Action(
+            "forget-offsets", "group-forget", "Forget a group's offsets in a topic", path=("group",), query=("topic",)
+        ),
     ),
     same_actions=(
         SameAction("delete committed offsets", ("reset offsets",)),

@@ -2,6 +2,7 @@
 
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
+from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section, Tab
 from console.kit.live import groups
 
@@ -13,4 +14,13 @@ FEATURE = Feature(
     places=(Place("History", "history", "changes events"),),
     topic_tabs=(Tab("history", "topic-history", Right.VIEW),),
     pushed_pages=(PushedPage("history", (groups.HISTORY,)),),
+    reads=(
+        Read(
+            "topics/{name}/history",
+            "topic-history",
+            "What has happened to a topic",
+            after="topics/{name}/segments/{int:partition}",
+        ),
+        Read("history", "history", "What has happened in the cluster", after="topics/{name}/leaders"),
+    ),
 )

@@ -19,7 +19,7 @@ from console.kit.audit.record import chain_key
 from console.kit.plans import apply
 from console.kit.plans.posted import CONFIRMATION_FIELDS
 from console.shell.api import actions, door, router
-from console.shell.api.actions import ACTIONS, BadParameter
+from console.shell.api.actions import ACTIONS, BadParameter, path_of
 from console.shell.api.reads import READS
 from tests.console.kit.access.changes_watch import Changes, watched
 from tests.console.kit.access.parameters_pool import EXAMPLES, HIDDEN, INTERNAL, USUAL, names, pool
@@ -190,7 +190,7 @@ def each_field(action) -> list[dict[str, str]]:
     found = [{name: USUAL.get(name, "-")} for name in sorted(CONFIRMATION_FIELDS)]
     for name in sorted(names() - CONFIRMATION_FIELDS):
         try:
-            action.path_of({**example_of(action), name: "1"})
+            path_of(action, {**example_of(action), name: "1"})
         except BadParameter:
             continue
         found.append({name: pool(hidden=True)[name]})
