@@ -1,0 +1,106 @@
+"""A feature needs its folder and one line; one that is left out of the list leaves no trace, and pages still work."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from broker.common.installation import CODE_DIR
+from console.features import PACKAGES
+
+DECLARATION = """
+from console.kit.features.api import Read
+from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, Section
+from console.kit.access.places import Place
+
+FEATURE = Feature(
+    package="toy",
+    addresses=(Addresses("toy/", "toy.urls"),),
+    links=(Link("Toy", "toy", Section.WATCHING, after="footprint"),),
+    places=(Place("Toy", "toy", "plaything"),),
+    pushed_pages=(PushedPage("toy", ("toy",)),),
+    reads=(Read("toy", "toy", "What the toy has"),),
+)
+"""
+ROUTES = """
+from django.http import HttpResponse
+from django.urls import path
+
+urlpatterns = [path("", lambda request: HttpResponse("the toy"), name="toy")]
+"""
+#: Prints what a console with these features has of everything that is computed from them.
+PROGRAM = """
+import json, sys
+from console import features
+features.PACKAGES = tuple(json.loads(sys.argv[1]))
+import django
+django.setup()
+from django.apps import apps
+from django.conf import settings
+from django.contrib.auth.models import User, Group
+from django.core.management import call_command
+from django.test import Client
+from django.test.utils import setup_test_environment
+from console.kit.access.roles import ROLES, Right
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+setup_test_environment()
+settings.MIGRATION_MODULES = {app.label: None for app in apps.get_app_configs()}
+call_command("migrate", run_syncdb=True, verbosity=0)
+person = User.objects.create_user("ada", password="correct-horse-battery")
+person.groups.add(Group.objects.get(name="admin"))
+from console.state.clusters.models import Topic
+Topic.objects.create(name="orders")
+client = Client(raise_request_exception=True)
+client.force_login(person)
+from console.shell.web.page_socket import groups_for
+from console.shell.palette.places import PAGES
+from console.shell.api.reads import READS
+pages = {address: client.get(address) for address in json.loads(sys.argv[2])}
+print(json.dumps({
+    "statuses": {address: page.status_code for address, page in pages.items()},
+    "overview": pages["/"].text,
+    "groups": {name: groups_for(name, ROLES["admin"]) for name in ("toy", "footprint", "brokers")},
+    "palette": [place.route for place in PAGES],
+    "reads": [read.path for read in READS],
+}))
+"""
+#: Pages that open without any of the optional features.
+PAGES = ("/", "/brokers/", "/topics/", "/topics/orders/", "/consumers/", "/placement/", "/history/", "/alerts/")
+
+
+def console_with(packages, directory: Path, *more: str) -> dict:
+    """What a console of a process of its own, with an empty database, has if these are its features."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("BARNABAS_", "CELERY_"))}
+    environment |= {"BARNABAS_DATA": str(directory / "data"), "DJANGO_SETTINGS_MODULE": "console.settings"}
+    environment |= {"BARNABAS_REDIS_URL": "memory://", "PYTHONPATH": f"{directory}{os.pathsep}{CODE_DIR}"}
+    environment |= {"BARNABAS_DATABASE_URL": "sqlite://:memory:"}
+    command = [sys.executable, "-c", PROGRAM, json.dumps(list(packages)), json.dumps([*PAGES, *more])]
+    done = subprocess.run(command, cwd=CODE_DIR, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_feature_needs_its_folder_and_one_line(tmp_path):
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / "__init__.py").write_text("")
+    (tmp_path / "toy" / "feature.py").write_text(DECLARATION)
+    (tmp_path / "toy" / "urls.py").write_text(ROUTES)
+    console = console_with([*PACKAGES, "toy"], tmp_path, "/toy/")
+
+    assert set(console["statuses"].values()) == {200}
+    assert console["overview"].index(">Footprint</a>") < console["overview"].index(">Toy</a>")
+    assert console["groups"]["toy"] == ["heartbeat", "toy"]
+    assert "toy" in console["palette"]
+    assert "toy" in console["reads"]
+
+
+def test_a_feature_that_is_left_out_leaves_no_trace_and_pages_still_work(tmp_path):
+    packages = [package for package in PACKAGES if package != "console.cluster.footprint"]
+    console = console_with(packages, tmp_path, "/footprint/")
+
+    assert console["statuses"] == dict.fromkeys(PAGES, 200) | {"/footprint/": 404}
+    assert "/footprint/" not in console["overview"]
+    assert console["groups"] == {"toy": None, "footprint": None, "brokers": ["heartbeat", "brokers"]}
+    assert "footprint" not in console["palette"]
+    assert "footprint" not in console["reads"]
