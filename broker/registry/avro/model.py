@@ -43,6 +43,22 @@ class Type:
     #: It came from a schema that was referred to: its text is not part of this one.
     is_referred: bool = False
 
+    @property
+    def label(self) -> str:
+        """The full name of a named type, otherwise the kind."""
+        return self.name.full if self.name else self.kind
+
+    @property
+    def logical(self) -> str:
+        """The logical type; empty where the schema has none."""
+        return str(self.properties.get("logicalType") or "")
+
+    @property
+    def scale(self) -> int:
+        """Digits of a decimal behind its point; 0 where the schema says none."""
+        scale = self.properties.get("scale")
+        return scale if isinstance(scale, int) else 0
+
 
 @dataclass(eq=False, slots=True)
 class Field:

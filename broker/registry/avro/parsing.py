@@ -29,14 +29,15 @@ def parse(
 ) -> tuple[Type, dict[str, Type]]:
     """The schema and every named type in it by full name; `known` are those it may speak of. Raises InvalidSchema."""
     parser = _Parser(dict(known or {}), checks_defaults)
-    return parser.type(_json(text), "", 0), parser.names
+    try:
+        return parser.type(_json(text), "", 0), parser.names
+    except RecursionError:
+        raise InvalidSchema("the schema is nested too deeply") from None
 
 
 def _json(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_no_constant)
-    except RecursionError:
-        raise InvalidSchema("the schema is nested too deeply") from None
     except ValueError as error:
         if _NAME.fullmatch(text.strip()):
             return text.strip()
@@ -95,10 +96,9 @@ class _Parser:
         for branch in branches:
             if branch.kind == "union":
                 raise InvalidSchema("Nested union")
-            called = branch.name.full if branch.name else branch.kind
-            if called in seen:
-                raise InvalidSchema(f"Duplicate in union:{called}")
-            seen.add(called)
+            if branch.label in seen:
+                raise InvalidSchema(f"Duplicate in union:{branch.label}")
+            seen.add(branch.label)
         return Type("union", inner=branches)
 
     def _definition(self, kind: str, told: dict[str, Any], space: str, depth: int) -> Type:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Context, Decimal
 
-from console.cluster.schemas.avro_schema import DEPTH_MAX, Node
+from broker.registry.avro.model import Type
+from console.cluster.schemas.avro_schema import DEPTH_MAX
 from console.cluster.schemas.errors import NotDecodedError
 
 #: Of one record: more nobody reads, and each costs a microsecond.
@@ -50,29 +51,29 @@ class _Cursor:
         raise NotDecodedError(f"at byte {self.at} a number does not end")
 
 
-def decode(node: Node, data: bytes) -> object:
+def decode(type_: Type, data: bytes) -> object:
     """Raises NotDecodedError."""
-    if node.kind == "bytes":
-        return _told(node, data)  # Confluent's serializers write bytes that are all of a record as they are.
+    if type_.kind == "bytes":
+        return _told(type_, data)  # Confluent's serializers write bytes that are all of a record as they are.
     cursor = _Cursor(data)
-    found = _value(node, cursor, 0)
+    found = _value(type_, cursor, 0)
     if cursor.rest:
         raise NotDecodedError(f"{cursor.rest} bytes are left over at byte {cursor.at}")
     return found
 
 
-def _value(node: Node, cursor: _Cursor, depth: int) -> object:
+def _value(type_: Type, cursor: _Cursor, depth: int) -> object:
     cursor.count()
     if depth > DEPTH_MAX:
         raise NotDecodedError(f"it is deeper than {DEPTH_MAX} levels")
-    return _READERS[node.kind](node, cursor, depth)
+    return _READERS[type_.kind](type_, cursor, depth)
 
 
-def _record(node: Node, cursor: _Cursor, depth: int) -> object:
+def _record(type_: Type, cursor: _Cursor, depth: int) -> object:
     found = {}
-    for each in node.fields:
+    for each in type_.fields:
         try:
-            found[each.name] = _value(each.node, cursor, depth + 1)
+            found[each.name] = _value(each.type, cursor, depth + 1)
         except NotDecodedError as error:
             inner = str(error)
             path = inner if inner.startswith("field ") else f"field {each.name}: {inner}"
@@ -80,36 +81,34 @@ def _record(node: Node, cursor: _Cursor, depth: int) -> object:
     return found
 
 
-def _union(node: Node, cursor: _Cursor, depth: int) -> object:
+def _union(type_: Type, cursor: _Cursor, depth: int) -> object:
     at = cursor.number()
-    if not 0 <= at < len(node.branches):
-        raise NotDecodedError(f"branch {at} of a union of {len(node.branches)}")
-    return _value(node.branches[at], cursor, depth + 1)
+    if not 0 <= at < len(type_.inner):
+        raise NotDecodedError(f"branch {at} of a union of {len(type_.inner)}")
+    return _value(type_.inner[at], cursor, depth + 1)
 
 
-def _enum(node: Node, cursor: _Cursor, _: int) -> object:
+def _enum(type_: Type, cursor: _Cursor, _: int) -> object:
     at = cursor.number()
-    if not 0 <= at < len(node.symbols):
-        raise NotDecodedError(f"symbol {at} of an enum of {len(node.symbols)}")
-    return node.symbols[at]
+    if not 0 <= at < len(type_.symbols):
+        raise NotDecodedError(f"symbol {at} of an enum of {len(type_.symbols)}")
+    return type_.symbols[at]
 
 
-def _array(node: Node, cursor: _Cursor, depth: int) -> object:
-    assert node.items is not None
+def _array(type_: Type, cursor: _Cursor, depth: int) -> object:
     found = []
     while length := _block(cursor):
         for _ in range(length):
-            found.append(_value(node.items, cursor, depth + 1))
+            found.append(_value(type_.inner[0], cursor, depth + 1))
     return found
 
 
-def _map(node: Node, cursor: _Cursor, depth: int) -> object:
-    assert node.items is not None
+def _map(type_: Type, cursor: _Cursor, depth: int) -> object:
     found = {}
     while length := _block(cursor):
         for _ in range(length):
             key = _text(cursor)
-            found[key] = _value(node.items, cursor, depth + 1)
+            found[key] = _value(type_.inner[0], cursor, depth + 1)
     return found
 
 
@@ -124,14 +123,15 @@ def _text(cursor: _Cursor) -> str:
     return cursor.take(cursor.number()).decode(errors="replace")
 
 
-def _integer(node: Node, cursor: _Cursor, _: int) -> object:
+def _integer(type_: Type, cursor: _Cursor, _: int) -> object:
     value = cursor.number()
+    logical = type_.logical if type_.properties else ""
     try:
-        if node.logical == "date":
+        if logical == "date":
             return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
-        if node.logical in _UNITS:
-            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value * _UNITS[node.logical])
-            return moment.isoformat().replace("+00:00", "Z" if node.logical.startswith("timestamp") else "")
+        if logical in _UNITS:
+            moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value * _UNITS[logical])
+            return moment.isoformat().replace("+00:00", "Z" if logical.startswith("timestamp") else "")
     except OverflowError:
         return value
     return value
@@ -145,32 +145,33 @@ _UNITS = {
 }
 
 
-def _floating(form: str) -> Callable[[Node, _Cursor, int], object]:
-    def read(_node: Node, cursor: _Cursor, _depth: int) -> object:
+def _floating(form: str) -> Callable[[Type, _Cursor, int], object]:
+    def read(_type: Type, cursor: _Cursor, _depth: int) -> object:
         (value,) = struct.unpack(form, cursor.take(struct.calcsize(form)))
         return value if math.isfinite(value) else str(value)
 
     return read
 
 
-def _told(node: Node, data: bytes) -> str:
-    if node.logical == "decimal" and len(data) <= _DECIMAL_BYTES_MAX and 0 <= node.scale <= 8 * _DECIMAL_BYTES_MAX:
-        number = Decimal(int.from_bytes(data, signed=True)).scaleb(-node.scale, Context(prec=8 * _DECIMAL_BYTES_MAX))
+def _told(type_: Type, data: bytes) -> str:
+    if type_.logical == "decimal" and len(data) <= _DECIMAL_BYTES_MAX and 0 <= type_.scale <= 8 * _DECIMAL_BYTES_MAX:
+        number = Decimal(int.from_bytes(data, signed=True)).scaleb(-type_.scale, Context(prec=8 * _DECIMAL_BYTES_MAX))
         return f"{number:f}"
     return data.decode("latin-1")
 
 
-_READERS: dict[str, Callable[[Node, _Cursor, int], object]] = {
-    "null": lambda node, cursor, depth: None,
-    "boolean": lambda node, cursor, depth: cursor.take(1) != b"\0",
+_READERS: dict[str, Callable[[Type, _Cursor, int], object]] = {
+    "null": lambda type_, cursor, depth: None,
+    "boolean": lambda type_, cursor, depth: cursor.take(1) != b"\0",
     "int": _integer,
     "long": _integer,
     "float": _floating("<f"),
     "double": _floating("<d"),
-    "bytes": lambda node, cursor, depth: _told(node, cursor.take(cursor.number())),
-    "string": lambda node, cursor, depth: _text(cursor),
-    "fixed": lambda node, cursor, depth: _told(node, cursor.take(node.size)),
+    "bytes": lambda type_, cursor, depth: _told(type_, cursor.take(cursor.number())),
+    "string": lambda type_, cursor, depth: _text(cursor),
+    "fixed": lambda type_, cursor, depth: _told(type_, cursor.take(type_.size)),
     "record": _record,
+    "error": _record,
     "union": _union,
     "enum": _enum,
     "array": _array,

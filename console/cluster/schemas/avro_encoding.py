@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 
-from console.cluster.schemas.avro_schema import DEPTH_MAX, Field, Node
+from broker.registry.avro.model import NO_DEFAULT, Field, Type
+from console.cluster.schemas.avro_schema import DEPTH_MAX
 from console.cluster.schemas.errors import NotEncodedError
 
 #: Values that are tried: unions in unions try the same ones again and again.
@@ -27,22 +28,22 @@ class _Tries:
             raise NotEncodedError(f"{path or 'the value'}: it holds too much to be tried")
 
 
-def encode(node: Node, value: object) -> bytes:
+def encode(type_: Type, value: object) -> bytes:
     """Raises NotEncodedError."""
-    if node.kind == "bytes":
-        return _bytes_of(node, value, "the value")
-    return _encoded(node, value, "", 0, _Tries())
+    if type_.kind == "bytes":
+        return _bytes_of(type_, value, "the value")
+    return _encoded(type_, value, "", 0, _Tries())
 
 
-def _encoded(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _encoded(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     tries.count(path)
     if depth > DEPTH_MAX:
         raise NotEncodedError(f"{path}: it is deeper than {DEPTH_MAX} levels")
-    return _WRITERS[node.kind](node, value, path, depth, tries)
+    return _WRITERS[type_.kind](type_, value, path, depth, tries)
 
 
-def _misfit(path: str, node: Node, value: object) -> NotEncodedError:
-    wanted = node.name or (f"{node.kind} ({node.logical})" if node.logical else node.kind)
+def _misfit(path: str, type_: Type, value: object) -> NotEncodedError:
+    wanted = f"{type_.kind} ({type_.logical})" if type_.logical and type_.name is None else type_.label
     return NotEncodedError(f"{path or 'the value'}: {_kind_of(value)} is no {wanted}")
 
 
@@ -55,164 +56,162 @@ def _kind_of(value: object) -> str:
     return "an object" if isinstance(value, dict) else "a list"
 
 
-def _record(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _record(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, dict):
-        raise _misfit(path, node, value)
-    known = {each.name for each in node.fields}
+        raise _misfit(path, type_, value)
+    known = {each.name for each in type_.fields}
     unknown = next((name for name in value if name not in known), None)
     if unknown is not None:
-        raise NotEncodedError(f"{_below(path, unknown)}: {node.name or 'the record'} has no such field")
-    return b"".join(_field(each, value, path, depth, tries) for each in node.fields)
+        raise NotEncodedError(f"{_below(path, unknown)}: {type_.label} has no such field")
+    return b"".join(_field(each, value, path, depth, tries) for each in type_.fields)
 
 
 def _field(wanted: Field, value: Mapping[str, object], path: str, depth: int, tries: _Tries) -> bytes:
     place = _below(path, wanted.name)
     if wanted.name in value:
-        return _encoded(wanted.node, value[wanted.name], place, depth + 1, tries)
-    if not wanted.has_default:
+        return _encoded(wanted.type, value[wanted.name], place, depth + 1, tries)
+    if wanted.default is NO_DEFAULT:
         raise NotEncodedError(f"{place}: it is missing, and has no default")
-    return _encoded(wanted.node, wanted.default, place, depth + 1, tries)
+    return _encoded(wanted.type, wanted.default, place, depth + 1, tries)
 
 
 def _below(path: str, name: str) -> str:
     return f"{path}.{name[:100]}" if path else name[:100]
 
 
-def _union(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _union(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     refused: list[NotEncodedError] = []
-    for at, branch in enumerate(node.branches):
+    for at, branch in enumerate(type_.inner):
         try:
             return _number(at) + _encoded(branch, value, path, depth + 1, tries)
         except NotEncodedError as error:
             refused.append(error)
     if isinstance(value, dict) and len(value) == 1:
         ((name, inner),) = value.items()
-        for at, branch in enumerate(node.branches):
-            if name in (branch.name, branch.kind):
+        for at, branch in enumerate(type_.inner):
+            if name in (branch.label, branch.kind):
                 return _number(at) + _encoded(branch, inner, path, depth + 1, tries)
-    others = [error for branch, error in zip(node.branches, refused, strict=True) if branch.kind != "null"]
+    others = [error for branch, error in zip(type_.inner, refused, strict=True) if branch.kind != "null"]
     if len(others) == 1:
         raise others[0]
-    names = ", ".join(each.name or each.kind for each in node.branches)
+    names = ", ".join(each.label for each in type_.inner)
     raise NotEncodedError(f"{path or 'the value'}: {_kind_of(value)} fits none of {names}")
 
 
-def _integer(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
-    number = _moment(node, value) if isinstance(value, str) and node.logical else value
-    bound = _RANGES[node.kind]
+def _integer(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    number = _moment(type_, value) if isinstance(value, str) and type_.logical else value
+    bound = _RANGES[type_.kind]
     if isinstance(number, bool) or not isinstance(number, int) or not -bound <= number < bound:
-        raise _misfit(path, node, value)
+        raise _misfit(path, type_, value)
     return _number(number)
 
 
-def _moment(node: Node, text: str) -> int | None:
+def _moment(type_: Type, text: str) -> int | None:
     """Days, milliseconds or microseconds since 1970; None for what is no such time."""
     try:
-        if node.logical == "date":
+        if type_.logical == "date":
             return (date.fromisoformat(text) - date(1970, 1, 1)).days
-        if "timestamp" not in node.logical:
+        if "timestamp" not in type_.logical:
             return None
         moment = datetime.fromisoformat(text)
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         past = moment - datetime(1970, 1, 1, tzinfo=UTC)
         micros = (past.days * 86_400 + past.seconds) * 1_000_000 + past.microseconds
-        return micros if node.logical.endswith("micros") else micros // 1_000
+        return micros if type_.logical.endswith("micros") else micros // 1_000
     except (ValueError, OverflowError):
         return None
 
 
-def _floating(form: str) -> Callable[[Node, object, str, int, _Tries], bytes]:
-    def write(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _floating(form: str) -> Callable[[Type, object, str, int, _Tries], bytes]:
+    def write(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
         number = (
             {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}.get(value, value)
             if isinstance(value, str)
             else value
         )
         if isinstance(number, bool) or not isinstance(number, int | float):
-            raise _misfit(path, node, value)
+            raise _misfit(path, type_, value)
         try:
             return struct.pack(form, number)
         except OverflowError:
-            raise _misfit(path, node, value) from None
+            raise _misfit(path, type_, value) from None
 
     return write
 
 
-def _bytes_of(node: Node, value: object, path: str) -> bytes:
-    if node.logical == "decimal" and isinstance(value, str | int | float):
-        return _decimal(node, value, path)
+def _bytes_of(type_: Type, value: object, path: str) -> bytes:
+    if type_.logical == "decimal" and isinstance(value, str | int | float):
+        return _decimal(type_, value, path)
     try:
         if isinstance(value, str):
             return value.encode("latin-1")
     except UnicodeEncodeError:
         raise NotEncodedError(f"{path}: bytes are typed as characters up to \\u00ff, one for each") from None
-    raise _misfit(path, node, value)
+    raise _misfit(path, type_, value)
 
 
-def _decimal(node: Node, value: str | float, path: str) -> bytes:
+def _decimal(type_: Type, value: str | float, path: str) -> bytes:
     try:
         number = Decimal(str(value))
         sign, digits, exponent = number.as_tuple()
     except InvalidOperation:
-        raise _misfit(path, node, value) from None
-    if not isinstance(exponent, int) or len(digits) + abs(exponent) > 100 or -exponent > node.scale:
-        raise _misfit(path, node, value)
-    whole = int("".join(map(str, digits))) * 10 ** (exponent + node.scale) * (-1 if sign else 1)
-    size = node.size if node.kind == "fixed" else (whole.bit_length() + 8) // 8
+        raise _misfit(path, type_, value) from None
+    if not isinstance(exponent, int) or len(digits) + abs(exponent) > 100 or -exponent > type_.scale:
+        raise _misfit(path, type_, value)
+    whole = int("".join(map(str, digits))) * 10 ** (exponent + type_.scale) * (-1 if sign else 1)
+    size = type_.size if type_.kind == "fixed" else (whole.bit_length() + 8) // 8
     try:
         return whole.to_bytes(size, signed=True)
     except OverflowError:
-        raise _misfit(path, node, value) from None
+        raise _misfit(path, type_, value) from None
 
 
-def _fixed(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
-    data = _bytes_of(node, value, path)
-    if len(data) != node.size:
-        raise NotEncodedError(f"{path or 'the value'}: {len(data)} bytes, and {node.name} has {node.size}")
+def _fixed(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    data = _bytes_of(type_, value, path)
+    if len(data) != type_.size:
+        raise NotEncodedError(f"{path or 'the value'}: {len(data)} bytes, and {type_.label} has {type_.size}")
     return data
 
 
-def _enum(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
-    if value not in node.symbols:
-        shown = ", ".join(node.symbols[:20])
+def _enum(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+    if value not in type_.symbols:
+        shown = ", ".join(type_.symbols[:20])
         raise NotEncodedError(f"{path or 'the value'}: {_kind_of(value)} is none of {shown}")
-    return _number(node.symbols.index(str(value)))
+    return _number(type_.symbols.index(str(value)))
 
 
-def _array(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
-    assert node.items is not None
+def _array(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, list):
-        raise _misfit(path, node, value)
-    items = [_encoded(node.items, each, f"{path}[{at}]", depth + 1, tries) for at, each in enumerate(value)]
+        raise _misfit(path, type_, value)
+    items = [_encoded(type_.inner[0], each, f"{path}[{at}]", depth + 1, tries) for at, each in enumerate(value)]
     return (_number(len(items)) + b"".join(items) if items else b"") + b"\0"
 
 
-def _map(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
-    assert node.items is not None
+def _map(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, dict):
-        raise _misfit(path, node, value)
+        raise _misfit(path, type_, value)
     pairs = [
-        _sized(name.encode(errors="replace")) + _encoded(node.items, each, _below(path, name), depth + 1, tries)
+        _sized(name.encode(errors="replace")) + _encoded(type_.inner[0], each, _below(path, name), depth + 1, tries)
         for name, each in value.items()
     ]
     return (_number(len(pairs)) + b"".join(pairs) if pairs else b"") + b"\0"
 
 
-def _null(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _null(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if value is not None:
-        raise _misfit(path, node, value)
+        raise _misfit(path, type_, value)
     return b""
 
 
-def _boolean(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _boolean(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, bool):
-        raise _misfit(path, node, value)
+        raise _misfit(path, type_, value)
     return b"\1" if value else b"\0"
 
 
-def _string(node: Node, value: object, path: str, depth: int, tries: _Tries) -> bytes:
+def _string(type_: Type, value: object, path: str, depth: int, tries: _Tries) -> bytes:
     if not isinstance(value, str):
-        raise _misfit(path, node, value)
+        raise _misfit(path, type_, value)
     return _sized(value.encode(errors="replace"))
 
 
@@ -229,17 +228,18 @@ def _number(value: int) -> bytes:
     return bytes([*found, rest])
 
 
-_WRITERS: dict[str, Callable[[Node, object, str, int, _Tries], bytes]] = {
+_WRITERS: dict[str, Callable[[Type, object, str, int, _Tries], bytes]] = {
     "null": _null,
     "boolean": _boolean,
     "int": _integer,
     "long": _integer,
     "float": _floating("<f"),
     "double": _floating("<d"),
-    "bytes": lambda node, value, path, depth, tries: _sized(_bytes_of(node, value, path or "the value")),
+    "bytes": lambda type_, value, path, depth, tries: _sized(_bytes_of(type_, value, path or "the value")),
     "string": _string,
     "fixed": _fixed,
     "record": _record,
+    "error": _record,
     "union": _union,
     "enum": _enum,
     "array": _array,

@@ -13,10 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
+from broker.registry.avro.model import Type
 from console.cluster.schemas import json_check
 from console.cluster.schemas.avro_decoding import decode as avro_decode
 from console.cluster.schemas.avro_encoding import encode as avro_encode
-from console.cluster.schemas.avro_schema import Node, read_schema
+from console.cluster.schemas.avro_schema import read_schema
 from console.cluster.schemas.errors import CodecError, NotEncodedError, UnusableSchemaError
 from console.cluster.schemas.protobuf import ProtobufSchema
 from console.cluster.schemas.registry import REFERENCES_MAX, Registry, Schema, registry
@@ -37,10 +38,10 @@ SECONDS_PER_PAGE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Usable:
-    """A schema ready to be used. `reader` is a Node for Avro, a ProtobufSchema, or nothing for JSON."""
+    """A schema ready to be used. `reader` is a Type for Avro, a ProtobufSchema, or nothing for JSON."""
 
     schema: Schema
-    reader: Node | ProtobufSchema | None
+    reader: Type | ProtobufSchema | None
     referred: tuple[tuple[str, str], ...] = ()
 
 
@@ -98,7 +99,7 @@ def _referred(asked: Registry, schema: Schema, form: str) -> dict[str, str]:
 def decoded(ready: Usable, schema_id: int, message: bytes) -> Decoded:
     kind = ready.schema.type
     try:
-        if isinstance(ready.reader, Node):
+        if isinstance(ready.reader, Type):
             value = avro_decode(ready.reader, message)
         elif ready.reader is not None:
             value = ready.reader.decode(message)
@@ -117,7 +118,7 @@ def encoded(ready: Usable, typed: str) -> bytes:
         value = json.loads(typed)
     except (ValueError, RecursionError) as error:
         raise NotEncodedError(f"this is no JSON: {error}") from None
-    if isinstance(ready.reader, Node):
+    if isinstance(ready.reader, Type):
         message = avro_encode(ready.reader, value)
     elif ready.reader is not None:
         message = ready.reader.encode(value)

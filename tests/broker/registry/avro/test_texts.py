@@ -85,3 +85,11 @@ def test_what_is_printed_is_the_same_schema_also_to_others(text):
 def test_what_is_no_schema_is_refused_with_the_reason(text, told):
     with pytest.raises(InvalidSchema, match=told):
         parse(text)
+
+
+def test_a_default_nested_deeper_than_it_can_be_checked_is_refused():
+    levels = 600
+    default = '{"x":' * levels + "null" + "}" * levels
+    text = '{"type":"record","name":"R","fields":[{"name":"x","type":"R","default":' + default + "}]}"
+    with pytest.raises(InvalidSchema, match="nested too deeply"):
+        parse(text)

@@ -7,9 +7,10 @@ import random
 import fastavro
 import pytest
 
+from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
 from console.cluster.schemas.avro_decoding import VALUES_MAX, decode
 from console.cluster.schemas.avro_encoding import encode
-from console.cluster.schemas.avro_schema import read_schema
+from console.cluster.schemas.avro_schema import TYPES_MAX, read_schema
 from console.cluster.schemas.errors import NotDecodedError, NotEncodedError, UnusableSchemaError
 
 EVERYTHING = {
@@ -81,13 +82,49 @@ def test_a_list_as_deep_as_its_bytes_ends():
         decode(node, b"\2" * 100_000)
 
 
+def _nested(depth):
+    return '{"type":' * depth + '"int"' + "}" * depth
+
+
 @pytest.mark.parametrize(
     "schema",
-    ["{", "[" * 10_000, "7", '"unknown"', '{"type":' * 100 + '"int"' + "}" * 100, json.dumps(["int"] * 30_000)],
+    ["{", "[" * 10_000, "7", '"unknown"', _nested(REGISTRY_SCHEMA_DEPTH_MAX + 2), json.dumps(["int"] * 30_000)],
 )
 def test_a_schema_that_is_none_or_too_deep_is_refused(schema):
     with pytest.raises(UnusableSchemaError):
         read_schema(schema)
+
+
+def test_a_schema_as_deep_as_the_registry_allows_is_read():
+    assert read_schema(_nested(REGISTRY_SCHEMA_DEPTH_MAX)).kind == "int"
+
+
+def _record_of(name, count):
+    return json.dumps(
+        {"type": "record", "name": name, "fields": [{"name": f"f{at}", "type": "int"} for at in range(count)]}
+    )
+
+
+def test_types_are_counted_over_a_schema_and_what_it_refers_to():
+    half = TYPES_MAX // 2
+    assert len(read_schema(_record_of("A", half)).fields) == half
+    with pytest.raises(UnusableSchemaError, match=f"more than {TYPES_MAX} types"):
+        read_schema(_record_of("A", half), (_record_of("B", half),))
+
+
+def test_a_name_that_no_schema_defines_is_in_the_refusal():
+    with pytest.raises(UnusableSchemaError, match=r'no Avro schema: "a\.Missing" is not a defined name'):
+        read_schema('{"type": "array", "items": "a.Missing"}')
+
+
+def test_a_schema_may_define_again_what_it_refers_to():
+    again = {"type": "record", "name": "R", "fields": [{"name": "x", "type": "long"}]}
+    assert decode(read_schema(json.dumps(again), (_record_of("R", 0),)), b"\2") == {"x": 1}
+
+
+def test_an_error_is_written_as_a_record_is():
+    node = read_schema(json.dumps({"type": "error", "name": "E", "fields": [{"name": "x", "type": "int"}]}))
+    assert decode(node, encode(node, {"x": 3})) == {"x": 3}
 
 
 def test_whatever_bytes_come_are_decoded_or_refused():
