@@ -8,10 +8,10 @@ from django.db.models import QuerySet
 
 from console.kit.live import groups
 from console.kit.live.push import push_partial
+from console.signals.alerts.channels import Channel
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.messages import Message
 from console.signals.alerts.models import Delivery
-from console.signals.alerts.rules import Channel
 from console.signals.alerts.sending import NotTakenError, send
 
 INTERVAL_SECONDS = 2.0

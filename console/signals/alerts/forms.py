@@ -6,7 +6,8 @@ from typing import Any
 from django import forms
 
 from console.cluster.charts.measures import KINDS
-from console.signals.alerts.rules import SEVERITIES, Channel, RulesError, parse_rule
+from console.signals.alerts.channels import Channel
+from console.signals.alerts.rules import SEVERITIES, RulesError, parse_rule
 
 _HEALTH = [
     ("health.warning", "a reason of health, warning or worse"),

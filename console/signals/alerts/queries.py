@@ -5,18 +5,19 @@ from dataclasses import dataclass
 
 from console.kit.common.clock import now_ms
 from console.kit.common.figures import duration
+from console.signals.alerts.channels import CHANNEL_KINDS, Channel
 from console.signals.alerts.conditions import amount
 from console.signals.alerts.evaluation import State
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
 from console.signals.alerts.models import Alert, Delivery, KeptRule, RuleSilence
-from console.signals.alerts.rules import Channel, Rule
+from console.signals.alerts.rules import Rule
 
 SHOWN_MAX, OVER_SHOWN, DELIVERIES_SHOWN = 200, 20, 20
 TITLES = ("rule", "object", "state", "severity", "since", "fired", "sentence")
 
-EXAMPLE = """[channels.ops]
-kind = "slack"                 # webhook, slack, teams, matrix, pagerduty, opsgenie, mail
+EXAMPLE = f"""[channels.ops]
+kind = "slack"                 # {", ".join(CHANNEL_KINDS)}
 url = "https://hooks.slack.com/services/…"
 
 [rules.health]

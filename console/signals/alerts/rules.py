@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from console.cluster.charts.measures import CLUSTER, KINDS
+from console.signals.alerts.channels import CHANNEL_KINDS, Channel
 from console.signals.overview.health import Level
 
 RULES_MAX, CHANNELS_MAX, TEXT_LENGTH_MAX = 200, 50, 2_000
@@ -21,17 +22,6 @@ _TIME = re.compile(r"(\d{1,6})\s*(s|min|h|d)")
 _UNITS_MS = {"s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 SEVERITIES = ("warning", "critical")
 
-#: Kind → what it needs, and what it may have besides.
-CHANNEL_KINDS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
-    "webhook": (frozenset({"url"}), frozenset({"token"})),
-    "slack": (frozenset({"url"}), frozenset()),
-    "teams": (frozenset({"url"}), frozenset()),
-    "matrix": (frozenset({"url", "room", "token"}), frozenset()),
-    "pagerduty": (frozenset({"routing_key"}), frozenset({"url"})),
-    "opsgenie": (frozenset({"api_key"}), frozenset({"url"})),
-    "mail": (frozenset({"to", "from", "server"}), frozenset({"tls", "user", "password"})),
-}
-_DEFAULT_URLS = {"pagerduty": "https://events.pagerduty.com", "opsgenie": "https://api.opsgenie.com"}
 _RULE_KEYS = frozenset(
     {
         *(
@@ -54,15 +44,6 @@ _RULE_KEYS = frozenset(
 
 class RulesError(Exception):
     """One sentence for who wrote the file; no secret is in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """`settings` hold secrets: they are never shown."""
-
-    name: str
-    kind: str
-    settings: Mapping[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,18 +116,20 @@ def _channel(name: str, said: Mapping[str, Any]) -> Channel:
     kind = _text(said, "kind", where)
     if kind not in CHANNEL_KINDS:
         raise RulesError(f"{where}: kind must be one of {', '.join(CHANNEL_KINDS)}.")
-    needed, more = CHANNEL_KINDS[kind]
-    _refuse_unknown(said, needed | more | {"kind"}, where)
-    settings = {key: _text(said, key, where) for key in (needed | more) if key in said}
-    if missing := sorted(needed - settings.keys()):
+    wants = CHANNEL_KINDS[kind]
+    keys = wants.needs | wants.may_have
+    _refuse_unknown(said, keys | {"kind"}, where)
+    settings = {key: _text(said, key, where) for key in keys if key in said}
+    channel = Channel(name, kind, settings)
+    if missing := sorted(wants.needs - settings.keys()):
         raise RulesError(f"{where}: {missing[0]} is missing.")
-    if kind == "mail":
+    if channel.is_mail:
         _check_mail(settings, where)
     else:
-        settings.setdefault("url", _DEFAULT_URLS.get(kind, ""))
+        settings.setdefault("url", wants.url)
         if not _is_address(settings["url"]):
             raise RulesError(f"{where}: url must be https://host/…, or http on this machine.")
-    return Channel(name, kind, settings)
+    return channel
 
 
 def _check_mail(settings: dict[str, str], where: str) -> None:

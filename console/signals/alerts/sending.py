@@ -7,8 +7,8 @@ import httpx2
 
 from console.kit.common.bounded_http import client_options
 from console.kit.common.bounded_smtp import BoundedSmtp, BoundedSmtpOverTls
-from console.signals.alerts.messages import Message, http_request, mail
-from console.signals.alerts.rules import Channel
+from console.signals.alerts.channels import Channel, http_request, mail
+from console.signals.alerts.messages import Message
 
 _ANSWER_BYTES_MAX = 64 * 1024
 
@@ -19,7 +19,7 @@ class NotTakenError(Exception):
 
 def send(channel: Channel, message: Message) -> None:
     """Raises NotTakenError."""
-    if channel.kind == "mail":
+    if channel.is_mail:
         _send_mail(channel, message)
     else:
         _send_http(channel, message)

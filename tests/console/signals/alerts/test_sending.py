@@ -5,9 +5,9 @@ import json
 import pytest
 
 from console.kit.common import bounded_smtp
+from console.signals.alerts.channels import Channel, http_request, mail
 from console.signals.alerts.evaluation import Event
-from console.signals.alerts.messages import OBJECTS_TOLD_MAX, Told, http_request, mail, message_of
-from console.signals.alerts.rules import Channel
+from console.signals.alerts.messages import OBJECTS_TOLD_MAX, Told, message_of
 from console.signals.alerts.sending import NotTakenError, send
 from tests.console.signals.alerts.receivers import HttpReceiver, SmtpReceiver
 
