@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from console.cluster.charts.measures import told_by
+from console.cluster.charts.measures import MEASURES
 from console.cluster.charts.panels import Curve, Panel
 from console.cluster.charts.queries import Past
 from console.cluster.charts.spans import ChartQuery, column_count
@@ -53,7 +53,7 @@ def draw(panels: Sequence[Panel], changes: Iterable[Change], query: ChartQuery, 
     bridge_ms = 2 * max(_LOOKS_APART_MS, tier_for(to_ms - from_ms, back_ms=now_ms - to_ms).step_ms)
 
     def series(curve: Curve) -> Iterable[Series]:
-        told = told_by(curve.measure)
+        told = MEASURES[curve.measure].summary
         now = past.values(curve.kind, curve.name, curve.measure)
         yield Series(curve.words, now, bridge_ms=bridge_ms, told_by=told)
         if former is not None:

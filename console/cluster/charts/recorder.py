@@ -9,7 +9,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from console.cluster.charts.measures import CLUSTER, KINDS, Reading, told_by
+from console.cluster.charts.measures import CLUSTER, KINDS, MEASURES, Reading
 from console.cluster.charts.tiers import FINEST, TIERS, UNKNOWN, Row, Tier
 
 #: Kind and name of a series; of its row, with tier and begin.
@@ -63,7 +63,7 @@ class _Open:
 def _told(measure: str, total: float, count: float, least: float, most: float) -> float:
     if not count:
         return UNKNOWN
-    how = told_by(measure)
+    how = MEASURES[measure].summary
     return most if how is max else least if how is min else total / count
 
 

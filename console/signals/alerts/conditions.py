@@ -1,7 +1,8 @@
 """Who breaks which rule now, in words."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote
 
 from console.cluster.charts.measures import (
@@ -12,6 +13,7 @@ from console.cluster.charts.measures import (
     DELIVERY,
     GROUP,
     KINDS,
+    MEASURES,
     MIRROR,
     NAME_LENGTH_MAX,
     PROCESS,
@@ -21,7 +23,6 @@ from console.cluster.charts.measures import (
     Reading,
 )
 from console.kit.common.any_name import AnyNameConverter
-from console.kit.common.figures import byte_size, duration, grouped, milliseconds, rate, size
 from console.signals.alerts.rules import Rule, Ruleset
 from console.signals.overview.health import Health, Level, Reason
 
@@ -66,7 +67,9 @@ def _of_reading(rule: Rule, reading: Reading, name: str, *, was_bad: bool) -> Co
     if value is None:
         return Condition(rule.name, name, None)
     is_bad = rule.is_bad(float(value), was_bad=was_bad)
-    return Condition(rule.name, name, is_bad, _sentence(rule, name, float(value)), _link(reading.kind, reading.name))
+    return Condition(
+        rule.name, name, is_bad, _sentence(rule, name, float(value)), _OBJECTS[reading.kind].link(reading.name)
+    )
 
 
 def _of_health(rule: Rule, least: Level, health: Health) -> Iterator[Condition]:
@@ -81,78 +84,39 @@ def _name_of(reason: Reason) -> str:
     return (reason.key or reason.subject)[:NAME_LENGTH_MAX]
 
 
-_WORDS = {
-    "records": "takes {} records a second", "bytes": "takes {} a second", "read": "is read at {} records a second",
-    "lag": "has {} records not read", "behind": "is behind by {}", "arriving": "gets {} records a second",
-    "members": "has {} members", "size": "holds {}", "out_of_sync": "has {} partitions out of sync",
-    "leaderless": "has {} partitions without a leader", "brokers": "has {} brokers", "leaders": "leads {} partitions",
-    "requests": "gets {} requests a second", "p50": "takes {} for half of the requests",
-    "p95": "takes up to {} for 95 % of the requests", "p99": "takes up to {} for 99 % of the requests",
-    "latency": "answers in {}", "connections": "has {} connections", "znodes": "holds {} znodes",
-    "cpu": "takes {} of a core", "memory": "takes {} of memory", "restarts": "was started again {} times",
-    "processed": "processes {} records a second", "batch": "takes {} for a batch",
-    "delivered": "has come to {} of what was expected", "again": "has {} records that came again",
-    "running": "has running tasks: {}", "failed": "has failed tasks: {}",
-}  # fmt: skip
-_SAID = {
-    "records": rate, "read": rate, "arriving": rate, "requests": rate, "bytes": byte_size, "size": byte_size,
-    "p50": milliseconds, "p95": milliseconds, "p99": milliseconds, "latency": milliseconds,
-    "processed": rate, "batch": milliseconds,
-}  # fmt: skip
+class _Objects(NamedTuple):
+    """The objects of a kind: the words before a name, and the page below the cluster's that charts the named one."""
+
+    label: str
+    link: Callable[[str], str]
 
 
-def amount(measure: str, value: float) -> str:
-    """With its unit."""
-    if measure == "behind":
-        return duration(round(value))
-    if measure in ("size", "memory"):
-        return size(round(value))
-    if measure == "delivered":
-        return f"{value:.2f} %"
-    if measure == "cpu":
-        return f"{value:.0f} %"
-    said = _SAID.get(measure)
-    return said(value) if said else grouped(round(value))
+def _in_url(name: str) -> str:
+    return quote(AnyNameConverter().to_url(name))
+
+
+_OBJECTS = {
+    CLUSTER: _Objects("", lambda name: "charts/"),
+    TOPIC: _Objects("Topic ", lambda name: f"topics/{quote(name, safe='')}/+charts/"),
+    BROKER: _Objects("Broker ", lambda name: f"brokers/{name}/charts/"),
+    GROUP: _Objects("Consumer group ", lambda name: f"consumers/{_in_url(name)}/+charts/"),
+    API: _Objects("Broker and API ", lambda name: f"brokers/{name.partition('/')[0]}/charts/"),
+    SERVER: _Objects("ZooKeeper ", lambda name: f"zookeeper/+charts/{quote(name, safe='')}/"),
+    PROCESS: _Objects("Process ", lambda name: f"processes/{name}/+charts/"),
+    STREAM: _Objects("Stream ", lambda name: f"streams/{name}/+charts/"),
+    CONNECTOR: _Objects("Connector ", lambda name: f"connectors/{_in_url(name)}/+charts/"),
+    MIRROR: _Objects("Mirror ", lambda name: "mirrors/"),
+    DELIVERY: _Objects(
+        "Delivery of ", lambda name: f"completeness/{quote(name.partition('/')[0], safe='')}/+delivery/"
+    ),
+}
 
 
 def _sentence(rule: Rule, name: str, value: float) -> str:
-    labels = {
-        TOPIC: "Topic ",
-        BROKER: "Broker ",
-        GROUP: "Consumer group ",
-        API: "Broker and API ",
-        SERVER: "ZooKeeper ",
-        PROCESS: "Process ",
-        STREAM: "Stream ",
-        CONNECTOR: "Connector ",
-        MIRROR: "Mirror ",
-        DELIVERY: "Delivery of ",
-    }
-    subject = f"{labels.get(rule.kind, '')}{name}" if rule.kind != CLUSTER else "The cluster"
+    subject = f"{_OBJECTS[rule.kind].label}{name}" if rule.kind != CLUSTER else "The cluster"
     is_what = "above" if rule.is_above else "below"
-    says = _WORDS[rule.measure].format(amount(rule.measure, value))
+    measure = MEASURES[rule.measure]
+    says = measure.says.format(measure.amount(value))
     if rule.kind == DELIVERY:
         says = says.replace("of the requests", "of the records")
-    return f"{subject} {says}, {is_what} {amount(rule.measure, rule.threshold)}."
-
-
-def _link(kind: str, name: str) -> str:
-    if kind == CLUSTER:
-        return "charts/"
-    if kind == GROUP:
-        return f"consumers/{quote(AnyNameConverter().to_url(name))}/+charts/"
-    if kind == CONNECTOR:
-        return f"connectors/{quote(AnyNameConverter().to_url(name))}/+charts/"
-    if kind == MIRROR:
-        return "mirrors/"
-    if kind == DELIVERY:
-        return f"completeness/{quote(name.partition('/')[0], safe='')}/+delivery/"
-    if kind == API:
-        return f"brokers/{name.partition('/')[0]}/charts/"
-    return {
-        TOPIC: f"topics/{quote(name, safe='')}/+charts/",
-        BROKER: f"brokers/{name}/charts/",
-        PROCESS: f"processes/{name}/+charts/",
-        STREAM: f"streams/{name}/+charts/",
-        SERVER: f"zookeeper/+charts/{quote(name, safe='')}/",
-    }[kind]
+    return f"{subject} {says}, {is_what} {measure.amount(rule.threshold)}."

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from console.cluster.charts.measures import MEASURES
 from console.kit.common.clock import now_ms
 from console.kit.common.figures import duration
 from console.signals.alerts.channels import CHANNEL_KINDS, Channel
-from console.signals.alerts.conditions import amount
 from console.signals.alerts.evaluation import State
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
@@ -108,7 +108,7 @@ def rule_words(rule: Rule) -> str:
         what = f"a reason of health that is {rule.health.value}{' or worse' if rule.health.value == 'warning' else ''}"
     else:
         of = "" if rule.objects == "*" else f" of {rule.objects}"
-        limit = amount(rule.measure, rule.threshold)
+        limit = MEASURES[rule.measure].amount(rule.threshold)
         what = f"{rule.kind}.{rule.measure}{of} {'above' if rule.is_above else 'below'} {limit}"
     for_words = f" for {duration(rule.for_ms)}" if rule.for_ms else ""
     return f"{what}{for_words} → {', '.join(rule.channels)}"
