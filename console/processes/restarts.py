@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from broker.common.backoff import pause_after
+
 FIRST_DELAY_S = 1
 LONGEST_DELAY_S = 60
 #: Running that long forgives one death, and all of them.
@@ -58,7 +60,7 @@ def count_death(deaths_in_a_row: int, ran_s: float) -> int:
 
 def restart_delay_s(deaths_in_a_row: int) -> int:
     """Seconds before the start that follows the `deaths_in_a_row`-th death."""
-    return min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** min(deaths_in_a_row - 1, 10))
+    return int(pause_after(deaths_in_a_row, FIRST_DELAY_S, LONGEST_DELAY_S))
 
 
 def is_due(at: datetime | None, now: datetime) -> bool:

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import QuerySet
 
+from broker.common.backoff import pause_after
 from console.kit.access.models import USERNAME_LENGTH_MAX, FailedLogin
 
 #: Free failures of a name from one place, of a name from everywhere, and of all names from one place.
@@ -83,7 +84,7 @@ def wait_after(failures: int, free: int) -> int:
     """Seconds from the newest of `failures` to the next attempt."""
     if failures < free:
         return 0
-    return min(WAIT_SECONDS_MAX, FIRST_WAIT_SECONDS * 2 ** min(failures - free, 10))
+    return int(pause_after(failures - free + 1, FIRST_WAIT_SECONDS, WAIT_SECONDS_MAX))
 
 
 def _wait(failures: QuerySet[FailedLogin], free: int, now: datetime) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from broker.common.backoff import pause_after
 from console.processes import os_process
 from console.processes.log_files import bound_log
 from console.processes.os_process import Identity
@@ -25,7 +26,7 @@ POLL_S = 0.05
 
 def restart_delay_s(deaths_in_a_row: int) -> float:
     """0.5, 1, 2 … 30 seconds."""
-    return min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** (deaths_in_a_row - 1))
+    return pause_after(deaths_in_a_row, FIRST_DELAY_S, LONGEST_DELAY_S)
 
 
 @dataclass

@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from django.db import close_old_connections
 from django.db.models import QuerySet
 
+from broker.common.backoff import pause_after
 from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.signals.alerts.channels import Channel
@@ -80,7 +81,7 @@ class Deliverer:
     def _put_off(self, delivery: Delivery, error: str) -> None:
         now_ms = self._now_ms()
         delivery.error = error[:300]
-        delivery.due_ms = now_ms + min(_PAUSE_MS * 2 ** min(delivery.tries - 1, 12), _PAUSE_MS_MAX)
+        delivery.due_ms = now_ms + int(pause_after(delivery.tries, _PAUSE_MS, _PAUSE_MS_MAX))
         if now_ms - delivery.created_ms >= GIVEN_UP_AFTER_MS:
             delivery.result = Delivery.Result.FAILED
 
