@@ -6,11 +6,26 @@ open nobody is told.
 """
 
 from collections.abc import Iterable, Mapping
+from typing import Literal, TypedDict
 
 from console.kit.common.clock import now_ms
 from console.kit.live import groups
 from console.kit.live.audience import listened
 from console.kit.live.push import send_message
+
+
+class RowsChanged(TypedDict):
+    """One look of a collector's tier, as the channel layer carries it; `number` counts its looks.
+
+    `rows`: kind of row → primary keys. `partitions`: primary key of a topic and the numbers of its changed partitions.
+    """
+
+    type: Literal["rows.changed"]
+    tier: str
+    number: int
+    rows: dict[str, list[int]]
+    pages: list[str]
+    partitions: list[tuple[int, list[int]]]
 
 
 class ChangeSender:
@@ -35,13 +50,13 @@ class ChangeSender:
         self._number += 1
         if not (self.is_heard() if is_heard is None else is_heard):
             return
-        message = {
+        message: RowsChanged = {
             "type": "rows.changed",
             "tier": self._tier,
             "number": self._number,
             "rows": {kind: list(keys) for kind, keys in rows.items()},
             "pages": list(pages),
-            "partitions": [[key, list(numbers)] for key, numbers in (partitions or {}).items()],
+            "partitions": [(key, list(numbers)) for key, numbers in (partitions or {}).items()],
         }
         send_message(groups.CHANGES, message)
 

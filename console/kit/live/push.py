@@ -7,6 +7,7 @@ the element of the same id on the page (hx-swap-oob) and ignores those the page 
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, TypedDict
 
 import redis
 from asgiref.sync import async_to_sync
@@ -22,6 +23,14 @@ logger = logging.getLogger(__name__)
 #: The group it is for, the template, and the context that is rendered with.
 Partial = tuple[str, str, dict[str, object]]
 Message = Mapping[str, object]
+
+
+class PushedHtml(TypedDict):
+    """Rendered HTML for the pages that listen to `group`, as the channel layer carries it."""
+
+    type: Literal["push.html"]
+    group: str
+    html: str
 
 
 def push_partial(group: str, template: str, context: dict[str, object]) -> None:
@@ -45,7 +54,7 @@ def _push(partials: Sequence[Partial]) -> None:
 
 def send_now(messages: Iterable[tuple[str, str]]) -> None:
     """Send rendered (group, html) pairs, each as a message of its own: a browser parses `<tr>` only among `<tr>`."""
-    _send([(group, {"type": "push.html", "group": group, "html": html}) for group, html in messages])
+    _send([(group, PushedHtml(type="push.html", group=group, html=html)) for group, html in messages])
 
 
 def resync_html(version: object) -> str:

@@ -6,6 +6,7 @@ To who may not look at a cluster it reads as one that does not exist, whichever 
 from collections.abc import Callable
 from typing import Any
 
+from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, WebSocketScope
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.shortcuts import redirect
@@ -14,6 +15,7 @@ from console.kit.access.clusters import may_look, visible_clusters
 from console.kit.common.cluster_urls import address_in, at_cluster, cluster_named, split, urls_of
 from console.kit.common.current_cluster import MAIN, NOBODYS, current_cluster, in_cluster, is_main
 from console.kit.common.managed_here import refuse_elsewhere
+from console.shell.web.origin import WebSocketApplication
 
 NO_CLUSTER = "There is no such cluster."
 
@@ -78,13 +80,15 @@ _OF_NO_CLUSTER = frozenset({"clusters", "login", "logout", "own-password", "toke
 class ClusterSockets:
     """The same of a websocket: an ASGI application around those that answer."""
 
-    def __init__(self, application: Any):
+    def __init__(self, application: WebSocketApplication):
         self._application = application
 
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def __call__(self, scope: WebSocketScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         name, rest = split(scope["path"])
         if name is None:
             await self._application(scope, receive, send)
             return
         with at_cluster(cluster_named(name)):
-            await self._application({**scope, "path": rest}, receive, send)
+            below = scope.copy()
+            below["path"] = rest
+            await self._application(below, receive, send)

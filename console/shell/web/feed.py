@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from weakref import WeakKeyDictionary
 
 from channels.db import database_sync_to_async
@@ -19,6 +20,7 @@ from console.kit.common.clock import now_ms
 from console.kit.common.current_cluster import current_cluster
 from console.kit.features.listed import features
 from console.kit.live import groups
+from console.kit.live.changes import RowsChanged
 from console.kit.live.push import resync_html
 from console.kit.live.rows import Parts
 from console.shell.web.shown_rows import render_rows
@@ -48,7 +50,7 @@ class Feed:
         self._told_at: dict[LivePage, float] = {}
         self._wake = asyncio.Event()
         self._lock = asyncio.Lock()
-        self._tasks: list[asyncio.Task] = []
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def join(self, page: LivePage) -> None:
         """When this returns nothing is missed any more."""
@@ -78,7 +80,7 @@ class Feed:
         if missed := added & recent:
             await self._send({page: missed}, {})
 
-    async def take(self, message: Mapping) -> None:
+    async def take(self, message: RowsChanged) -> None:
         """A look of the collector."""
         tier, number = message["tier"], message["number"]
         known, self._numbers[tier] = self._numbers.get(tier), number
@@ -96,7 +98,7 @@ class Feed:
             return False
         return _now() - self._told_at[page] >= ORDER_SECONDS
 
-    async def _send(self, wanted: Mapping[LivePage, set[Key]], partitions: Mapping[int, list[int]]) -> None:
+    async def _send(self, wanted: Mapping[LivePage, AbstractSet[Key]], partitions: Mapping[int, list[int]]) -> None:
         for reach in {page.reach for page in wanted}:
             pages = {page: keys for page, keys in wanted.items() if page.reach == reach}
             rows = await database_sync_to_async(render_rows)(set().union(*pages.values()), partitions, reach)

@@ -1,8 +1,9 @@
 """A page fetched while nobody looked shows what is true now, not what the collector saw when it last looked."""
 
 import time
+from collections.abc import Callable
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from console.kit.common.clock import now_ms
 from console.kit.live.attention import call
@@ -17,10 +18,10 @@ _TIERS = ("brokers", "topics", "groups", "zookeeper")
 class FreshPagesMiddleware:
     """Whoever is logged in and asks for anything looks."""
 
-    def __init__(self, get_response):
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self._get_response = get_response
 
-    def __call__(self, request: HttpRequest):
+    def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.user.is_authenticated:
             await_look()
         return self._get_response(request)

@@ -1,23 +1,27 @@
 """Only our own pages may open a websocket: a browser sends the cookies along, whichever page asks for it."""
 
+from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
+from asgiref.typing import ASGIReceiveCallable, ASGISendCallable, WebSocketScope
 from channels.security.websocket import WebsocketDenier
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
+
+WebSocketApplication = Callable[[WebSocketScope, ASGIReceiveCallable, ASGISendCallable], Awaitable[None]]
 
 
 class OurPagesOnly:
     """Refuses a handshake whose Origin is neither the address it asks for (host and port) nor a trusted one."""
 
-    def __init__(self, application):
+    def __init__(self, application: WebSocketApplication):
         self.application = application
 
-    async def __call__(self, scope, receive, send):
+    async def __call__(self, scope: WebSocketScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         headers = {name: value.decode("latin-1").lower() for name, value in scope["headers"]}
         scheme = "https" if settings.SECURE or scope.get("scheme") == "wss" else "http"
         is_ours = is_our_page(headers.get(b"origin", ""), headers.get(b"host", ""), scheme)
-        return await (self.application if is_ours else WebsocketDenier())(scope, receive, send)
+        await (self.application if is_ours else WebsocketDenier())(scope, receive, send)
 
 
 def is_our_page(origin: str, host: str, scheme: str) -> bool:

@@ -18,7 +18,7 @@ from console.kit.common.clock import now_ms
 from console.kit.features.listed import features
 from console.kit.live import groups
 from console.kit.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, PersonSocket
-from console.kit.live.push import resync_html
+from console.kit.live.push import PushedHtml, resync_html
 from console.shell.web.feed import feed_here
 from console.shell.web.watched import Shown
 
@@ -29,9 +29,10 @@ WAITING_MAX = 64
 HINT_SECONDS = 2
 
 _PAGES = {page.name: page for feature in features() for page in feature.pushed_pages}
+_NEWS_PAGES = [page for page in _PAGES.values() if page.is_only_news]
 #: Of what is pushed there, a person learns no more than that there is news.
 _SAYS_NOTHING = frozenset(
-    {groups.HEARTBEAT, *(group for page in _PAGES.values() if page.is_only_news for group in page.groups)}
+    {groups.HEARTBEAT, *(group for page in _NEWS_PAGES for group in page.groups if isinstance(group, str))}
 )
 
 KEEPALIVE = '<span id="live-keepalive" hidden></span>'
@@ -68,7 +69,7 @@ class PageConsumer(PersonSocket):
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None
 
-    def __init__(self, *arguments, **named):
+    def __init__(self, *arguments: object, **named: object):
         super().__init__(*arguments, **named)
         self.hint_timer: asyncio.TimerHandle | None = None
         self.waiting: deque[str] = deque()
@@ -118,7 +119,7 @@ class PageConsumer(PersonSocket):
         if self.tasks:
             await feed_here().show(self, Shown.parse(said))
 
-    async def push_html(self, message: dict[str, object]) -> None:
+    async def push_html(self, message: PushedHtml) -> None:
         """What is rendered for all never reaches who may not see all: such a page is told to fetch itself."""
         if self.open_groups is None or message["group"] in self.open_groups:
             self.put(message["html"])

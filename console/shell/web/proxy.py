@@ -9,6 +9,8 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 
+from asgiref.typing import ASGI3Application, ASGIReceiveCallable, ASGISendCallable, Scope, WWWScope
+
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _FORWARDED_FOR, _FORWARDED_PROTO = b"x-forwarded-for", b"x-forwarded-proto"
 
@@ -32,42 +34,46 @@ def read_prefix(text: str, name: str) -> str:
 class BehindProxy:
     """`prefix` as of `read_prefix`; a proxy may leave it on the path or take it away."""
 
-    def __init__(self, application, trusted: Sequence[Network], prefix: str):
+    def __init__(self, application: ASGI3Application, trusted: Sequence[Network], prefix: str):
         self._application, self._trusted, self._prefix = application, trusted, f"/{prefix}"
 
-    async def __call__(self, scope, receive, send):
-        if scope["type"] in ("http", "websocket"):
+    async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        if scope["type"] == "http" or scope["type"] == "websocket":
             scope = self._as_asked(scope)
-        return await self._application(scope, receive, send)
+        await self._application(scope, receive, send)
 
-    def _as_asked(self, scope: dict) -> dict:
-        forwarded = {name: [] for name in (_FORWARDED_FOR, _FORWARDED_PROTO)}
+    def _as_asked(self, scope: WWWScope) -> WWWScope:
+        forwarded: dict[bytes, list[str]] = {name: [] for name in (_FORWARDED_FOR, _FORWARDED_PROTO)}
         headers = []
         for name, value in scope["headers"]:
             forwarded[name].append(value.decode("latin-1")) if name in forwarded else headers.append((name, value))
-        asked = {**scope, "headers": headers}
+        asked = scope.copy()
+        asked["headers"] = headers
         if self._is_trusted((scope.get("client") or ("",))[0]):
-            asked |= self._client(forwarded[_FORWARDED_FOR]) | self._scheme(scope, forwarded[_FORWARDED_PROTO])
+            if client := self._client(forwarded[_FORWARDED_FOR]):
+                asked["client"] = client
+            if scheme := self._scheme(scope, forwarded[_FORWARDED_PROTO]):
+                asked["scheme"] = scheme
         if not scope["path"].startswith(self._prefix):
             asked["path"] = self._prefix + scope["path"].removeprefix("/")
-            asked.pop("raw_path", None)
+            asked.pop("raw_path", None)  # type: ignore[misc]  # ASGI lets it be missing; asgiref's type does not
         return asked
 
-    def _client(self, said: list[str]) -> dict:
-        """The last address that no trusted proxy has: what stands before it anybody may have written."""
+    def _client(self, said: list[str]) -> tuple[str, int] | None:
+        """Return the last address that no trusted proxy has, or None: a client may have written what stands before."""
         for address in reversed([each.strip() for each in ",".join(said).split(",")]):
             if not _is_address(address):
-                return {}
+                return None
             if not self._is_trusted(address):
-                return {"client": (address, 0)}
-        return {}
+                return address, 0
+        return None
 
-    def _scheme(self, scope: dict, said: list[str]) -> dict:
+    def _scheme(self, scope: WWWScope, said: list[str]) -> str:
+        """Return the scheme that the last proxy names, in the words of the scope's type, or an empty string."""
         scheme = said[-1].rpartition(",")[2].strip().lower() if said else ""
         if scheme not in ("http", "https"):
-            return {}
-        is_websocket = scope["type"] == "websocket"
-        return {"scheme": {"http": "ws", "https": "wss"}[scheme] if is_websocket else scheme}
+            return ""
+        return {"http": "ws", "https": "wss"}[scheme] if scope["type"] == "websocket" else scheme
 
     def _is_trusted(self, address: str) -> bool:
         return _is_address(address) and any(ipaddress.ip_address(address) in each for each in self._trusted)

@@ -6,6 +6,17 @@ Programs are told in JSON, as they are of everything else.
 
 import json
 
+from asgiref.typing import (
+    ASGI3Application,
+    ASGIReceiveCallable,
+    ASGIReceiveEvent,
+    ASGISendCallable,
+    HTTPResponseBodyEvent,
+    HTTPResponseStartEvent,
+    Scope,
+    WebSocketCloseEvent,
+    WWWScope,
+)
 from django.conf import settings
 
 #: The largest form is a record to produce, of a megabyte as hex.
@@ -19,11 +30,11 @@ class _TooLarge(Exception):
 
 
 class RequestLimits:
-    def __init__(self, application):
+    def __init__(self, application: ASGI3Application):
         self._application = application
 
-    async def __call__(self, scope, receive, send):
-        if scope["type"] not in ("http", "websocket"):
+    async def __call__(self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
         elif "\0" in scope["path"] or b"%00" in scope.get("query_string", b""):
             await _refuse(scope, receive, send, 400, _NUL)
@@ -32,10 +43,10 @@ class RequestLimits:
         else:
             await self._counted(scope, receive, send)
 
-    async def _counted(self, scope, receive, send) -> None:
+    async def _counted(self, scope: WWWScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         came, bytes_max = 0, _bytes_max(scope)
 
-        async def receive_counted() -> dict:
+        async def receive_counted() -> ASGIReceiveEvent:
             nonlocal came
             message = await receive()
             if message["type"] == "http.request":
@@ -50,28 +61,30 @@ class RequestLimits:
             await _refuse_length(scope, receive, send)
 
 
-def _bytes_max(scope: dict) -> int:
+def _bytes_max(scope: WWWScope) -> int:
     """What programs send is no form and is read as one piece, of which Django bounds the length."""
     return settings.DATA_UPLOAD_MAX_MEMORY_SIZE if _API in scope["path"] else BODY_BYTES_MAX
 
 
-def _announced(scope: dict) -> int:
+def _announced(scope: WWWScope) -> int:
     lengths = [value for name, value in scope["headers"] if name == b"content-length"]
     return int(lengths[0]) if lengths and lengths[0].isdigit() else 0
 
 
-async def _refuse_length(scope, receive, send) -> None:
+async def _refuse_length(scope: WWWScope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
     await _refuse(scope, receive, send, 413, f"This is more than the console takes at once, {_bytes_max(scope)} bytes.")
 
 
-async def _refuse(scope, receive, send, status: int, sentence: str) -> None:
+async def _refuse(
+    scope: WWWScope, receive: ASGIReceiveCallable, send: ASGISendCallable, status: int, sentence: str
+) -> None:
     if scope["type"] == "websocket":
         await receive()
-        await send({"type": "websocket.close"})
+        await send(WebSocketCloseEvent(type="websocket.close", code=1000, reason=None))
         return
     kind, body = b"text/plain", sentence
     if _API in scope["path"]:
         kind, body = b"application/problem+json", json.dumps({"status": status, "detail": sentence})
     headers = [(b"content-type", kind), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body.encode()})
+    await send(HTTPResponseStartEvent(type="http.response.start", status=status, headers=headers, trailers=False))
+    await send(HTTPResponseBodyEvent(type="http.response.body", body=body.encode(), more_body=False))
