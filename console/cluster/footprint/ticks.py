@@ -14,7 +14,8 @@ from console.kit.live.push import push_partial
 
 logger = logging.getLogger(__name__)
 
-EVERY_S = 5.0
+#: Whole seconds, as uvicorn has its `timeout_notify`.
+EVERY_S = 5
 
 
 def tick() -> None:

@@ -7,10 +7,11 @@ keeps it starts both anew: otherwise it would look well while nobody looks after
 import logging
 from collections.abc import Callable
 from functools import partial
+from threading import Thread
 from time import monotonic
 
 from celery import beat, bootsteps
-from celery.worker import state
+from celery.worker import WorkController, state
 from celery.worker.components import Pool, Timer
 from django.conf import settings
 from django.db import connection
@@ -53,7 +54,7 @@ class FrugalScheduler(beat.Scheduler):
                 self.apply_entry(entry)
         return max(0.0, min(self._due_s.values()) - self._clock_s())
 
-    def apply_entry(self, entry: beat.ScheduleEntry, producer=None) -> None:
+    def apply_entry(self, entry: beat.ScheduleEntry, producer: object = None) -> None:
         if self.is_needed(entry.name):
             self._runs.begin(entry.name, self.app.tasks[entry.task], tuple(entry.args))
 
@@ -73,18 +74,18 @@ class BeatThread(bootsteps.StartStopStep):
 
     requires = (Timer, Pool)
 
-    def __init__(self, worker, with_beat: bool = False, **kwargs: object) -> None:
+    def __init__(self, worker: WorkController, with_beat: bool = False, **kwargs: object) -> None:
         super().__init__(worker, **kwargs)
         self.enabled = with_beat
 
-    def start(self, worker) -> None:
+    def start(self, worker: WorkController) -> None:
         runs = BeatRuns(worker.pool, settings.CELERY_TASK_TIME_LIMIT)
         self.thread = beat.EmbeddedService(worker.app, thread=True, scheduler_cls=partial(FrugalScheduler, runs=runs))
         self.thread.start()
         worker.timer.call_repeatedly(LOOK_EVERY_S, end_without, (self.thread,))
         self.count_requests(worker)
 
-    def count_requests(self, worker) -> None:
+    def count_requests(self, worker: WorkController) -> None:
         """Imported here: whoever sends the worker a task reads this file, too."""
         from console.cluster.footprint.ticks import EVERY_S, tick
         from console.kit.gateway.connection.own_requests import begin
@@ -92,11 +93,11 @@ class BeatThread(bootsteps.StartStopStep):
         begin("worker")
         worker.timer.call_repeatedly(EVERY_S, tick)
 
-    def stop(self, worker) -> None:
+    def stop(self, worker: WorkController) -> None:
         self.thread.service.stop(wait=False)
 
 
-def end_without(thread) -> None:
+def end_without(thread: Thread) -> None:
     if not thread.is_alive() and not state.should_stop:
         logger.error("beat has died: the worker ends")
         state.should_stop = EXIT_STATUS

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
@@ -27,7 +27,7 @@ class Outcome:
 class Progress:
     """Colours and a line for what is under way only on a terminal; a file or a pipe gets finished lines."""
 
-    def __init__(self, stream: TextIO = sys.stdout, clock=time.monotonic):
+    def __init__(self, stream: TextIO = sys.stdout, clock: Callable[[], float] = time.monotonic):
         self._stream = stream
         self._clock = clock
         self._is_terminal = stream.isatty()

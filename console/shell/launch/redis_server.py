@@ -11,6 +11,7 @@ import shutil
 import stat
 import subprocess
 import time
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -29,7 +30,7 @@ MEMORY_MAX = "128mb"
 READY_TIMEOUT_S = 10.0
 
 
-def is_embedded(environment: dict[str, str]) -> bool:
+def is_embedded(environment: Mapping[str, str]) -> bool:
     return not environment.get("BARNABAS_REDIS_URL")
 
 
@@ -99,7 +100,7 @@ def private_directory(path: Path) -> None:
     path.chmod(0o700)
 
 
-def wait_for_redis(redis_url: str, keep_waiting) -> bool:
+def wait_for_redis(redis_url: str, keep_waiting: Callable[[], None]) -> bool:
     """True as soon as it answers; `keep_waiting` is called between attempts and may raise."""
     import redis
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import NoReturn
 
 from django.conf import settings
@@ -14,7 +15,7 @@ from console.ecosystem.connectors.client import ConnectClient
 from console.ecosystem.connectors.configuration import ConnectSettings
 from console.kit.gateway.errors import GatewayError
 from console.processes.embedded import CONNECT, with_every_zookeeper
-from console.processes.kinds import START_ORDER
+from console.processes.kinds import START_ORDER, broker, zookeeper
 from console.processes.models import ManagedProcess
 from console.processes.readiness import port_answers
 from console.processes.registry import OLD_SOURCES, processes_of_host, register
@@ -38,13 +39,13 @@ from console.shell.launch.unrecorded import end_unrecorded
 WEB_TIMEOUT_S = 30.0
 #: For a worker that has just begun to answer, or is started once more.
 SOURCES_TIMEOUT_S, RETRY_S = 20.0, 0.2
-_SERVERS = (ManagedProcess.Kind.ZOOKEEPER, ManagedProcess.Kind.BROKER)
+_SERVERS = (zookeeper.NAME, broker.NAME)
 #: For services known by their run files only.
 GRACE_S = 6.0
 
 
-def service_run_files():
-    return settings.RUN_DIR / "services"
+def service_run_files() -> Path:
+    return Path(settings.RUN_DIR, "services")
 
 
 @dataclass
@@ -78,10 +79,10 @@ class Stack:
         for service in console_services():
             self.supervisor.start(service)
         stages = Stages(self.progress, self.look_after_services)
-        stages.start((ManagedProcess.Kind.ZOOKEEPER,), self.rows)
+        stages.start((zookeeper.NAME,), self.rows)
         if self.setup.is_secure:
             admit_first_users(self.setup, self.progress)
-        stages.start((ManagedProcess.Kind.BROKER,), self.rows)
+        stages.start((broker.NAME,), self.rows)
         self._await_web()
         stages.start_at_once(tuple(kind for kind in START_ORDER if kind not in _SERVERS), self.rows)
         self._keep_sources()
@@ -190,7 +191,7 @@ def _end_watched(supervisor: Supervisor, progress: Progress, hurried: Callable[[
             progress.done(name, "stopped", time.monotonic() - started)
 
 
-def end_services(progress: Progress, hurried, left_over: bool = False) -> int:
+def end_services(progress: Progress, hurried: Callable[[], bool], left_over: bool = False) -> int:
     """End services by their run files alone; the number ended."""
     living = left_services(service_run_files())
     detail = "left by an earlier start, ended" if left_over else "stopped"

@@ -8,6 +8,7 @@ import resource
 import sys
 
 import uvicorn
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from broker.common.punctual_http import PunctualProtocol
 from console.cluster.footprint.ticks import EVERY_S, tick_beside
@@ -25,9 +26,10 @@ class PageProtocol(PunctualProtocol):
     def handle_websocket_upgrade(self) -> None:
         self.expect_nothing()
         super().handle_websocket_upgrade()
-        asked = self.transport.get_protocol().conn
-        if asked.handshake_exc is not None:  # uvicorn neither sends the refusal nor hangs up
-            self.transport.writelines(asked.data_to_send())
+        websocket = self.transport.get_protocol()
+        # uvicorn neither sends the refusal nor hangs up.
+        if isinstance(websocket, WebSocketsSansIOProtocol) and websocket.conn.handshake_exc is not None:
+            self.transport.writelines(websocket.conn.data_to_send())
             self.transport.close()
 
 
@@ -37,6 +39,7 @@ def web_config(port: int) -> uvicorn.Config:
         host="127.0.0.1",
         port=port,
         http=PageProtocol,
+        ws=WebSocketsSansIOProtocol,
         limit_concurrency=CONNECTIONS_MAX,
         ws_max_size=WEBSOCKET_BYTES_MAX,
         lifespan="off",

@@ -8,13 +8,21 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
-from celery.concurrency.thread import TaskPool
+from celery.concurrency.thread import ApplyResult, TaskPool
 
 LOOK_EVERY_S = 1.0
 EXIT_STATUS = 1
 
 logger = logging.getLogger(__name__)
+
+
+class Hub(Protocol):
+    """The worker's event loop (kombu.asynchronous.Hub)."""
+
+    def call_repeatedly(self, delay: float, callback: Callable[[], None]) -> object: ...
 
 
 class ThreadPool(TaskPool):
@@ -23,8 +31,17 @@ class ThreadPool(TaskPool):
         #: Threads that run a task → when it will have run for too long (monotonic seconds).
         self._until: dict[int, float] = {}
 
-    def on_apply(self, target, args=None, kwargs=None, callback=None, accept_callback=None, timeout=None, **_: object):
-        def run(*given: object, **named: object):
+    def on_apply(
+        self,
+        target: Callable[..., object],
+        args: Sequence[object] | None = None,
+        kwargs: dict[str, object] | None = None,
+        callback: Callable[..., object] | None = None,
+        accept_callback: Callable[..., object] | None = None,
+        timeout: float | None = None,
+        **_: object,
+    ) -> ApplyResult:
+        def run(*given: object, **named: object) -> object:
             thread = threading.get_ident()
             self._until[thread] = time.monotonic() + (timeout or float("inf"))
             try:
@@ -34,7 +51,7 @@ class ThreadPool(TaskPool):
 
         return super().on_apply(run, args, kwargs, callback, accept_callback)
 
-    def register_with_event_loop(self, hub) -> None:
+    def register_with_event_loop(self, hub: Hub) -> None:
         hub.call_repeatedly(LOOK_EVERY_S, self.end_if_stuck)
 
     def end_if_stuck(self) -> None:

@@ -7,6 +7,7 @@ import resource
 
 import pytest
 import uvicorn
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from broker.common import punctual_http
 from console.shell.launch import web
@@ -152,6 +153,7 @@ def test_the_product_has_all_of_these_bounds():
     assert config.http is PageProtocol
     assert config.limit_concurrency == web.CONNECTIONS_MAX
     assert config.ws_max_size == web.WEBSOCKET_BYTES_MAX
+    assert config.ws is WebSocketsSansIOProtocol  # the one whose refusal PageProtocol sends
 
 
 def test_no_header_is_believed_before_our_own_layer_has_judged_it():

@@ -19,9 +19,9 @@ UP_TIMEOUT_S = 90.0
 
 class Command(BaseCommand):
     help = "End everything that runs on this data directory, in order. Harmless when nothing runs."
-    requires_system_checks = []
+    requires_system_checks: list[str] = []
 
-    def handle(self, *_args, **_options) -> None:
+    def handle(self, *_args: object, **_options: object) -> None:
         logging.getLogger("console").setLevel(logging.ERROR)  # a page that misses a push is no news here
         progress = Progress(self.stdout._out)
         if not settings.RUN_DIR.exists():

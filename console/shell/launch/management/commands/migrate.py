@@ -16,18 +16,17 @@ class Command(migrate.Command):
         super().add_arguments(parser)
         parser.set_defaults(database=None)
 
-    def execute(self, *arguments, **options) -> None:
+    def execute(self, *arguments: object, database: str | None = None, **options: object) -> None:
         """Of all databases, if none is named; their places are made before the checks, which ask them."""
         make_data_directories()
         if connection.settings_dict["NAME"] == settings.SQLITE["NAME"]:
             settings.DATABASE_FILE.touch(mode=0o600)
         for name in settings.CLUSTERS:
             make_place_of(name)
-        named = options.get("database")
-        for alias in [named] if named else settings.DATABASES:
+        for alias in [database] if database else settings.DATABASES:
             with in_cluster(cluster_of(alias)):
                 rename_labels(alias)
-                super().execute(*arguments, **options | {"database": alias})
+                super().execute(*arguments, database=alias, **options)
 
 
 def make_place_of(cluster: str) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from broker import __version__
 from broker.common.extras import missing_part
@@ -28,13 +28,15 @@ from console.shell.launch.up import Stack, service_run_files, take_down
 
 class Command(BaseCommand):
     help = "Start Redis, the console, ZooKeeper, brokers, registry, Connect worker and stream job; Ctrl-C stops them."
-    requires_system_checks = []
+    requires_system_checks: list[str] = []
 
-    def add_arguments(self, parser) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
         for word in ("--closing", "--reloading"):  # see console/shell/launch/staying.py
             parser.add_argument(word, type=Claim.parse, metavar="CLAIM", help=SUPPRESS)
 
-    def handle(self, *_args, closing: Claim | None = None, reloading: Claim | None = None, **_options) -> None:
+    def handle(
+        self, *_args: object, closing: Claim | None = None, reloading: Claim | None = None, **_options: object
+    ) -> None:
         for quiet in ("console", "kazoo"):  # a page that misses a push is no news here, nor a session that ends
             logging.getLogger(quiet).setLevel(logging.ERROR)
         try:
