@@ -5,7 +5,7 @@ import tomllib
 from tests.tidy.sources import ROOT
 
 #: Who takes a room or a file off the list in pyproject.toml lowers this; nobody raises it.
-UNCHECKED_COUNT = 3
+UNCHECKED_COUNT = 1
 #: Rooms that decide and do nothing; in the console these are modules.
 PURE = {"protocol", "records", "coordinator", "controller", "replication", "security", "common", "config"}
 

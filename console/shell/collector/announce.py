@@ -124,7 +124,7 @@ class Announcer:
         is_new = self._if_new(groups.FLEET, "sign", "fleet/partials/sign.html", facts)
         return [(groups.FLEET, resync_html(now_ms()))] if is_new else []
 
-    def _if_new(self, group: str, name: str, template: str, context: dict) -> list[tuple[str, str]]:
+    def _if_new(self, group: str, name: str, template: str, context: Mapping[str, object]) -> list[tuple[str, str]]:
         html = render_to_string(template, context)
         if self._sent.get((group, name)) == html:
             return []

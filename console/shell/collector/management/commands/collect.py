@@ -18,9 +18,9 @@ from console.shell.collector.collector import Collector, run_collector
 class Command(BaseCommand):
     help = "Watch the cluster, write what changed, push it to open pages. Runs until SIGTERM."
     # They import every page, which the collector never serves; who migrates has made them.
-    requires_system_checks = []
+    requires_system_checks: list[str] = []
 
-    def handle(self, *args, **options) -> None:
+    def handle(self, *_args: object, **_options: object) -> None:
         make_data_directories()
         with open(settings.RUN_DIR / lock_name(), "w") as lock:
             try:
