@@ -1,17 +1,19 @@
 import django.db.models.deletion
+from django.apps.registry import Apps
 from django.conf import settings
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 ROLE_NAMES = ("viewer", "operator", "admin", "reader")
 
 
-def create_roles(apps, schema_editor):
+def create_roles(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     group_model = apps.get_model("auth", "Group")
     for name in ROLE_NAMES:
         group_model.objects.get_or_create(name=name)
 
 
-def delete_roles(apps, schema_editor):
+def delete_roles(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     apps.get_model("auth", "Group").objects.filter(name__in=ROLE_NAMES).delete()
 
 

@@ -1,12 +1,14 @@
 import django.db.models.deletion
+from django.apps.registry import Apps
 from django.conf import settings
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 from console.kit.audit.chain import NO_SEAL
 from console.kit.audit.record import THE_END
 
 
-def begin_the_chain(apps, schema_editor):
+def begin_the_chain(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     apps.get_model("audit", "AuditEnd").objects.create(pk=THE_END, seal=NO_SEAL, count=0)
 
 
