@@ -10,7 +10,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.clean_marker import segments_checksum
-from broker.log.compaction.segment_notes import find_lost_segments
+from broker.log.compaction.segment_notes import find_lost_segments, passes_end
 from broker.log.directory import DELETE_SUFFIX, LogDirectory
 from broker.log.files import fsync_file, open_directory, remove_tree
 from broker.log.gaps import Gap, describe_gaps, find_losses, find_lost_start
@@ -102,7 +102,8 @@ class LogRemoval(HostedLogs):
             gaps = find_lost_start(log.first_base_offset, left_at, cleaned_offset)
             if not is_as_left:
                 gaps += find_lost_segments(log.directory, log.segments, cleaned_offset, log.log_start_offset, left_at)
-                gaps += find_losses(log.segments, log.log_start_offset, cleaned_offset)
+                explained_to = max(cleaned_offset, passes_end(log.directory))
+                gaps += find_losses(log.segments, log.log_start_offset, explained_to)
         except OSError as error:
             self._unsound.add(partition)
             _log.warning("missing offsets of the log not looked for", partition=str(partition), reason=str(error))

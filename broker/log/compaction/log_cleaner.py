@@ -17,7 +17,7 @@ from broker.log.compaction.cleaner import CleanerPass
 from broker.log.compaction.log_to_clean import LogToClean, is_closed
 from broker.log.compaction.pass_stats import PassStats
 from broker.log.compaction.plan import CompactionPlan, choose_filthiest, plan_compaction
-from broker.log.compaction.segment_notes import remove_segment_note, write_segment_note
+from broker.log.compaction.segment_notes import begin_segment_note, cut_segment_note, write_segment_note
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 
 _DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -74,7 +74,7 @@ class LogCleaner:
     def clean(self, target: LogToClean, plan: CompactionPlan) -> PassStats | None:
         """Carry `plan` out, due or not; otherwise as `clean_filthiest`."""
         try:
-            remove_segment_note(target.log.directory)
+            begin_segment_note(target.log.directory, plan.end_offset)
             stats = CleanerPass(target, plan, self.settings, self.settings.clock.now_ms()).run()
             write_segment_note(target.log.directory, stats.end_offset, target.log.segments[:-1])
             self._checkpoint(target).advance(
@@ -104,8 +104,9 @@ class LogCleaner:
 
         On any thread, whether a pass is under way or not. Raises OSError.
         """
-        for partition in ends:
+        for partition, end_offset in ends.items():
             self.release(partition)
+            cut_segment_note(log_dir / str(partition), end_offset)
         self._checkpoint_of(log_dir).truncate(ends)
 
     def _plan_or_quarantine(self, target: LogToClean) -> CompactionPlan | None:

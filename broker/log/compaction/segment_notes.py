@@ -6,7 +6,10 @@ partition's directory: `compacted-segments` is "0", the offset the pass came to,
 "base-offset size-bytes" each. Such segments change by another pass only.
 
 A note holds while cleaner-offset-checkpoint has its offset. A cut below it, a log made anew and a pass of Apache
-Kafka's cleaner change that one; a pass removes the note before it exchanges anything. Without a note nothing is known.
+Kafka's cleaner change that one. Without a note nothing is known.
+
+Before a pass exchanges anything it notes its end, without segments. A kill or a power cut may leave the exchanged
+segments without the checkpoint: up to that end gaps are the pass's work. A cut below a note's offset removes the note.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,13 +29,27 @@ _log = logger(__name__)
 
 class _Note(NamedTuple):
     cleaned_offset: int
-    #: Size in bytes by base offset.
+    #: Size in bytes by base offset; empty while the pass has not ended.
     sizes: dict[int, int]
 
 
-def remove_segment_note(directory: Path) -> None:
-    """A pass is about to exchange segments. Raises OSError."""
-    remove_file_durably(directory / COMPACTED_SEGMENTS)
+def begin_segment_note(directory: Path, end_offset: int) -> None:
+    """Note durably that a pass up to `end_offset` is about to exchange segments. Raises OSError."""
+    write_segment_note(directory, end_offset, ())
+
+
+def cut_segment_note(directory: Path, end_offset: int) -> None:
+    """Remove the note of a log that is about to be cut at `end_offset`, if it reaches beyond. Raises OSError."""
+    path = directory / COMPACTED_SEGMENTS
+    note = _read_note(path)
+    if note is not None and note.cleaned_offset > end_offset:
+        remove_file_durably(path)
+
+
+def passes_end(directory: Path) -> int:
+    """Return where the last pass that exchanged segments was to end; 0 if none is noted. Raises OSError."""
+    note = _read_note(directory / COMPACTED_SEGMENTS)
+    return 0 if note is None else note.cleaned_offset
 
 
 def write_segment_note(directory: Path, cleaned_offset: int, segments: Iterable[StoredSegment]) -> None:
@@ -55,7 +72,7 @@ def find_lost_segments(
     `left_at`. Retention notes a later start before it lets go.
     """
     note = _read_note(directory / COMPACTED_SEGMENTS)
-    if note is None or note.cleaned_offset != cleaned_offset:
+    if note is None or not note.sizes or note.cleaned_offset != cleaned_offset:
         return ()
     sizes = {segment.base_offset: segment.size_bytes for segment in segments}
     next_offsets = [*list(note.sizes)[1:], cleaned_offset]
@@ -77,7 +94,7 @@ def _read_note(path: Path) -> _Note | None:
         sizes = dict(sorted((int(base), int(size)) for base, size in (row.split(" ") for row in rows)))
         if version != _VERSION or int(count) != len(sizes):
             raise ValueError
-        return _Note(int(cleaned_offset), sizes) if sizes else None
+        return _Note(int(cleaned_offset), sizes)
     except FileNotFoundError:
         return None
     except ValueError:

@@ -16,7 +16,7 @@ from broker.log.checkpoints import RECOVERY_POINT_CHECKPOINT, read_offset_checkp
 from broker.log.compaction.checkpoint import CLEANER_OFFSET_CHECKPOINT
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.compaction.log_to_clean import LogToClean
-from broker.log.compaction.segment_notes import COMPACTED_SEGMENTS
+from broker.log.compaction.segment_notes import COMPACTED_SEGMENTS, begin_segment_note
 from broker.log.compaction.settings import CleanerSettings
 from broker.log.config import LogConfig
 from broker.log.gaps import Gap, find_gaps, find_losses
@@ -339,7 +339,32 @@ def test_a_malformed_note_of_compacted_segments_is_ignored(logs, start, content)
     assert (again.lost_offsets, again.has_whole(T_0, TOPIC)) == ({}, True)
 
 
-def test_no_note_of_compacted_segments_is_left_by_a_pass_that_ended_too_early(logs):
+def test_what_a_pass_took_out_before_it_came_to_its_checkpoint_is_no_loss(logs, start):
+    """Each batch that ended a segment is gone, and no other: nothing but the note tells of the pass."""
+    log = logs.get(T_0)
+    end, ends = log.segments[-1].base_offset, [segment.files.log for segment in log.segments[:-1]]
+    begin_segment_note(log.directory, end)
+    kill(logs)
+    for path in ends:
+        os.truncate(path, [at for at, _ in iterate_headers(path.read_bytes())][-1])
+    again = start()
+    assert (again.lost_offsets, again.has_whole(T_0, TOPIC)) == ({}, True)
+
+
+def test_a_cut_below_a_note_of_compacted_segments_removes_it(logs):
+    log = logs.get(T_0)
+    clean(log)
+    end, cleaner = (
+        log.segments[-1].base_offset,
+        LogCleaner(CleanerSettings(ManualClock(), on_owner=lambda step: step(), sleep=lambda seconds: None)),
+    )
+    cleaner.truncate(log.directory.parent, {T_0: end})
+    assert (log.directory / COMPACTED_SEGMENTS).exists()
+    cleaner.truncate(log.directory.parent, {T_0: end - 1})
+    assert not (log.directory / COMPACTED_SEGMENTS).exists()
+
+
+def test_a_pass_that_ended_too_early_leaves_a_note_without_segments(logs):
     log = logs.get(T_0)
     clean(log, to=3)
 
@@ -349,7 +374,7 @@ def test_no_note_of_compacted_segments_is_left_by_a_pass_that_ended_too_early(lo
     cleaner = LogCleaner(CleanerSettings(ManualClock(), on_owner=refuse, sleep=lambda seconds: None))
     target = LogToClean.of(T_0, log, log.log_end_offset, frozenset(), replace(CONFIG, cleanup_policy=("compact",)))
     assert cleaner.clean(target, cleaner.plan(target)) is None
-    assert not (log.directory / COMPACTED_SEGMENTS).exists()
+    assert (log.directory / COMPACTED_SEGMENTS).read_text() == f"0\n{log.segments[-1].base_offset}\n0\n"
 
 
 def test_a_segment_that_lost_its_end_with_the_page_cache_keeps_what_follows(logs, start, boot, records_of):
