@@ -8,6 +8,7 @@ from broker.common.types import TopicPartition
 from broker.log.checkpoints import read_offset_checkpoint
 from broker.log.compaction.checkpoint import CLEANER_OFFSET_CHECKPOINT, CleanerCheckpoint
 from broker.log.compaction.log_to_clean import LogToClean
+from broker.log.compaction.segment_notes import COMPACTED_SEGMENTS
 
 ONE, TWO, THREE = (TopicPartition("t", index) for index in (1, 2, 3))
 
