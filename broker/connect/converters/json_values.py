@@ -56,8 +56,8 @@ class JsonValues:
         return {each.name: self.to_json(each.schema, value.without_default(each.name)) for each in schema.fields}
 
     def _map_to_json(self, schema: Schema, value: dict[Any, Any]) -> Any:
-        keys = schema.key_schema
-        pairs = [(self.to_json(keys, key), self.to_json(_inner(schema), each)) for key, each in value.items()]  # type: ignore[arg-type]
+        keys, values = _keys(schema), _inner(schema)
+        pairs = [(self.to_json(keys, key), self.to_json(values, each)) for key, each in value.items()]
         return dict(pairs) if is_object(schema) else [list(pair) for pair in pairs]
 
     def from_json(self, schema: Schema, value: Any) -> Any:
@@ -81,7 +81,7 @@ class JsonValues:
         return self._primitive_from_json(schema, value)
 
     def _map_from_json(self, schema: Schema, value: Any) -> dict[Any, Any]:
-        keys = schema.key_schema
+        keys, values = _keys(schema), _inner(schema)
         if is_object(schema):
             pairs = list(_of(value, (dict,), schema).items())
         else:
@@ -89,7 +89,7 @@ class JsonValues:
             if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
                 raise DataError("Found invalid map entry: each must be an array of two elements")
         try:
-            return {self.from_json(keys, key): self.from_json(_inner(schema), each) for key, each in pairs}  # type: ignore[arg-type]
+            return {self.from_json(keys, key): self.from_json(values, each) for key, each in pairs}
         except TypeError:
             raise DataError("A map whose keys cannot be compared") from None
 
@@ -145,6 +145,12 @@ def _inner(schema: Schema) -> Schema:
     if schema.value_schema is None:
         raise DataError(f"A schema of type {schema.type} without the schema of its elements")
     return schema.value_schema
+
+
+def _keys(schema: Schema) -> Schema:
+    if schema.key_schema is None:
+        raise DataError(f"A schema of type {schema.type} without the schema of its keys")
+    return schema.key_schema
 
 
 def is_object(schema: Schema) -> bool:

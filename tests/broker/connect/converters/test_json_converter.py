@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from broker.connect.api import DataError, Field, Schema, Struct, Type
 from broker.connect.api import schema as types
 from broker.connect.converters.json import JsonConverter
+from broker.connect.converters.json_values import JsonValues
 from tests.broker.connect.converters.typed_values import typed
 
 
@@ -105,3 +106,12 @@ def test_the_caches_stay_bounded():
 def test_a_moment_is_milliseconds():
     written = JsonConverter().from_connect("t", (), types.timestamp_schema(), datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
     assert json.loads(written)["payload"] == 1000
+
+
+def test_a_map_without_the_schema_of_its_keys_is_refused_with_a_sentence():
+    """A plugin's connector can make one: its schemas are its own."""
+    halved = Schema(Type.MAP, value_schema=types.STRING)
+    with pytest.raises(DataError, match="map without the schema of its keys"):
+        JsonConverter().from_connect("t", (), halved, {"a": "b"})
+    with pytest.raises(DataError, match="map without the schema of its keys"):
+        JsonValues().from_json(halved, [["a", "b"]])
