@@ -35,7 +35,7 @@ class Latency:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Latency) and self.as_list() == other.as_list()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as any class that has __eq__ and no __hash__
 
     def add(self, ms: int) -> None:
         if ms < 0:

@@ -159,7 +159,7 @@ class _Stream:
             named["headers"] = headers
         while not self.failure:
             try:
-                producer.produce(message.topic(), message.value(), message.key(), on_delivery=self._delivered, **named)  # type: ignore[arg-type]
+                producer.produce(message.topic(), message.value(), message.key(), on_delivery=self._delivered, **named)  # type: ignore[arg-type]  # it came from a topic
                 return
             except BufferError:
                 producer.poll(_POLL_S)

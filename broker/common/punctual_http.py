@@ -42,7 +42,7 @@ class PunctualProtocol(HttpToolsProtocol):
     def end_handshake(self) -> None:
         """Give back the place of the connection's TLS handshake, if it had one."""
 
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # servers give no other kind
         self.end_handshake()
         super().connection_made(transport)
         transport.get_extra_info("socket").setsockopt(
@@ -104,9 +104,9 @@ class HandshakeProtocol(SSLProtocol):
 
     def __init__(self, context: ssl.SSLContext, protocol: Protocol):
         loop = asyncio.get_running_loop()
-        super().__init__(loop, protocol, context, None, server_side=True, ssl_handshake_timeout=HEADERS_SECONDS)  # type: ignore[arg-type]
+        super().__init__(loop, protocol, context, None, server_side=True, ssl_handshake_timeout=HEADERS_SECONDS)  # type: ignore[arg-type]  # None: it waits for nobody
 
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # servers give no other kind
         self.transport = transport
         super().connection_made(transport)
 
@@ -134,7 +134,7 @@ def bounded_protocol(
     class BoundedProtocol(PunctualProtocol):
         _address = ""
 
-        def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # servers give no other kind
             super().connection_made(transport)
             # A websocket's protocol would take over the connection and never give its place back.
             self.ws_protocol_class = None
@@ -173,10 +173,10 @@ def _within_tls(bounded: type[PunctualProtocol], places: _Places, context: ssl.S
         def __init__(self, config: Any, server_state: Any, **named: Any):
             self._connections = server_state.connections
             encrypted = bounded(config, server_state, **named)
-            encrypted.end_handshake = self.let_go  # type: ignore[method-assign]
+            encrypted.end_handshake = self.let_go  # type: ignore[method-assign]  # of this connection alone
             super().__init__(context, encrypted)
 
-        def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # servers give no other kind
             self._connections.add(self)
             self._address = _take_place(places, self, transport)
             super().connection_made(transport)

@@ -20,7 +20,7 @@ from broker.connect.rest.serving import RestSockets, read_rest, serving
 from broker.connect.settings import DISTRIBUTED, Settings, read_settings
 from broker.connect.standalone import rest_of
 from broker.connect.storage.configurations import Configurations
-from broker.connect.storage.logs import StorageError, TopicLog
+from broker.connect.storage.logs import Apply, StorageError, TopicLog
 from broker.connect.storage.offsets import Offsets
 from broker.connect.storage.states import States
 
@@ -90,7 +90,7 @@ def _are_started(logs: Iterable[TopicLog], stop: threading.Event) -> bool:
     return not stop.is_set()
 
 
-def _log_of(settings: Settings, kind: str, partitions: int, apply: object) -> TopicLog:
+def _log_of(settings: Settings, kind: str, partitions: int, apply: Apply) -> TopicLog:
     topic = getattr(settings, f"{kind}_storage_topic")
     replicas = getattr(settings, f"{kind}_storage_replication_factor")
     return TopicLog(
@@ -98,7 +98,7 @@ def _log_of(settings: Settings, kind: str, partitions: int, apply: object) -> To
         partitions,
         replicas,
         settings.client(),
-        apply,  # type: ignore[arg-type]
+        apply,
         has_transactions=settings.is_exactly_once,
     )
 

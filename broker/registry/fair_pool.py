@@ -9,6 +9,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, TypeVar
 
 from broker.common.security_limits import REGISTRY_JOBS_WAITING_MAX
@@ -55,7 +56,7 @@ class FairPool:
                 continue
             self._free -= 1
             work = asyncio.get_running_loop().run_in_executor(self._threads, job)
-            work.add_done_callback(lambda work, done=done: self._end(work, done))  # type: ignore[misc]
+            work.add_done_callback(partial(self._end, done=done))
 
     def _end(self, work: asyncio.Future[Any], done: asyncio.Future[Any]) -> None:
         self._free += 1

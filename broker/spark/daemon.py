@@ -65,7 +65,7 @@ def main() -> None:
     from pyspark import daemon
 
     stand_in = SimpleNamespace(poll=RestlessPoll, POLLIN=select.POLLIN, POLLHUP=select.POLLHUP)
-    daemon.select = stand_in  # type: ignore[attr-defined, assignment]
+    daemon.select = stand_in  # type: ignore[attr-defined, assignment]  # its module `select`
     daemon.manager()
 
 

@@ -12,7 +12,7 @@ from broker.net.tls.contexts import client_context
 from broker.net.tls.settings import TlsSettings
 
 
-class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]
+class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo gives no types
     """Kazoo's handler, whose connections are within TLS. A context is made for each: a certificate may be a new one."""
 
     def __init__(self, settings: TlsSettings):

@@ -105,7 +105,7 @@ class Struct(Mapping[str, Any]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Struct) and self.schema == other.schema and dict(self) == dict(other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as any class that has __eq__ and no __hash__
 
     def __repr__(self) -> str:
         return f"Struct({dict(self)})"

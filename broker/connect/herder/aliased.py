@@ -58,7 +58,7 @@ def _keys_of(props: Props, what: str, kind: Kind) -> Iterator[ConfigKey]:
 
 def _definition(props: Props, prefix: str, kind: Kind) -> ConfigDef:
     try:
-        found: ConfigDef = lookup(str(props.get(f"{prefix}type")), kind).CONFIG  # type: ignore[attr-defined]
+        found: ConfigDef = lookup(str(props.get(f"{prefix}type")), kind).CONFIG  # type: ignore[attr-defined]  # each plugin of a kind has one
     except ConnectError:
         return ConfigDef()
     return found

@@ -86,7 +86,7 @@ class RunningConnector(RunningUnit):
                 continue
             # One that was stored before there was a bound would end every worker that runs it.
             at_most = min(int(self._props.get("tasks.max", "1")), CONNECTOR_TASKS_MAX)
-            configs = connector.task_configs(at_most)  # type: ignore[attr-defined]
+            configs = connector.task_configs(at_most)  # type: ignore[attr-defined]  # each connector has it
             if len(configs) > at_most and self._props.get("tasks.max.enforce", "true").lower() != "false":
                 raise ConnectError(
                     f"The connector {self.unit.connector} has generated {len(configs)} tasks, which is greater than "

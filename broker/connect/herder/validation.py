@@ -254,7 +254,7 @@ def _check_converters(raw: Props, props: Props, found: dict[str, ConfigValue]) -
 def _check_converter(name: str, raw: Props, props: Props, found: dict[str, ConfigValue]) -> None:
     """What is wrong with a converter's own keys; a secret must be a reference, as REST shows configurations."""
     try:
-        definition: ConfigDef = lookup(props[name], Kind.CONVERTER).CONFIG  # type: ignore[attr-defined]
+        definition: ConfigDef = lookup(props[name], Kind.CONVERTER).CONFIG  # type: ignore[attr-defined]  # each converter has one
     except ConnectError:
         return
     prefix = f"{name}."

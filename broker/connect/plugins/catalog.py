@@ -87,7 +87,7 @@ def task_name(connector: type) -> str:
     for name, location in BUILT_IN.items():
         if name.startswith(_OF_KAFKA) and location == f"{connector.__module__}:{connector.__qualname__}":
             return f"{name.removesuffix('Connector')}Task"
-    task = connector.task_class  # type: ignore[attr-defined]
+    task = connector.task_class  # type: ignore[attr-defined]  # each connector has one
     return f"{task.__module__}.{task.__qualname__}"
 
 

@@ -67,7 +67,7 @@ class FileStreamSinkTask(SinkTask):
         data, written = memoryview(b"".join(lines)), 0
         try:
             while written < len(data):
-                written += self._file.write(data[written:])  # type: ignore[union-attr]
+                written += self._file.write(data[written:])  # type: ignore[union-attr]  # `put` comes after `start`
         finally:
             begun = bisect_left(ends, written)
             self._delivered.add(records[:begun])

@@ -75,7 +75,7 @@ class TimestampConverterValue(SideTransform):
         moment = self._moment(value)
         match self._target:
             case "string":
-                return self._format.format(moment)  # type: ignore[union-attr]
+                return self._format.format(moment)  # type: ignore[union-attr]  # `string` has one: see above
             case "unix":
                 micros = (moment - _EPOCH) // timedelta(microseconds=1)
                 unit = _UNITS[self.values["unix.precision"].lower()]

@@ -196,9 +196,9 @@ class TlsStream:
     def _send_sealed(self) -> bool:
         """Whether the socket took all of what is encrypted."""
         sealed = self.parts[0]
-        taken = self._sock.send(sealed)  # type: ignore[arg-type]
+        taken = self._sock.send(sealed)  # type: ignore[arg-type]  # pieces of files are not sealed
         if taken < len(sealed):
-            self.parts[0] = memoryview(sealed)[taken:]  # type: ignore[arg-type]
+            self.parts[0] = memoryview(sealed)[taken:]  # type: ignore[arg-type]  # as above
             return False
         del self.parts[0]
         self._is_sealed = False

@@ -4,6 +4,7 @@ A schema that says several things at once (a type and an enum, say) is an `all` 
 implementation sees it; a list of types is an `any`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -117,20 +118,20 @@ class Model:
         return parts
 
 
-def _of_type(raw: dict[str, Any], part: Any) -> Node | None:
+def _of_type(raw: dict[str, Any], part: Callable[..., Node]) -> Node | None:
     types = raw.get("type")
     if isinstance(types, list):
         if len(types) == 1:
             return _typed(types[0], part)
-        return part("combined", criterion=ANY, subs=[_typed(each, part) for each in types])  # type: ignore[no-any-return]
+        return part("combined", criterion=ANY, subs=[_typed(each, part) for each in types])
     if isinstance(types, str):
         return _typed(types, part)
     for kind, keywords in _KEYWORDS.items():
         if any(each in raw for each in keywords):
-            return part(kind)  # type: ignore[no-any-return]
+            return part(kind)
     return None
 
 
-def _typed(name: str, part: Any) -> Node:
+def _typed(name: str, part: Callable[..., Node]) -> Node:
     node: Node = part("number" if name == "integer" else name, is_integer=name == "integer")
     return node

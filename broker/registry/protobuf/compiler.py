@@ -90,7 +90,7 @@ def _read(process: subprocess.Popen[bytes], count: int) -> bytes:
     while len(data) < count:
         if not readable(process.stdout.fileno(), _TIMEOUT_S):
             raise _CompilerGone
-        chunk = process.stdout.read1(count - len(data))  # type: ignore[attr-defined]
+        chunk = process.stdout.read1(count - len(data))  # type: ignore[attr-defined]  # Popen makes buffered readers
         if not chunk:
             raise _CompilerGone
         data += chunk

@@ -107,7 +107,7 @@ def _body(place: Place, answer: bytes) -> bytes:
     from http.client import HTTPException, HTTPResponse
 
     try:
-        response = HTTPResponse(_Answer(answer))  # type: ignore[arg-type]
+        response = HTTPResponse(_Answer(answer))  # type: ignore[arg-type]  # it reads no more of a socket
         response.begin()
         if response.status != HTTPStatus.OK:
             raise KeySetOutOfReach(f"the server answers {response.status}")

@@ -278,7 +278,7 @@ def _decode(message_class: type[Message], header: RequestHeader, frame: memoryvi
 
 def _out_of_order(header: RequestHeader) -> Parts:
     """What an API that is asked in place of SaslAuthenticate says, if it has a place at its top to say it."""
-    messages = MESSAGES.get(header.api_key)  # type: ignore[call-overload]
+    messages = MESSAGES.get(header.api_key)  # type: ignore[call-overload]  # a number equals its ApiKey
     if messages is None:
         return ()
     first, last = messages.request.versions

@@ -81,7 +81,7 @@ def _values(file: OpenFile) -> list[Any]:
 
 def _members(file: OpenFile, at: int) -> list[Any]:
     """Of one field, from its first record to the last."""
-    field = file.schema.fields[at]  # type: ignore[union-attr]
+    field = file.schema.fields[at]  # type: ignore[union-attr]  # columns are made only of a file with a schema
     name, default = field.name, field.schema.default
     found: list[Any] = []
     for part in file.parts:
