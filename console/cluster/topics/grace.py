@@ -122,7 +122,8 @@ def why_kept(then: Traces, now: Now) -> Iterator[str]:
     if len(then.ends) != len(now.traces.ends):
         yield f"It has {len(now.traces.ends)} partitions now, and had {len(then.ends)}."
     pairs = [(old, new) for old, new in zip(then.ends, now.traces.ends, strict=False) if old is not None]
-    written = sum(max(0, (new or 0) - old) for old, new in pairs) + sum(now.traces.ends[len(then.ends) :], start=0)  # type: ignore[arg-type]
+    added = now.traces.ends[len(then.ends) :]
+    written = sum(max(0, (new or 0) - old) for old, new in pairs) + sum(new or 0 for new in added)
     if written:
         yield f"{grouped(written)} record{' was' if written == 1 else 's were'} written to it since."
     if any(new is not None and new < old for old, new in pairs):

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from console.cluster.topics import due, grace_actions, schedule
 from console.cluster.topics.due import carry_out_due
+from console.cluster.topics.grace import Now, Traces, why_kept
 from console.cluster.topics.models import OPEN, PlannedDeletion
 from console.cluster.topics.tasks import delete_what_is_due
 from console.ecosystem.connectors.models import Connector
@@ -441,3 +442,8 @@ def test_programs_plan_it_and_call_it_off_too(cluster, operator):
     plan = program.plan("keep-topics", topic=["orders"]).json()
     assert program.apply(plan).status_code == 200
     assert row().state == "called off"
+
+
+def test_a_partition_that_was_added_and_does_not_answer_is_counted_as_empty():
+    then, now = Traces("id", (5,), {}), Now(Traces("id", (5, None), {}))
+    assert list(why_kept(then, now)) == ["It has 2 partitions now, and had 1."]
