@@ -73,7 +73,7 @@ class Expression:
         left = memoryview(len(data).to_bytes(4) + data)
         try:
             while left:
-                left = left[os.write(self._process.stdin.fileno(), left) :]  # type: ignore[union-attr]
+                left = left[os.write(self._process.stdin.fileno(), left) :]  # type: ignore[union-attr]  # it is a pipe: see __init__
         except OSError:
             raise BadExpression("The expression asks for more memory than it may have.") from None
 
@@ -81,7 +81,7 @@ class Expression:
         return self._read(int.from_bytes(self._read(4, deadline)), deadline).decode(errors="replace")
 
     def _read(self, count: int, deadline: float) -> bytes:
-        number = self._process.stdout.fileno()  # type: ignore[union-attr]
+        number = self._process.stdout.fileno()  # type: ignore[union-attr]  # it is a pipe: see __init__
         data = b""
         while len(data) < count:
             if not readable(number, deadline - time.monotonic()):

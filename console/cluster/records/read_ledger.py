@@ -69,7 +69,7 @@ def _shared(client: redis.Redis, do: Callable[[Ledger, int], _T]) -> _T:
     with client.pipeline() as pipe:
         for lost in range(_TRIES):
             time.sleep(random.uniform(0, min(lost, _LATER_MAX) * _LATER_S))
-            pipe.watch(KEY)  # type: ignore[no-untyped-call]
+            pipe.watch(KEY)  # type: ignore[no-untyped-call]  # redis gives no types
             seconds, micros = pipe.time()
             ledger = ledger_of(pipe.get(KEY), limits_now())
             found = do(ledger, seconds * 1_000 + micros // 1_000)

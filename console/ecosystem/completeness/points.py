@@ -44,7 +44,7 @@ class Point:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Point) and self.as_list() == other.as_list()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as any class that has __eq__ and no __hash__
 
     def __repr__(self) -> str:
         return f"Point{self.as_list()}"

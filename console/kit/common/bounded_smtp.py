@@ -47,7 +47,7 @@ class _Replies(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]  # makefile gives no other buffer
         self._connection.settimeout(self._server.pause_s())
         came = self._connection.recv_into(buffer)
         self._server.bytes_left -= came

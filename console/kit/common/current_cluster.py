@@ -64,7 +64,7 @@ _END = object()
 def bound_each(found: Iterator[T]) -> Iterator[T]:
     """What `found` comes to, taken in the cluster of whoever binds it: a file is read after its view has returned."""
     take = bound(lambda: next(found, _END))
-    return iter(take, _END)  # type: ignore[arg-type]
+    return iter(take, _END)  # type: ignore[arg-type]  # it ends at _END and never gives it
 
 
 class _Here:

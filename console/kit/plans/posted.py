@@ -4,7 +4,7 @@ It is of the thread or task that answers the request. Where there is none (the b
 before), nothing can be made to wait.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -102,6 +102,6 @@ def is_part_of_confirmed() -> bool:
     return _goes_on.get()
 
 
-def _pairs(lists: object) -> Pairs:
-    found = ((str(name), str(each)) for name, values in lists for each in values)  # type: ignore[attr-defined]
+def _pairs(lists: Iterable[tuple[str, Iterable[object]]]) -> Pairs:
+    found = ((str(name), str(each)) for name, values in lists for each in values)
     return tuple(pair for pair in found if pair[0] not in _OWN)

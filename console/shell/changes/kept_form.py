@@ -4,6 +4,7 @@ read by more people than the change is for, and a record may be a secret. What i
 
 import base64
 import json
+from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken
 from django.utils.crypto import salted_hmac
@@ -21,14 +22,14 @@ def sealed(pairs: Pairs) -> str:
     return _box().encrypt(json.dumps(pairs).encode()).decode()
 
 
-def opened(kept: object) -> Pairs:
+def opened(kept: Any) -> Pairs:
     """A list was kept before forms were sealed. Raises UnreadableError."""
     if isinstance(kept, str):
         try:
             kept = json.loads(_box().decrypt(kept.encode()))
         except InvalidToken:
             raise UnreadableError from None
-    return tuple((str(name), str(value)) for name, value in kept)  # type: ignore[attr-defined]
+    return tuple((str(name), str(value)) for name, value in kept)
 
 
 def _box() -> Fernet:
