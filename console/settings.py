@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import environ
@@ -319,7 +320,7 @@ WHITENOISE_MAX_AGE = 60
 
 # Channels and Celery share one Redis. `memory://` keeps both inside one process: for tests. -------------------------
 if REDIS_URL.startswith("memory://"):
-    CHANNEL_LAYERS: dict[str, dict[str, object]] = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+    CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     CELERY_BROKER_URL, CELERY_RESULT_BACKEND = "memory://", "cache+memory://"
 else:
     CHANNEL_LAYERS = {

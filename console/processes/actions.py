@@ -28,7 +28,7 @@ _ENDS = {
 }
 
 
-def do_start(actor: User, process: ManagedProcess) -> None:
+def do_start(actor: User | None, process: ManagedProcess) -> None:
     """Start it now and whenever the console comes up. Does nothing to one that runs."""
     _wish(actor, process, "start", Desired.RUNNING, Request.START, tasks.start)
 
@@ -113,7 +113,12 @@ def _leave(actor: User, process: ManagedProcess, action: str) -> None:
 
 
 def _wish(
-    actor: User, process: ManagedProcess, action: str, desired: Desired, request: Request, task: Task | None = None
+    actor: User | None,
+    process: ManagedProcess,
+    action: str,
+    desired: Desired,
+    request: Request,
+    task: Task | None = None,
 ) -> None:
     """No `action`: whoever carries out the plan writes the audit row."""
     with cluster_atomic():

@@ -4,13 +4,14 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require, require_all_topics, require_on
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import GatewayError
 from console.kit.plans.models import KeptInverse
 from console.kit.plans.plan import Confirmation
@@ -32,7 +33,7 @@ KEPT_SHOWN = 5
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def add_broker(request: HttpRequest) -> HttpResponse:
+def add_broker(request: UserRequest) -> HttpResponse:
     """The form, then the plan it makes, then the broker: a post with the plan's digest confirms it."""
     require(request.user, Right.OPERATE)
     form = AddBrokerForm(request.POST or None, initial=_initial(request))
@@ -54,7 +55,7 @@ def add_broker(request: HttpRequest) -> HttpResponse:
     return render(request, "processes/add-broker.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _initial(request: HttpRequest) -> dict[str, Any]:
+def _initial(request: UserRequest) -> dict[str, Any]:
     """Of a broker that was removed, if the address names one (?undo=), else of the next one."""
     number = request.GET.get("undo", "")
     kept = next((each for each in _removed_brokers(request.user) if str(each.pk) == number), None)
@@ -74,7 +75,7 @@ def _removed_brokers(user: User) -> list[KeptInverse]:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def remove(request: HttpRequest, name: str) -> HttpResponse:
+def remove(request: UserRequest, name: str) -> HttpResponse:
     process = access_process(request.user, name, Right.OPERATE)
     if process.kind == ManagedProcess.Kind.STREAM:
         return redirect("stream-remove", name)  # its checkpoint goes with it, which is for administrators
@@ -96,15 +97,15 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_POST
-def restart_always(request: HttpRequest, name: str) -> HttpResponse:
+def restart_always(request: UserRequest, name: str) -> HttpResponse:
     return _set_restart(request, name, Policy.ALWAYS)
 
 
 @require_POST
-def restart_never(request: HttpRequest, name: str) -> HttpResponse:
+def restart_never(request: UserRequest, name: str) -> HttpResponse:
     return _set_restart(request, name, Policy.NEVER)
 
 
-def _set_restart(request: HttpRequest, name: str, policy: Policy) -> HttpResponse:
+def _set_restart(request: UserRequest, name: str, policy: Policy) -> HttpResponse:
     process = access_process(request.user, name, Right.OPERATE)
     return at_once(request, lambda: do_set_restart(request.user, process, policy), reverse("process", args=[name]))

@@ -1,11 +1,12 @@
 """Stop, restart and kill: the question before, with what it means now, and the answer to its confirmation."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.kit.access.rights import Right, reach_of
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation, Plan
 from console.processes.access import access_process
 from console.processes.actions import do_end_as_planned
@@ -18,7 +19,7 @@ _ASKED = {"stop": STOP, "restart": RESTART}
 
 
 @require_safe
-def question(request: HttpRequest, name: str, action: str) -> HttpResponse:
+def question(request: UserRequest, name: str, action: str) -> HttpResponse:
     """What stopping or restarting would mean, with the button that does it, for a page that shows the process."""
     process = access_process(request.user, name, Right.OPERATE)
     if action not in _ASKED:
@@ -33,21 +34,21 @@ def question(request: HttpRequest, name: str, action: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def stop(request: HttpRequest, name: str) -> HttpResponse:
+def stop(request: UserRequest, name: str) -> HttpResponse:
     return _end(request, name, STOP, "Stop")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def restart(request: HttpRequest, name: str) -> HttpResponse:
+def restart(request: UserRequest, name: str) -> HttpResponse:
     return _end(request, name, RESTART, "Restart")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def kill(request: HttpRequest, name: str) -> HttpResponse:
+def kill(request: UserRequest, name: str) -> HttpResponse:
     return _end(request, name, KILL, "Kill")
 
 
-def _end(request: HttpRequest, name: str, action: str, verb: str) -> HttpResponse:
+def _end(request: UserRequest, name: str, action: str, verb: str) -> HttpResponse:
     process = access_process(request.user, name, Right.OPERATE)
     plan = _plan(request, process, action)
 
@@ -57,6 +58,6 @@ def _end(request: HttpRequest, name: str, action: str, verb: str) -> HttpRespons
     return planned(request, process, plan, f"{verb} {name}", do, "process")
 
 
-def _plan(request: HttpRequest, process: ManagedProcess, action: str) -> Plan:
+def _plan(request: UserRequest, process: ManagedProcess, action: str) -> Plan:
     """Made anew from what is known now, each time it is shown or confirmed."""
     return ending_plan(action, process, consequence_of(process, reach_of(request.user)))

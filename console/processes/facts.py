@@ -25,10 +25,17 @@ def run_files_of_processes() -> Path:
     return settings.RUN_DIR / "processes"
 
 
+def recorded_identity(process: ManagedProcess) -> Identity | None:
+    """Return who the row means; None for a row without a process."""
+    if process.pid is None or process.create_time is None:
+        return None
+    return Identity(process.pid, process.create_time, process.run_token)
+
+
 def identity_of(process: ManagedProcess) -> Identity | None:
     """Who the row means; found again by run file or token when a worker died between the start and the row."""
-    if process.pid is not None:
-        return Identity(process.pid, process.create_time, process.run_token)
+    if (recorded := recorded_identity(process)) is not None:
+        return recorded
     left = read_run_file(run_files_of_processes(), process.name)
     if left is not None and os_process.look(left).alive:
         return left

@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.views import refusable
 from console.processes.models import ManagedProcess
 
 
 def planned(
-    request: HttpRequest,
+    request: UserRequest,
     process: ManagedProcess,
     plan: Plan,
     verb: str,

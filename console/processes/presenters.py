@@ -1,5 +1,6 @@
 """How a process looks on a page."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -32,7 +33,7 @@ TONES = {
     State.STOPPED: "plain",
 }
 
-_REQUESTED = {
+_REQUESTED: Mapping[str, str] = {
     Request.START: "start requested",
     Request.STOP: "stop requested",
     Request.RESTART: "restart requested",

@@ -14,8 +14,8 @@ from console.kit.common.host_queue import host_queue
 from console.processes import os_process
 from console.processes.announce import push_removed
 from console.processes.cluster_look import cluster_look, note_look
+from console.processes.facts import recorded_identity
 from console.processes.models import ManagedProcess
-from console.processes.os_process import Identity
 from console.processes.registry import HAS_LEFT, forget_process
 from console.processes.rest import REST, is_as_wanted
 from console.processes.step import alone_with, rests, settle, step
@@ -74,7 +74,8 @@ def reconcile() -> None:
 
 def reconcile_host(host: str) -> None:
     """One row that cannot be stepped does not keep the others from it."""
-    look, stepped, seen = cluster_look(), False, []
+    look, stepped = cluster_look(), False
+    seen: list[ManagedProcess | None] = []
     REST.ended()
     for process in ManagedProcess.objects.filter(host=host):
         try:
@@ -91,10 +92,12 @@ def reconcile_host(host: str) -> None:
     if stepped:
         forget_leaving(host)
         rows = ManagedProcess.objects.filter(host=host, pid__isnull=False)
-        os_process.forget_ended({Identity(*row) for row in rows.values_list("pid", "create_time", "run_token")})
+        living = map(recorded_identity, rows.only("pid", "create_time", "run_token"))
+        os_process.forget_ended({identity for identity in living if identity is not None})
     note_look()
     if all(each is not None and is_as_wanted(each) for each in seen):
-        REST.began(Identity(each.pid, each.create_time, each.run_token) for each in seen if each.pid is not None)
+        looked_at = (recorded_identity(each) for each in seen if each is not None)
+        REST.began(identity for identity in looked_at if identity is not None)
 
 
 def forget_leaving(host: str) -> None:

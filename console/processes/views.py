@@ -4,7 +4,7 @@ A button answers with nothing but the closed question: what changed arrives by p
 """
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.views import at_once
 from console.processes.access import access_process, access_processes, why_no_log
 from console.processes.actions import do_start_as_asked
@@ -22,7 +23,7 @@ from console.processes.presenters import Shown
 
 
 @require_safe
-def process_list(request: HttpRequest) -> HttpResponse:
+def process_list(request: UserRequest) -> HttpResponseBase:
     processes = access_processes(request.user)
     if wants_csv(request):
         return csv_response(request, "processes", TITLES, process_rows(processes, reach_of(request.user)))
@@ -32,7 +33,7 @@ def process_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def process_page(request: HttpRequest, name: str) -> HttpResponse:
+def process_page(request: UserRequest, name: str) -> HttpResponse:
     process = access_process(request.user, name)
     context = {
         "shown": Shown(process, timezone.now(), reach_of(request.user)),
@@ -43,7 +44,7 @@ def process_page(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_safe
-def process_log(request: HttpRequest, name: str) -> HttpResponse:
+def process_log(request: UserRequest, name: str) -> HttpResponse:
     """The tail of its log, asked for again and again by the page that shows it."""
     process = access_process(request.user, name)
     return render(
@@ -53,7 +54,7 @@ def process_log(request: HttpRequest, name: str) -> HttpResponse:
     )
 
 
-def _log_of(request: HttpRequest, process: ManagedProcess) -> dict[str, object]:
+def _log_of(request: UserRequest, process: ManagedProcess) -> dict[str, object]:
     """A log lies on the host of its process; from another host it is not read."""
     if refusal := why_no_log(request.user, process):
         return {"log_lines": [], "log_refusal": refusal}
@@ -63,14 +64,14 @@ def _log_of(request: HttpRequest, process: ManagedProcess) -> dict[str, object]:
 
 
 @require_safe
-def no_question(request: HttpRequest) -> HttpResponse:
+def no_question(request: UserRequest) -> HttpResponse:
     """Takes the question off the page."""
     require(request.user, Right.OPERATE)
     return HttpResponse("")
 
 
 @require_POST
-def start(request: HttpRequest, name: str) -> HttpResponse:
+def start(request: UserRequest, name: str) -> HttpResponse:
     process = access_process(request.user, name, Right.OPERATE)
     if process.kind == ManagedProcess.Kind.STREAM:
         return _asked_again(reverse("stream-start", args=[name]))  # records may be gone before it has read them

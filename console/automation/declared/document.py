@@ -134,7 +134,7 @@ def _stacked(text: str) -> Iterator[tuple[events.Event, list[_Open], dict[str, N
 def _node(event: events.Event, stack: list[_Open], anchors: dict[str, Node]) -> Node | None:
     """What ends with this event, after it was put where it belongs."""
     node: Node
-    line = event.start_mark.line + 1
+    line = event.start_mark.line + 1 if event.start_mark else 0
     if isinstance(event, events.CollectionStartEvent):
         _refuse_tag(event, line)
         if len(stack) >= DEPTH_MAX:
@@ -161,7 +161,7 @@ def _node(event: events.Event, stack: list[_Open], anchors: dict[str, Node]) -> 
     return node
 
 
-def _refuse_tag(event: events.NodeEvent, line: int) -> None:
+def _refuse_tag(event: events.ScalarEvent | events.CollectionStartEvent, line: int) -> None:
     if event.tag is not None:
         raise DocumentError(line, f"A tag ({event.tag[:60]}) has no meaning here: leave it out.")
 

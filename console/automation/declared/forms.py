@@ -1,6 +1,7 @@
 """Files as a browser or a program sends them: chosen, or typed; and what is wrong with them."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest
@@ -48,7 +49,7 @@ def _is_on(parameters: Mapping[str, str], name: str) -> bool:
     return parameters.get(name, "") in ("on", "true", "True")
 
 
-def _text_of(upload: UploadedFile) -> tuple[str, str]:
+def _text_of(upload: "UploadedFile[Any]") -> tuple[str, str]:
     """Raises DeclarationError."""
     name = upload.name or ""
     if (upload.size or 0) > CHARACTERS_MAX:

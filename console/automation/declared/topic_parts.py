@@ -124,7 +124,7 @@ def _creation(person: User, declared: DeclaredTopic, refusal: str) -> Part | Unp
         return Unplanned(words, "It is not there: declare its partitions and replication_factor, and it is created.")
     form = CreateTopicForm(person, {"name": declared.name, **counts})
     if not refusal and not form.is_valid():
-        return Unplanned(words, " ".join(each for errors in form.errors.values() for each in errors))
+        return Unplanned(words, " ".join(str(each) for errors in form.errors.values() for each in errors))
     own = {name: value for name, value in declared.settings.items() if value is not None}
     wish = Wish(declared.name, declared.partitions or 0, declared.replication_factor or 0, own)
     brokers = list(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))

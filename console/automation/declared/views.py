@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
@@ -16,6 +16,7 @@ from console.automation.declared.forms import fields_of, files_of, prune_of, rea
 from console.automation.declared.making import make
 from console.automation.declared.parts import Made, whole_plan
 from console.kit.access.rights import REFUSALS, Right, reach_of
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.views import is_confirmed, refusable
 
@@ -28,7 +29,7 @@ _NAME_LENGTH_MAX = 249
 
 @sensitive_post_parameters("text")
 @require_http_methods(["GET", "HEAD", "POST"])
-def declaration(request: HttpRequest) -> HttpResponse:
+def declaration(request: UserRequest) -> HttpResponse:
     """Files, then the plan of what is not so yet, then the change: a post with the plan's digest confirms it."""
     _require(request, Right.OPERATE if is_confirmed(request) else Right.VIEW)
     context: dict[str, object] = {"kinds": KINDS, "prune": prune_of(request.POST)}
@@ -43,7 +44,7 @@ def declaration(request: HttpRequest) -> HttpResponse:
     return _planned(request, context, files, declared)
 
 
-def _planned(request: HttpRequest, context: dict[str, object], files: Files, declared: Declaration) -> HttpResponse:
+def _planned(request: UserRequest, context: dict[str, object], files: Files, declared: Declaration) -> HttpResponse:
     with refusable() as answer:
         made, plan = _put(request, context, files, declared)
         if is_confirmed(request):
@@ -57,7 +58,7 @@ def _planned(request: HttpRequest, context: dict[str, object], files: Files, dec
 
 
 @require_safe
-def export(request: HttpRequest) -> HttpResponse:
+def export(request: UserRequest) -> HttpResponse:
     """Today's cluster as a file, as far as this person may see it: `only` kinds, `names` that match."""
     _require(request, Right.VIEW)
     kinds = [each for each in request.GET.getlist("only") if each in KINDS] or list(KINDS)
@@ -68,7 +69,7 @@ def export(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _put(request: HttpRequest, context: dict[str, object], files: Files, declared: Declaration) -> tuple[Made, Plan]:
+def _put(request: UserRequest, context: dict[str, object], files: Files, declared: Declaration) -> tuple[Made, Plan]:
     """What is to be done now; into `context` goes what the page shows of it."""
     prune = prune_of(request.POST)
     made = make(request.user, declared, prune)
@@ -92,7 +93,7 @@ def _told(count: int) -> str:
     return f"{count} change{' was' if count == 1 else 's were'} made; each is in the audit."
 
 
-def _require(request: HttpRequest, right: Right) -> None:
+def _require(request: UserRequest, right: Right) -> None:
     """On something: what of a declaration is beyond somebody's rights is said object by object."""
     if right not in reach_of(request.user).rights_anywhere:
         raise PermissionDenied(REFUSALS[right])

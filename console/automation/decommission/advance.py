@@ -41,7 +41,7 @@ def advance(decommission: Decommission) -> None:
         values |= _paused(str(error))
     is_end = values.get("is_stopping")
     # Called off meanwhile it stays so, and its broker too: both are written, or neither.
-    settle(decommission, values, partial(do_remove, decommission.actor, process) if is_end else None)
+    settle(decommission, values, partial(do_remove, decommission.actor, process) if is_end and process else None)
 
 
 def _facts(decommission: Decommission, process: ManagedProcess | None) -> Facts:

@@ -1,7 +1,7 @@
 """The page of a decommission: its plan before it begins, how far it is afterwards."""
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
@@ -14,6 +14,7 @@ from console.cluster.placement.forms import ThrottleForm
 from console.cluster.placement.moving import drain_proposal, planned
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_all_topics, require_on
+from console.kit.common.user_request import UserRequest
 from console.kit.operations.actions import do_call_off, do_resume
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import at_once, refusable
@@ -26,7 +27,7 @@ MOVES_SHOWN = 200
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def decommission(request: HttpRequest, name: str) -> HttpResponse:
+def decommission(request: UserRequest, name: str) -> HttpResponse:
     """What is under way is seen by everybody on the page of the process; its end is told here, where it was begun."""
     _require(request, name)
     found = open_decommission(name) or ended_decommission(name)
@@ -40,7 +41,7 @@ def decommission(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "decommission/page.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _plan(request: HttpRequest, process: ManagedProcess, context: dict[str, object]) -> bool:
+def _plan(request: UserRequest, process: ManagedProcess, context: dict[str, object]) -> bool:
     """Put the plan into `context`; True if it was confirmed and has begun. Raises GatewayError, NotConfirmedError."""
     form = ThrottleForm(request.POST or request.GET)
     rate = form.rate if form.is_valid() else None
@@ -57,12 +58,12 @@ def _plan(request: HttpRequest, process: ManagedProcess, context: dict[str, obje
     return True
 
 
-def _require(request: HttpRequest, name: str) -> None:
+def _require(request: UserRequest, name: str) -> None:
     require_on(request.user, Resource.PROCESS, name, Right.OPERATE)
     require_all_topics(request.user)
 
 
-def _broker(request: HttpRequest, name: str) -> ManagedProcess:
+def _broker(request: UserRequest, name: str) -> ManagedProcess:
     _require(request, name)
     process = access_process(request.user, name, Right.OPERATE)
     if process.kind != ManagedProcess.Kind.BROKER:
@@ -71,18 +72,18 @@ def _broker(request: HttpRequest, name: str) -> ManagedProcess:
 
 
 @require_POST
-def resume(request: HttpRequest, name: str) -> HttpResponse:
+def resume(request: UserRequest, name: str) -> HttpResponse:
     found = _open(request, name)
     return at_once(request, lambda: do_resume(request.user, found), reverse("decommission", args=[name]))
 
 
 @require_POST
-def call_off(request: HttpRequest, name: str) -> HttpResponse:
+def call_off(request: UserRequest, name: str) -> HttpResponse:
     found = _open(request, name)
     return at_once(request, lambda: do_call_off(request.user, found), reverse("decommission", args=[name]))
 
 
-def _open(request: HttpRequest, name: str) -> Decommission:
+def _open(request: UserRequest, name: str) -> Decommission:
     _broker(request, name)
     found = open_decommission(name)
     if found is None:

@@ -6,6 +6,7 @@ from django import forms
 
 from console.automation.drill.faults import SECONDS_MAX, SECONDS_MIN, Fault, Whom
 from console.automation.drill.queries import KINDS
+from console.kit.common.form_choices import set_choices
 from console.processes.models import ManagedProcess
 
 _FAULTS = [
@@ -26,12 +27,13 @@ class DrillForm(forms.Form):
     def __init__(self, *args: Any, **named: Any):
         super().__init__(*args, **named)
         processes = ManagedProcess.objects.filter(kind__in=KINDS).values_list("name", flat=True)
-        self.fields["whom"].choices = [
+        whom = [
             (Whom.CONTROLLER.value, "the controller"),
             (Whom.LEADER.value, "the leader of a topic"),
             (Whom.ZOOKEEPER_LEADER.value, "ZooKeeper's leader"),
             *((f"process:{name}", name) for name in processes),
         ]
+        set_choices(self, "whom", whom)
 
     def clean(self) -> dict[str, Any]:
         said = super().clean() or {}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -17,6 +17,7 @@ from console.automation.drill.queries import find_target, outlook
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, require_on
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation, ObstacleError
 from console.kit.plans.views import is_confirmed, refusable
 
@@ -25,7 +26,7 @@ ROW_TITLES = ("figure", "expected", "measured", "verdict")
 
 
 @require_safe
-def drills(request: HttpRequest) -> HttpResponse:
+def drills(request: UserRequest) -> HttpResponseBase:
     access_drills(request.user)
     if wants_csv(request):
         return csv_response(request, "drills", TITLES, map(_cells, Drill.objects.all()))
@@ -34,7 +35,7 @@ def drills(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def begin(request: HttpRequest) -> HttpResponse:
+def begin(request: UserRequest) -> HttpResponse:
     access_drills(request.user, Right.OPERATE)
     asked = request.POST if request.method == "POST" else request.GET if "fault" in request.GET else None
     form = DrillForm(asked)
@@ -48,7 +49,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     return render(request, "drill/begin.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _plan(request: HttpRequest, form: DrillForm, context: dict[str, object]) -> bool:
+def _plan(request: UserRequest, form: DrillForm, context: dict[str, object]) -> bool:
     """Put the plan into `context`; True if it was confirmed and has begun. Raises NotConfirmedError."""
     fault, whom, name, seconds = form.wanted
     found = find_target(whom, name)
@@ -67,7 +68,7 @@ def _plan(request: HttpRequest, form: DrillForm, context: dict[str, object]) -> 
 
 
 @require_safe
-def report(request: HttpRequest, number: int) -> HttpResponse:
+def report(request: UserRequest, number: int) -> HttpResponseBase:
     drill = access_drill(request.user, number)
     if wants_csv(request):
         return csv_response(request, f"drill-{number}", ROW_TITLES, _rows(drill))
@@ -75,7 +76,7 @@ def report(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_POST
-def stop(request: HttpRequest, number: int) -> HttpResponse:
+def stop(request: UserRequest, number: int) -> HttpResponse:
     """The brake: for everybody who operates the cluster, also in read-only mode."""
     do_stop(request.user, access_drill(request.user, number, Right.OPERATE))
     return HttpResponse("") if request.htmx else redirect("drill", number)

@@ -138,7 +138,7 @@ class HealingWatch:
 
 def _tried(now_ms: int) -> list[Tried]:
     rows = Proposal.objects.filter(tried_at_ms__gt=now_ms - AGAIN_MS).values_list("cause", "tried_at_ms")
-    return [Tried(*row) for row in rows]
+    return [Tried(cause, at_ms) for cause, at_ms in rows if at_ms is not None]
 
 
 def _why_not_in_name_of(actor: User | None) -> str:

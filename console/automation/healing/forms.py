@@ -1,8 +1,7 @@
 """What a person may say of a kind of trouble."""
 
-from typing import Any
-
 from django import forms
+from django.http import QueryDict
 
 from console.automation.healing.kinds import MINUTES_MAX, MINUTES_MIN, WORDS, Mode, Rule
 
@@ -21,10 +20,10 @@ class RuleForm(forms.Form):
         help_text="Time in which the console did not look does not count.",
     )  # fmt: skip
 
-    def __init__(self, before: Rule, *args: Any, **named: Any):
+    def __init__(self, before: Rule, data: QueryDict | None = None):
         initial = {"mode": before.mode.value, "minutes": before.minutes, "limit": before.limit,
                    "rate": before.rate // _MEGABYTE}  # fmt: skip
-        super().__init__(*args, initial=initial, **named)
+        super().__init__(data, initial=initial)
         self._before, words = before, WORDS[before.kind]
         if words.limit:
             self.fields["limit"] = forms.IntegerField(

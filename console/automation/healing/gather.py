@@ -1,6 +1,7 @@
 """What healing is decided on, out of what the collector and the reconcile last wrote down. It asks nobody."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.db.models import QuerySet, Sum, Value
 
@@ -59,17 +60,17 @@ def _stopped_brokers() -> QuerySet[ManagedProcess]:
     return ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, desired=Desired.STOPPED)
 
 
-def _lacking() -> QuerySet:
+def _lacking() -> QuerySet[Any]:
     whole = Topic.objects.order_by().values(whole=Value(1))
     sums = {"short": Sum("under_replicated_count"), "led_by_none": Sum("leaderless_count")}
     return whole.annotate(**sums).values_list(*sums)
 
 
-def _on_the_move() -> QuerySet:
+def _on_the_move() -> QuerySet[Any]:
     return OngoingMove.objects.order_by().values_list("pk")[:1]
 
 
-def _asked_for() -> QuerySet:
+def _asked_for() -> QuerySet[Any]:
     return Reassignment.objects.filter(state__in=OPEN).order_by().values_list("pk")[:1]
 
 

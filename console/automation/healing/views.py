@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -18,6 +18,7 @@ from console.automation.healing.rule_plan import rule_plan
 from console.kit.access.rights import Right
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import is_main
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
 from console.processes.models import ManagedProcess
@@ -49,7 +50,7 @@ class KindRow:
 
 
 @require_safe
-def healing(request: HttpRequest) -> HttpResponse:
+def healing(request: UserRequest) -> HttpResponseBase:
     access_healing(request.user)
     if wants_csv(request):
         return csv_response(request, "healing", TITLES, map(_cells, Proposal.objects.all()))
@@ -66,7 +67,7 @@ def healing(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
-def proposal(request: HttpRequest, number: int) -> HttpResponse:
+def proposal(request: UserRequest, number: int) -> HttpResponse:
     """Its plan as it is now, while it is open; what became of it afterwards."""
     found = access_proposal(request.user, number, Right.OPERATE if request.method == "POST" else Right.VIEW)
     context: dict[str, object] = {"proposal": found, "words": WORDS[Kind(found.kind)]}
@@ -82,14 +83,14 @@ def proposal(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_POST
-def dismiss(request: HttpRequest, number: int) -> HttpResponse:
+def dismiss(request: UserRequest, number: int) -> HttpResponse:
     found = access_proposal(request.user, number, Right.OPERATE)
     do_dismiss(request.user, found)
     return redirect("healing")
 
 
 @require_http_methods(_METHODS)
-def rule(request: HttpRequest, kind: str) -> HttpResponse:
+def rule(request: UserRequest, kind: str) -> HttpResponse:
     access_healing(request.user, Right.ADMINISTER)
     if kind not in set(Kind):
         raise Http404("There is no such kind of trouble.")
@@ -141,7 +142,7 @@ def _plan_context(remedy: Remedy | NoRemedy) -> dict[str, object]:
     return context | {"plan": remedy.plan, "shown": moves[:MOVES_SHOWN], "hidden_count": hidden}
 
 
-def _tell(request: HttpRequest, refused: object) -> None:
+def _tell(request: UserRequest, refused: object) -> None:
     if refused:
         messages.warning(request, "Not all of it was done: see below.")
     else:

@@ -5,18 +5,19 @@ from dataclasses import replace
 from itertools import islice
 
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from console.automation.rolling_restart.actions import do_begin
-from console.automation.rolling_restart.models import RollingRestart
+from console.automation.rolling_restart.models import RestartedBroker, RollingRestart
 from console.automation.rolling_restart.plan import Gap, Planned, RestartPlan
 from console.automation.rolling_restart.queries import restart_plan
 from console.cluster.placement.sentences import count_of
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of, require, require_somewhere
+from console.kit.common.user_request import UserRequest
 from console.kit.operations.actions import do_call_off, do_pause, do_resume
 from console.kit.operations.models import OPEN
 from console.kit.plans.plan import Confirmation, Plan
@@ -30,7 +31,7 @@ GAPS_SHOWN = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def rolling_restart(request: HttpRequest) -> HttpResponse:
+def rolling_restart(request: UserRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.PROCESS, Right.VIEW)
     restart = RollingRestart.open_ones().first()
     if restart is not None and request.method != "POST":
@@ -48,44 +49,44 @@ def rolling_restart(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def pause(request: HttpRequest, number: int) -> HttpResponse:
+def pause(request: UserRequest, number: int) -> HttpResponse:
     """The brake: for everybody who operates the cluster."""
     return _change(request, _restart(request, number), do_pause)
 
 
 @require_POST
-def resume(request: HttpRequest, number: int) -> HttpResponse:
+def resume(request: UserRequest, number: int) -> HttpResponse:
     return _change(request, _own_restart(request, number), do_resume)
 
 
 @require_POST
-def call_off(request: HttpRequest, number: int) -> HttpResponse:
+def call_off(request: UserRequest, number: int) -> HttpResponse:
     return _change(request, _own_restart(request, number), do_call_off)
 
 
-def _restart(request: HttpRequest, number: int) -> RollingRestart:
+def _restart(request: UserRequest, number: int) -> RollingRestart:
     require(request.user, Right.OPERATE)
     return get_object_or_404(RollingRestart, pk=number)
 
 
-def _own_restart(request: HttpRequest, number: int) -> RollingRestart:
+def _own_restart(request: UserRequest, number: int) -> RollingRestart:
     """One that the person could have begun."""
     restart = _restart(request, number)
     require_operating_all(request.user, restart.broker_names)
     return restart
 
 
-def _change(request: HttpRequest, restart: RollingRestart, do: Callable[[User, RollingRestart], None]) -> HttpResponse:
+def _change(request: UserRequest, restart: RollingRestart, do: Callable[[User, RollingRestart], None]) -> HttpResponse:
     """What changed arrives by push, for everybody alike."""
     return at_once(request, lambda: do(request.user, restart), reverse("rolling-restart"))
 
 
 def _context(
-    request: HttpRequest, restart: RollingRestart | None, planned: Sequence[Planned] = ()
+    request: UserRequest, restart: RollingRestart | None, planned: Sequence[Planned] = ()
 ) -> dict[str, object]:
     """`planned` where nothing is under way."""
     reach = reach_of(request.user)
-    brokers = list(restart.brokers.all() if restart else planned)
+    brokers: list[Planned | RestartedBroker] = [*(restart.brokers.all() if restart else planned)]
     shown = [each for each in brokers if Right.VIEW in reach.rights_on(Resource.PROCESS, each.name)]
     return {
         "operation": restart,
@@ -97,7 +98,7 @@ def _context(
     }
 
 
-def _context_of_plan(request: HttpRequest, planned: RestartPlan, plan: Plan) -> dict[str, object]:
+def _context_of_plan(request: UserRequest, planned: RestartPlan, plan: Plan) -> dict[str, object]:
     """The plan says so if the person may not have it carried out."""
     context = _context(request, None, planned.brokers)
     gaps = _named_gaps(planned, reach_of(request.user))

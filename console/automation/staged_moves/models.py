@@ -1,5 +1,7 @@
 """A move that goes in batches: what it was planned from, what it shall come to, and how far it is."""
 
+from typing import Any
+
 from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -43,7 +45,7 @@ class StagedMove(Operation):
         verbose_name = "staged move"
 
     @classmethod
-    def to_advance(cls) -> models.QuerySet:
+    def to_advance(cls) -> models.QuerySet[Any]:
         """Not those that are paused or wait for their time: that may be weeks, and the collector rests meanwhile."""
         has_come = models.Q(begins_at=None) | models.Q(begins_at__lte=Now())
         return cls.objects.filter(has_come, state=cls.State.RUNNING).order_by("id")

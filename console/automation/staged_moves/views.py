@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -24,6 +24,7 @@ from console.cluster.placement.move import flat, parse_targets
 from console.cluster.placement.moving import planned
 from console.kit.access.rights import Right, require
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.operations.actions import do_call_off, do_pause, do_resume
 from console.kit.plans.apply import Refusals
@@ -33,7 +34,7 @@ from console.state.clusters.access import access_topic
 
 
 @require_POST
-def stage(request: HttpRequest) -> HttpResponse:
+def stage(request: UserRequest) -> HttpResponse:
     """`moves` and `kind` are what the page of the move itself has shown."""
     require(request.user, Right.OPERATE)
     context: dict[str, Any] = {"kind": request.POST.get("kind", "")}
@@ -56,7 +57,7 @@ def stage(request: HttpRequest) -> HttpResponse:
     return render(request, "staged_moves/stage.html", context | {"error": answer.error}, status=status)
 
 
-def _ask(request: HttpRequest, context: dict[str, Any]) -> bool:
+def _ask(request: UserRequest, context: dict[str, Any]) -> bool:
     """Whether there is a plan, in `context`. Raises NotConfirmedError, GatewayError, PermissionDenied."""
     try:
         targets = parse_targets(request.POST.get("moves", ""))
@@ -85,7 +86,7 @@ def _ask(request: HttpRequest, context: dict[str, Any]) -> bool:
     return True
 
 
-def _typed(request: HttpRequest) -> dict[str, str]:
+def _typed(request: UserRequest) -> dict[str, str]:
     """The page before tells the throttle in bytes, and no size."""
     typed = {name: request.POST.get(name, "") for name in ("moves", "kind", "throttle", "size", "begins")}
     rate = request.POST.get("rate", "")
@@ -95,23 +96,23 @@ def _typed(request: HttpRequest) -> dict[str, str]:
 
 
 @require_POST
-def pause(request: HttpRequest, number: int) -> HttpResponse:
+def pause(request: UserRequest, number: int) -> HttpResponse:
     """The brake: for everybody who operates the cluster. What is on the move arrives; no other batch begins."""
     require(request.user, Right.OPERATE)
     return _change(request, find(number), do_pause)
 
 
 @require_POST
-def resume(request: HttpRequest, number: int) -> HttpResponse:
+def resume(request: UserRequest, number: int) -> HttpResponse:
     return _change(request, _own(request, number), do_resume)
 
 
 @require_POST
-def call_off(request: HttpRequest, number: int) -> HttpResponse:
+def call_off(request: UserRequest, number: int) -> HttpResponse:
     return _change(request, _own(request, number), do_call_off)
 
 
-def _own(request: HttpRequest, number: int) -> StagedMove:
+def _own(request: UserRequest, number: int) -> StagedMove:
     """One that the person could have begun."""
     require(request.user, Right.OPERATE)
     operation = find(number)
@@ -120,12 +121,12 @@ def _own(request: HttpRequest, number: int) -> StagedMove:
     return operation
 
 
-def _change(request: HttpRequest, operation: StagedMove, do: Callable[[User, StagedMove], None]) -> HttpResponse:
+def _change(request: UserRequest, operation: StagedMove, do: Callable[[User, StagedMove], None]) -> HttpResponse:
     return at_once(request, lambda: do(request.user, operation), reverse("placement"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def cancel(request: HttpRequest, number: int) -> HttpResponse:
+def cancel(request: UserRequest, number: int) -> HttpResponse:
     operation = _own(request, number)
     context: dict[str, Any] = {"operation": operation}
     with refusable() as answer:
@@ -143,7 +144,7 @@ def cancel(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def throttle(request: HttpRequest, number: int) -> HttpResponse:
+def throttle(request: UserRequest, number: int) -> HttpResponse:
     operation = _own(request, number)
     typed = request.POST or (request.GET if "throttle" in request.GET else None)
     now = "" if operation.rate is None else f"{operation.rate / 1e6:g}"
@@ -165,7 +166,7 @@ def throttle(request: HttpRequest, number: int) -> HttpResponse:
     return render(request, "staged_moves/throttle.html", page, status=status if status != 200 else answer.status)
 
 
-def _tell(request: HttpRequest, refused: Refusals) -> None:
+def _tell(request: UserRequest, refused: Refusals) -> None:
     messages.success(request, "Nothing more begins; what was on the move goes back.")
     for name, why in sorted(refused.items())[:5]:
         messages.error(request, f"{name} was not called off: {why}")

@@ -3,7 +3,7 @@
 import json
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -25,6 +25,7 @@ from console.cluster.acls.queries import (
 )
 from console.cluster.acls.uses import USES
 from console.kit.access.rights import Right
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.acls.interface import AclView
 from console.kit.gateway.errors import GatewayError
 from console.kit.plans.apply import Refusals
@@ -37,7 +38,7 @@ _REFUSALS_SHOWN = 5
 
 
 @require_safe
-def create(request: HttpRequest) -> HttpResponse:
+def create(request: UserRequest) -> HttpResponse:
     """The form; filled in, the plan under it."""
     require_acls(request.user, Right.GRANT)
     is_asked = "permission" in request.GET and "operations" in request.GET
@@ -53,7 +54,7 @@ def create(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def use(request: HttpRequest) -> HttpResponse:
+def use(request: UserRequest) -> HttpResponse:
     """What kinds of clients there are; one chosen, its form; filled in, the plan of the rules it needs."""
     require_acls(request.user, Right.GRANT)
     name = request.GET.get("use", "")
@@ -73,7 +74,7 @@ def use(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def rule_file(request: HttpRequest) -> HttpResponse:
+def rule_file(request: UserRequest) -> HttpResponse:
     """A file of rules; posted, the plan of what it makes different. Nothing is changed here."""
     require_acls(request.user, Right.GRANT)
     is_asked = request.method == "POST"
@@ -89,7 +90,7 @@ def rule_file(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def change(request: HttpRequest) -> HttpResponse:
+def change(request: UserRequest) -> HttpResponse:
     """`remove`: ids of rules; `matching`: all that the filters of the list choose; `undo`: a change that was made."""
     require_acls(request.user, Right.GRANT)
     context: dict[str, object] = {}
@@ -104,7 +105,7 @@ def change(request: HttpRequest) -> HttpResponse:
     return render(request, "acls/change.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _asked(request: HttpRequest, view: AclView, context: dict[str, object]) -> Change:
+def _asked(request: UserRequest, view: AclView, context: dict[str, object]) -> Change:
     undo = find_inverse(OBJECT_TYPE, OBJECT_NAME, request.GET.get("undo", ""))
     if undo is not None:
         context["undo"] = undo
@@ -114,7 +115,7 @@ def _asked(request: HttpRequest, view: AclView, context: dict[str, object]) -> C
     return Change(removed=tuple(rules_by_id(view, request.GET.getlist("remove"))))
 
 
-def _posted(request: HttpRequest) -> Change:
+def _posted(request: UserRequest) -> Change:
     """Nothing, if it cannot be read."""
     try:
         return change_of(json.loads(request.POST.get("change", "")))
@@ -122,7 +123,7 @@ def _posted(request: HttpRequest) -> Change:
         raise GatewayError(f"The plan could not be read: {error}.") from error
 
 
-def _told(request: HttpRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None) -> HttpResponse:
+def _told(request: UserRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None) -> HttpResponse:
     for rule, why in sorted(refused.items())[:_REFUSALS_SHOWN]:
         messages.error(request, f"{rule} was not changed: {why}")
     if not plan.lines:

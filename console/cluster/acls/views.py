@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from functools import wraps
+from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.http import HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -28,6 +29,7 @@ from console.cluster.acls.rows import Matrix
 from console.cluster.acls.words import sentence
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.acls.decisions import Decisions
 from console.kit.gateway.acls.interface import (
     ANY_HOST,
@@ -45,7 +47,7 @@ from console.kit.plans.inverse import inverses_of
 #: Former rules shown: the newest.
 KEPT_SHOWN = 5
 
-Page = Callable[[HttpRequest], HttpResponseBase]
+Page = Callable[[UserRequest], HttpResponseBase]
 
 
 def answered(tab: str) -> Callable[[Page], Page]:
@@ -53,7 +55,7 @@ def answered(tab: str) -> Callable[[Page], Page]:
 
     def wrap(view: Page) -> Page:
         @wraps(view)
-        def look_first(request: HttpRequest) -> HttpResponseBase:
+        def look_first(request: UserRequest) -> HttpResponseBase:
             require_acls(request.user)
             try:
                 return view(request)
@@ -69,12 +71,13 @@ def answered(tab: str) -> Callable[[Page], Page]:
 
 @require_safe
 @answered("matrix")
-def matrix(request: HttpRequest) -> HttpResponseBase:
+def matrix(request: UserRequest) -> HttpResponseBase:
     view, choice = look(), parse_choice(request.GET)
     found = Matrix(view, choice, known_principals(view), known_names(view, choice.resource))
     if wants_csv(request):
         return csv_response(request, "access", MATRIX_TITLES, matrix_rows(found, choice))
-    page = Paginator(found, ROWS_PER_PAGE).get_page(request.GET.get("page", "1")[:8])
+    pages: Paginator[Any] = Paginator(found, ROWS_PER_PAGE)
+    page = pages.get_page(request.GET.get("page", "1")[:8])
     context = {
         **_common(view, "matrix"),
         "choice": choice,
@@ -88,7 +91,7 @@ def matrix(request: HttpRequest) -> HttpResponseBase:
 
 @require_safe
 @answered("rules")
-def rules(request: HttpRequest) -> HttpResponseBase:
+def rules(request: UserRequest) -> HttpResponseBase:
     view, chosen = look(), RuleFilter.parse(request.GET)
     found = chosen.chosen(view.rules)
     if wants_csv(request):
@@ -107,7 +110,7 @@ def rules(request: HttpRequest) -> HttpResponseBase:
 
 @require_safe
 @answered("try-out")
-def try_out(request: HttpRequest) -> HttpResponseBase:
+def try_out(request: UserRequest) -> HttpResponseBase:
     """May P do O on R from H? Nothing is asked of P; what is said is what the rules that count now come to."""
     view, asked = look(), _asked(request.GET)
     context = {
@@ -128,7 +131,7 @@ def try_out(request: HttpRequest) -> HttpResponseBase:
 
 @require_safe
 @answered("denials")
-def denials(request: HttpRequest) -> HttpResponseBase:
+def denials(request: UserRequest) -> HttpResponseBase:
     view, found = look(), cluster_gateway().acls.denials()
     if wants_csv(request):
         return csv_response(request, "denials", DENIAL_TITLES, denial_rows(found or ()))

@@ -6,7 +6,7 @@ It asks the broker while it is drawn: where replicas lie is in no table, and mov
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -25,6 +25,7 @@ from console.cluster.brokers.directory_moves import (
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.brokers.interface import LogDirView
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import ClusterUnreachableError
@@ -39,7 +40,7 @@ OFFERED_MAX = 200
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def directories(request: HttpRequest, broker_id: int) -> HttpResponse:
+def directories(request: UserRequest, broker_id: int) -> HttpResponse:
     """`place`, as topic:partition and as often as wanted, goes `to` a directory; `undo` puts a move back."""
     broker = access_broker(request.user, broker_id, Right.OPERATE)
     asked = request.POST if request.method == "POST" else request.GET
@@ -68,7 +69,7 @@ def _directories(broker_id: int) -> tuple[LogDirView, ...]:
     return found
 
 
-def _offered(request: HttpRequest, found: tuple[LogDirView, ...], reach: Reach) -> dict[str, Any]:
+def _offered(request: UserRequest, found: tuple[LogDirView, ...], reach: Reach) -> dict[str, Any]:
     """Of the topics that the person operates."""
     search = request.GET.get("search", "").strip()[:249]
     known: dict[str, bool] = {}
@@ -98,7 +99,7 @@ def _kept(broker_id: int, number: str) -> dict[Place, str]:
     return dict(zip(parse_places(kept.values), kept.values.values(), strict=True))
 
 
-def _apply(request: HttpRequest, broker_id: int, plan: DirectoryPlan) -> HttpResponse:
+def _apply(request: UserRequest, broker_id: int, plan: DirectoryPlan) -> HttpResponse:
     refused, kept = do_move_replicas(request.user, plan, Confirmation.parse(request.POST))
     address = reverse("broker-directories", args=[broker_id])
     undo = format_html(' <a href="{}?undo={}">Plan the undo…</a>', address, kept.pk) if kept else ""

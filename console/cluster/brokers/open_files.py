@@ -32,7 +32,7 @@ def open_files_here() -> dict[int, OpenFiles]:
     found = {
         row.spec.get("broker_id"): open_files_of(row.pid, row.create_time)
         for row in rows
-        if row.create_time is not None
+        if row.pid is not None and row.create_time is not None
     }
     return {broker_id: files for broker_id, files in found.items() if broker_id is not None and files is not None}
 

@@ -115,7 +115,9 @@ def held_partitions(broker_id: int, query: PartitionQuery, reach: Reach) -> Quer
     return partitions.select_related("topic").order_by("topic__name", "partition")
 
 
-def partition_page(partitions: QuerySet[Partition], broker_id: int, page: str) -> tuple[Page, list[HeldPartition]]:
+def partition_page(
+    partitions: QuerySet[Partition], broker_id: int, page: str
+) -> tuple["Page[Partition]", list[HeldPartition]]:
     found = Paginator(partitions, PARTITIONS_PER_PAGE).get_page(page)
     return found, [HeldPartition(each, broker_id) for each in found]
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -22,6 +22,7 @@ from console.kit.access.reach import Resource
 from console.kit.access.rights import NOT_ALL_TOPICS, REFUSALS, Right, has_right, reach_of, require_all_topics
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.brokers.interface import BrokerSetting
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
@@ -87,7 +88,7 @@ class SettingsQuery:
 
 
 @require_safe
-def broker_settings(request: HttpRequest, broker_id: int) -> HttpResponse:
+def broker_settings(request: UserRequest, broker_id: int) -> HttpResponseBase:
     broker = access_broker(request.user, broker_id, Right.VIEW)
     query = SettingsQuery.parse(request.GET)
     if wants_csv(request):
@@ -100,7 +101,7 @@ def broker_settings(request: HttpRequest, broker_id: int) -> HttpResponse:
 
 
 @require_POST
-def change(request: HttpRequest, broker_id: int) -> HttpResponse:
+def change(request: UserRequest, broker_id: int) -> HttpResponse:
     """Apply a plan that was shown; what does not hold any more shows the plan for how it is now.
 
     What deletes records does so in whatever topics there are, so it needs the right to operate all of them; what opens
@@ -121,7 +122,7 @@ def change(request: HttpRequest, broker_id: int) -> HttpResponse:
     return _page(request, broker, query, answer.error, answer.status)
 
 
-def _changed(request: HttpRequest, broker_id: int, query: SettingsQuery, plan: SettingsPlan) -> HttpResponse:
+def _changed(request: UserRequest, broker_id: int, query: SettingsQuery, plan: SettingsPlan) -> HttpResponse:
     if plan.is_empty:
         messages.info(request, "Nothing differs: nothing was changed.")
         return redirect("broker-settings", broker_id)
@@ -132,7 +133,7 @@ def _changed(request: HttpRequest, broker_id: int, query: SettingsQuery, plan: S
 
 
 def _page(
-    request: HttpRequest, broker: Broker, query: SettingsQuery, error: str = "", status: int = 200
+    request: UserRequest, broker: Broker, query: SettingsQuery, error: str = "", status: int = 200
 ) -> HttpResponse:
     context = {"broker": broker, "query": query, "error": error, "choices": SHOWN}
     context |= {"scopes": _scopes(broker), "scope": ALL if query.is_for_all else ""}
@@ -177,7 +178,7 @@ def _chosen(broker: Broker, query: SettingsQuery, found: _Settings) -> BrokerSet
     return next((each for each in found.get(broker.broker_id, ()) if each.name == query.setting), None)
 
 
-def _shown_plan(request: HttpRequest, broker: Broker, query: SettingsQuery, found: _Settings) -> SettingsPlan | None:
+def _shown_plan(request: UserRequest, broker: Broker, query: SettingsQuery, found: _Settings) -> SettingsPlan | None:
     """It says so if the person may not have it carried out."""
     plan = _plan(broker, query, found)
     if plan is not None and query.right is Right.ADMINISTER and not has_right(request.user, Right.ADMINISTER):

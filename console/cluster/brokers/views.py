@@ -1,6 +1,6 @@
 """The list of brokers, the page of one, and its partitions."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -24,12 +24,13 @@ from console.cluster.brokers.queries import (
 from console.cluster.brokers.words import with_words
 from console.kit.access.rights import Right, has_right, reach_of, require, sees_all_names
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.state.clusters.access import access_broker
 from console.state.clusters.models import Broker
 
 
 @require_safe
-def broker_list(request: HttpRequest) -> HttpResponse:
+def broker_list(request: UserRequest) -> HttpResponseBase:
     require(request.user, Right.VIEW)
     brokers = with_words(Broker.objects.all(), reach_of(request.user))
     if wants_csv(request):
@@ -38,7 +39,7 @@ def broker_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def broker_page(request: HttpRequest, broker_id: int) -> HttpResponse:
+def broker_page(request: UserRequest, broker_id: int) -> HttpResponseBase:
     broker = access_broker(request.user, broker_id, Right.VIEW)
     if wants_csv(request):
         rows = map(request_cells, report_of(broker_id).requests)
@@ -49,7 +50,7 @@ def broker_page(request: HttpRequest, broker_id: int) -> HttpResponse:
 
 
 @require_safe
-def broker_partitions(request: HttpRequest, broker_id: int) -> HttpResponse:
+def broker_partitions(request: UserRequest, broker_id: int) -> HttpResponseBase:
     broker = access_broker(request.user, broker_id, Right.VIEW)
     query = PartitionQuery.parse(request.GET)
     partitions = held_partitions(broker_id, query, reach_of(request.user))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -26,6 +26,7 @@ from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.processes.access import access_process
 from console.state.clusters.access import access_broker, access_topic
 from console.state.clusters.queries import cluster_state
@@ -38,7 +39,7 @@ _OF_CLUSTER = (Kind.BROKER, Kind.CONTROLLER, Kind.UNCLEAN)
 
 
 @require_safe
-def cluster_charts(request: HttpRequest) -> HttpResponse:
+def cluster_charts(request: UserRequest) -> HttpResponseBase:
     require(request.user, Right.VIEW)
     reach = reach_of(request.user)
     if reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP):
@@ -49,14 +50,14 @@ def cluster_charts(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def topic_charts(request: HttpRequest, name: str) -> HttpResponse:
+def topic_charts(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
     changes = changes_within(reach_of(request.user)).filter(object_name=name, kind__in=TOPIC_KINDS)
     return charts_page(request, "charts/topic.html", {"topic": topic}, topic_panels(name), changes)
 
 
 @require_safe
-def broker_charts(request: HttpRequest, broker_id: int) -> HttpResponse:
+def broker_charts(request: UserRequest, broker_id: int) -> HttpResponseBase:
     broker = access_broker(request.user, broker_id, Right.VIEW)
     apis = [each["api"] for each in report_of(broker_id).requests if each["api"] not in WAITING]
     changes = changes_within(reach_of(request.user)).filter(object_name=f"broker-{broker_id}", kind=Kind.BROKER)
@@ -64,7 +65,7 @@ def broker_charts(request: HttpRequest, broker_id: int) -> HttpResponse:
 
 
 @require_safe
-def group_charts(request: HttpRequest, group: str) -> HttpResponse:
+def group_charts(request: UserRequest, group: str) -> HttpResponseBase:
     found = access_group(request.user, group, Right.VIEW)
     if reads_beyond(found, reach_of(request.user)):
         raise PermissionDenied(
@@ -74,7 +75,7 @@ def group_charts(request: HttpRequest, group: str) -> HttpResponse:
 
 
 @require_safe
-def server_charts(request: HttpRequest, address: str) -> HttpResponse:
+def server_charts(request: UserRequest, address: str) -> HttpResponseBase:
     require(request.user, Right.VIEW)
     if address not in {each["address"] for each in cluster_state().zookeeper}:
         raise Http404(f"No ZooKeeper server {address} is known.")
@@ -84,19 +85,19 @@ def server_charts(request: HttpRequest, address: str) -> HttpResponse:
 
 
 @require_safe
-def process_charts(request: HttpRequest, name: str) -> HttpResponse:
+def process_charts(request: UserRequest, name: str) -> HttpResponseBase:
     process = access_process(request.user, name)
     changes = changes_within(reach_of(request.user)).filter(object_name=name, kind=Kind.PROCESS)
     return charts_page(request, "charts/process.html", {"process": process}, process_panels(name), changes)
 
 
 def charts_page(
-    request: HttpRequest,
+    request: UserRequest,
     template: str,
     context: dict[str, object],
     panels: Sequence[Panel],
     changes: QuerySet[Change],
-) -> HttpResponse:
+) -> HttpResponseBase:
     """What whoever asks may see, which the caller has made sure of, over the span that is asked for."""
     query, at_ms = ChartQuery.parse(request.GET), now_ms()
     if wants_csv(request):

@@ -1,6 +1,6 @@
 """The contents tab of a topic: what was counted when somebody last had it read, and having it read again."""
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -10,12 +10,13 @@ from console.cluster.contents.store import kept
 from console.cluster.contents.window import COUNTS, Window
 from console.cluster.records.masked_source import hidden_from
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import GatewayError
 from console.state.clusters.access import access_records
 
 
 @require_safe
-def contents(request: HttpRequest, name: str) -> HttpResponseBase:
+def contents(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_records(request.user, name)
     context: dict[str, object] = {"topic": topic, "counts": COUNTS, "window": Window.parse(request.GET)}
     try:

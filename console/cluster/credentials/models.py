@@ -14,6 +14,9 @@ class ScramUser(models.Model):
     #: How often this console has given a password: what was confirmed once is another plan the next time.
     passwords_given = models.IntegerField(default=0)
 
+    #: Set by `with_quotas`, and no column.
+    quota_count: int
+
     class Meta:
         ordering = ["name"]
 

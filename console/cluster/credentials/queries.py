@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
@@ -33,7 +34,7 @@ def chosen(query: UserListQuery) -> QuerySet[ScramUser]:
     return ScramUser.objects.filter(name__icontains=query.search) if query.search else ScramUser.objects.all()
 
 
-def user_page(query: UserListQuery) -> Page:
+def user_page(query: UserListQuery) -> "Page[Any]":
     page = Paginator(chosen(query), ROWS_PER_PAGE).get_page(query.page)
     page.object_list = with_quotas(page.object_list)
     return page

@@ -37,16 +37,17 @@ def keep(view: CredentialsView, at_ms: int) -> Changes:
     """A name that is longer than any broker of ours takes is left out."""
     users = {name: of for name, of in view.users.items() if len(name) <= USER_LENGTH_MAX}
     with cluster_atomic():
-        known = {name: rest for name, *rest in ScramUser.objects.values_list("name", "mechanisms", "rule_count")}
+        rows = ScramUser.objects.values_list("name", "mechanisms", "rule_count")
+        known = {name: (mechanisms, rule_count) for name, mechanisms, rule_count in rows}
         gone = [name for name in known if name not in users]
         for at in range(0, len(gone), _ROWS_PER_STATEMENT):
             ScramUser.objects.filter(name__in=gone[at : at + _ROWS_PER_STATEMENT]).delete()
-        wanted = {name: [dict(of), _rule_count(view, name)] for name, of in users.items()}
+        wanted = {name: (dict(of), _rule_count(view, name)) for name, of in users.items()}
         changed = ScramUser.objects.bulk_create(
             [
                 ScramUser(name=name, mechanisms=mechanisms, rule_count=rule_count)
                 for name, (mechanisms, rule_count) in wanted.items()
-                if known.get(name) != [mechanisms, rule_count]
+                if known.get(name) != (mechanisms, rule_count)
             ],
             update_conflicts=True,
             unique_fields=["name"],

@@ -5,7 +5,7 @@ answer to the confirmation is the only page that ever shows one that was made he
 """
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -23,6 +23,7 @@ from console.cluster.quotas.queries import quota_counts, uses_of_user
 from console.kit.access.rights import Right
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.credentials.interface import MECHANISMS
 from console.kit.gateway.errors import RefusedError
@@ -34,7 +35,7 @@ _GONE = "This user has no SCRAM credential any more."
 
 
 @require_safe
-def user_list(request: HttpRequest) -> HttpResponse:
+def user_list(request: UserRequest) -> HttpResponseBase:
     access_credentials(request.user, Right.VIEW)
     query = UserListQuery.parse(request.GET)
     if wants_csv(request):
@@ -47,7 +48,7 @@ def user_list(request: HttpRequest) -> HttpResponse:
 @never_cache
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
-def create(request: HttpRequest) -> HttpResponse:
+def create(request: UserRequest) -> HttpResponse:
     access_credentials(request.user, Right.ADMINISTER)
     form = CreateForm(request.POST or None)
     return _give(request, form, "", reverse("credential-create"))
@@ -56,7 +57,7 @@ def create(request: HttpRequest) -> HttpResponse:
 @never_cache
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
-def password(request: HttpRequest, number: int) -> HttpResponse:
+def password(request: UserRequest, number: int) -> HttpResponse:
     user = access_scram_user(request.user, number, Right.ADMINISTER)
     usual = {"mechanisms": list(user.mechanisms), "iterations": max(user.mechanisms.values(), default=None)}
     form = PasswordForm(request.POST or None, initial={name: each for name, each in usual.items() if each})
@@ -64,7 +65,7 @@ def password(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @sensitive_variables("made")
-def _give(request: HttpRequest, form: PasswordForm, name: str, address: str) -> HttpResponse:
+def _give(request: UserRequest, form: PasswordForm, name: str, address: str) -> HttpResponse:
     """`name` is empty where the form says it. The form, then the plan, then the password itself, once."""
     context: dict[str, object] = {"form": form, "name": name, "address": address}
     if request.method != "POST" or not form.is_valid():
@@ -84,7 +85,7 @@ def _give(request: HttpRequest, form: PasswordForm, name: str, address: str) -> 
     return render(request, "credentials/password.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _chosen(request: HttpRequest, form: PasswordForm) -> str:
+def _chosen(request: UserRequest, form: PasswordForm) -> str:
     """Raises RefusedError."""
     if not form.is_typed:
         return generated_password()
@@ -94,7 +95,7 @@ def _chosen(request: HttpRequest, form: PasswordForm) -> str:
     return typed
 
 
-def _given(request: HttpRequest, name: str, made: str) -> HttpResponse:
+def _given(request: UserRequest, name: str, made: str) -> HttpResponse:
     """With nothing to show the browser goes on, so that a reload gives nothing twice."""
     if not made:
         messages.success(request, f"{name} has the password that you typed.")
@@ -104,7 +105,7 @@ def _given(request: HttpRequest, name: str, made: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def delete(request: HttpRequest, number: int) -> HttpResponse:
+def delete(request: UserRequest, number: int) -> HttpResponse:
     """Of one of several mechanisms alone, if `mechanism` names it."""
     user = access_scram_user(request.user, number, Right.ADMINISTER)
     only = request.POST.get("mechanism") or request.GET.get("mechanism", "")

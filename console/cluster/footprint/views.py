@@ -1,6 +1,6 @@
 """The page of what the console itself asks of the cluster."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -8,10 +8,11 @@ from console.cluster.footprint.export import TITLES, rows
 from console.cluster.footprint.queries import brokers_asked, footprint_facts
 from console.kit.access.rights import Right, require
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 
 
 @require_safe
-def footprint(request: HttpRequest) -> HttpResponse:
+def footprint(request: UserRequest) -> HttpResponseBase:
     """Names no topic and no group, so it is for everybody who may look at the cluster."""
     require(request.user, Right.VIEW)
     if wants_csv(request):

@@ -1,5 +1,7 @@
 """Reading what is said about topics."""
 
+from typing import Any
+
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from console.cluster.notes.models import TopicNote
@@ -10,7 +12,8 @@ from console.state.clusters.models import Topic
 def with_notes(topics: QuerySet[Topic]) -> QuerySet[Topic]:
     """Each with its `owner` and `labels`, None where nothing is said."""
     note = TopicNote.objects.filter(topic=OuterRef("name")).order_by()
-    return topics.annotate(owner=Subquery(note.values("owner")[:1]), labels=Subquery(note.values("labels")[:1]))
+    owner, labels = Subquery(note.values("owner")[:1]), Subquery(note.values("labels")[:1])
+    return topics.annotate(owner=owner, labels=labels)
 
 
 def note_of(topic: str) -> TopicNote | None:
@@ -22,7 +25,7 @@ def said_of(topic: str) -> Said:
     return Said(note.owner, note.description, note.labels, lines_of(note.links)) if note else Said()
 
 
-def topics_said_to_be(words: str) -> QuerySet[TopicNote]:
+def topics_said_to_be(words: str) -> QuerySet[TopicNote, Any]:
     """Names of topics whose owner or labels have `words` in them."""
     found = TopicNote.objects.filter(Q(owner__icontains=words) | Q(labels__icontains=words))
     return found.order_by().values("topic")

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -15,6 +15,7 @@ from console.cluster.notes.forms import NoteForm
 from console.cluster.notes.queries import said_of
 from console.cluster.notes.said import CHANGE, change_plan
 from console.kit.access.rights import Right
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.inverse import find_inverse
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
@@ -22,7 +23,7 @@ from console.state.clusters.access import access_topic
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def about(request: HttpRequest, name: str) -> HttpResponse:
+def about(request: UserRequest, name: str) -> HttpResponse:
     """With `undo`, the number of a change that is kept, its form begins with what was said before."""
     topic = access_topic(request.user, name, Right.OPERATE)
     now = said_of(topic.name)

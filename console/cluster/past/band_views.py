@@ -1,9 +1,10 @@
 """Leaders and in-sync replicas of a topic's partitions over a span."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.core.paginator import Page, Paginator
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -21,7 +22,7 @@ TITLES = ("partition", "from_ms", "until_ms", "leader", "isr")
 
 
 @require_safe
-def bands_of_topic(request: HttpRequest, name: str) -> HttpResponse:
+def bands_of_topic(request: HttpRequest, name: str) -> HttpResponseBase:
     """Also of a topic that is there no more."""
     require_on(request.user, Resource.TOPIC, name, Right.VIEW)
     query = ChartQuery.parse(request.GET)
@@ -33,16 +34,16 @@ def bands_of_topic(request: HttpRequest, name: str) -> HttpResponse:
         return csv_response(
             request, f"leaders-{name}", TITLES, _cells(bands(known, from_ms, to_ms, partitions_of(known)))
         )
-    page = Paginator(partitions_of(known), BANDS_PER_PAGE).get_page(request.GET.get("page", "1"))
-    page.object_list = bands(known, from_ms, to_ms, page.object_list)
+    page: Page[Any] = Paginator(partitions_of(known), BANDS_PER_PAGE).get_page(request.GET.get("page", "1"))
+    drawn = page.object_list = bands(known, from_ms, to_ms, page.object_list)
     scale = LENGTH / (to_ms - from_ms)
     context = {
         "name": name,
         "query": query,
         "spans": SPANS,
         "page": page,
-        "colours": sorted(colours(page.object_list).items()),
-        "drawn": _drawn(page.object_list),
+        "colours": sorted(colours(drawn).items()),
+        "drawn": _drawn(drawn),
         "unseen": [
             (
                 (max(each.from_ms, from_ms) - from_ms) * scale,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q, QuerySet, Sum
@@ -143,7 +144,7 @@ def brokers_then(query: PastQuery) -> list[tuple[Was, BrokerThen]]:
     return sorted(rows, key=lambda each: int(each[0].name))
 
 
-def topic_page(query: PastQuery, reach: Reach, page: str) -> Page:
+def topic_page(query: PastQuery, reach: Reach, page: str) -> "Page[Any]":
     return Paginator(topics_then(query, reach), ROWS_PER_PAGE).get_page(page)
 
 

@@ -48,7 +48,7 @@ def forget(at_ms: int) -> None:
     over = Was.objects.exclude(until_ms=None)
     since_ms = at_ms - KEPT_MS
     oldest_kept = over.order_by("-until_ms").values_list("until_ms", flat=True)[ROWS_MAX : ROWS_MAX + 1]
-    since_ms = max([since_ms, *oldest_kept])
+    since_ms = max([since_ms, *(end_ms for end_ms in oldest_kept if end_ms is not None)])
     if over.filter(until_ms__lte=since_ms).delete()[0]:
         Unseen.objects.filter(until_ms__lte=since_ms).exclude(from_ms=0).delete()
         before = Unseen.objects.filter(from_ms=0).first()

@@ -1,7 +1,7 @@
 """What was true at a moment: the cluster, and one topic beside what it is now."""
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -29,6 +29,7 @@ from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require, require_on
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.state.history.queries import changes_within, told
 
 #: Of history, on each side of the moment.
@@ -36,7 +37,7 @@ CHANGES_BESIDE = 4
 
 
 @require_safe
-def past(request: HttpRequest) -> HttpResponse:
+def past(request: UserRequest) -> HttpResponseBase:
     require(request.user, Right.VIEW)
     query, reach = PastQuery.parse(request.GET, now_ms()), reach_of(request.user)
     table = request.GET.get("table", "topics")
@@ -57,7 +58,7 @@ def past(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def past_topic(request: HttpRequest, name: str) -> HttpResponse:
+def past_topic(request: UserRequest, name: str) -> HttpResponseBase:
     """Also of a topic that is there no more."""
     require_on(request.user, Resource.TOPIC, name, Right.VIEW)
     query = PastQuery.parse(request.GET, now_ms())
@@ -70,7 +71,7 @@ def past_topic(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "past/topic.html", context)
 
 
-def _file(request: HttpRequest, query: PastQuery, table: str) -> HttpResponse:
+def _file(request: UserRequest, query: PastQuery, table: str) -> HttpResponseBase:
     reach = reach_of(request.user)
     if table == "groups":
         rows = with_lags(groups_then(query, reach), query, reach)
@@ -80,7 +81,7 @@ def _file(request: HttpRequest, query: PastQuery, table: str) -> HttpResponse:
     return csv_response(request, "topics-then", TOPIC_TITLES, topic_cells(topics_then(query, reach)))
 
 
-def _beside(request: HttpRequest, query: PastQuery) -> dict[str, object]:
+def _beside(request: UserRequest, query: PastQuery) -> dict[str, object]:
     reach = reach_of(request.user)
     changes = changes_within(reach)
     before = changes.filter(at_ms__lte=query.at_ms)[:CHANGES_BESIDE]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -45,6 +45,7 @@ from console.cluster.placement.propose import Proposal
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.moves.interface import MoveView
@@ -71,7 +72,7 @@ ACTIONS = {
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def move(request: HttpRequest) -> HttpResponse:
+def move(request: UserRequest) -> HttpResponse:
     """Choose, see the plan, confirm: what is confirmed are the replicas shown, not the wish again."""
     require(request.user, Right.OPERATE)
     kind = _kind_asked(request)
@@ -84,7 +85,7 @@ def move(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def call_off(request: HttpRequest) -> HttpResponse:
+def call_off(request: UserRequest) -> HttpResponse:
     """`place`, as topic:partition and as often as wanted, chooses; without one everything under way is meant."""
     require(request.user, Right.OPERATE)
     chosen = _places(request.POST.getlist("place") or request.GET.getlist("place"))
@@ -102,7 +103,7 @@ def call_off(request: HttpRequest) -> HttpResponse:
     return render(request, "placement/call-off.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _ask(request: HttpRequest, kind: str, context: dict[str, object]) -> int:
+def _ask(request: UserRequest, kind: str, context: dict[str, object]) -> int:
     """Fill in what the address or the form asks for; the status of the answer."""
     if kind == "undo":
         kept = get_object_or_404(Reassignment, pk=_number(request.GET.get("undo", ""), digits=18))
@@ -130,7 +131,7 @@ def _ask(request: HttpRequest, kind: str, context: dict[str, object]) -> int:
     return 200
 
 
-def _propose(request: HttpRequest, kind: str, context: dict[str, object]) -> int:
+def _propose(request: UserRequest, kind: str, context: dict[str, object]) -> int:
     proposal = _proposal(request, kind, context)
     if proposal is None:
         return 422
@@ -149,7 +150,7 @@ def _stuck_by_topic(user: User, proposal: Proposal) -> list[tuple[str, str, int]
     ][:MOVES_SHOWN]
 
 
-def _proposal(request: HttpRequest, kind: str, context: dict[str, object]) -> Proposal | None:
+def _proposal(request: UserRequest, kind: str, context: dict[str, object]) -> Proposal | None:
     """None where the form it is asked for with is wrong.
 
     Raises Http404 for a broker that was never seen, and for a topic that is not there.
@@ -178,7 +179,7 @@ def _proposal(request: HttpRequest, kind: str, context: dict[str, object]) -> Pr
             return spread_proposal()
 
 
-def _goals_asked(request: HttpRequest) -> QueryDict:
+def _goals_asked(request: UserRequest) -> QueryDict:
     """As boxes that are ticked, or in one word as a command writes them: `replicas,disk`, `all`."""
     asked = request.GET.copy()
     words = asked.get("balance", "")
@@ -187,7 +188,7 @@ def _goals_asked(request: HttpRequest) -> QueryDict:
     return asked
 
 
-def _show(request: HttpRequest, kind: str, context: dict[str, object], targets: Targets) -> int:
+def _show(request: UserRequest, kind: str, context: dict[str, object], targets: Targets) -> int:
     """The plan of targets that nobody typed, with the throttle that may be typed beside it."""
     _check_rights(request.user, {topic for topic, _ in targets})
     form = context["throttle_form"] = ThrottleForm(request.GET if "throttle" in request.GET else None)
@@ -197,7 +198,7 @@ def _show(request: HttpRequest, kind: str, context: dict[str, object], targets: 
     return 200
 
 
-def _apply(request: HttpRequest, kind: str, context: dict[str, object]) -> HttpResponse:
+def _apply(request: UserRequest, kind: str, context: dict[str, object]) -> HttpResponse:
     try:
         targets = parse_targets(request.POST.get("moves", ""))
     except ValueError as error:
@@ -225,13 +226,13 @@ def _put(kind: str, context: dict[str, object], found: MovePlan) -> Plan:
     return plan
 
 
-def _offered(request: HttpRequest, topic: Topic) -> list[Partition]:
+def _offered(request: UserRequest, topic: Topic) -> list[Partition]:
     partitions = Partition.objects.filter(topic=topic).select_related("topic")
     chosen = [number for number in map(_number, request.GET.getlist("partition")) if number is not None]
     return list((partitions.filter(partition__in=chosen) if chosen else partitions)[:PARTITIONS_OFFERED])
 
 
-def _topics_found(request: HttpRequest, context: dict[str, object]) -> list[Topic]:
+def _topics_found(request: UserRequest, context: dict[str, object]) -> list[Topic]:
     context["search"] = search = request.GET.get("search", "").strip()[:249]
     found = topics_within(reach_of(request.user), Right.OPERATE).filter(name__icontains=search)
     return list(found[:TOPICS_FOUND]) if search else []
@@ -249,7 +250,7 @@ def _within_reach(user: User, under_way: Mapping[TopicPartition, MoveView]) -> d
     }
 
 
-def _kind_asked(request: HttpRequest) -> str:
+def _kind_asked(request: UserRequest) -> str:
     sent = request.POST.get("kind")
     return sent if sent in ACTIONS else next((kind for kind in ACTIONS if kind and kind in request.GET), "")
 
@@ -264,7 +265,7 @@ def _number(text: str, digits: int = 9) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
 
 
-def _tell(request: HttpRequest, refused: Refusals, failed: str, asked: int, what: str) -> None:
+def _tell(request: UserRequest, refused: Refusals, failed: str, asked: int, what: str) -> None:
     done = asked - len(refused)
     if done:
         messages.success(request, f"{done} partition{' is' if done == 1 else 's are'} {what}.")

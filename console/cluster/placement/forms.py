@@ -94,7 +94,7 @@ class MoveForm(ThrottleForm):
             )
 
     def clean(self) -> dict[str, object]:
-        cleaned = super().clean()
+        cleaned = super().clean() or {}
         for each in self.partitions:
             text = cleaned.get(_field_of(each.partition), "").strip(" ,")
             if text and not _REPLICAS.fullmatch(text):

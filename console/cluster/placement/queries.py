@@ -1,6 +1,7 @@
 """Reading placement: the matrix of a page of topics, the balance of each broker, and what an election would change."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
@@ -60,7 +61,7 @@ def chosen_partitions(search: str, shows_internal: bool, reach: Reach) -> QueryS
     return partitions.select_related("topic").order_by("topic__name", "partition")
 
 
-def matrix_page(search: str, shows_internal: bool, page: str, reach: Reach) -> Page:
+def matrix_page(search: str, shows_internal: bool, page: str, reach: Reach) -> "Page[Any]":
     """A page of topics whose rows are in `matrix_rows`."""
     return Paginator(chosen_topics(search, shows_internal, reach), TOPICS_PER_PAGE).get_page(page)
 

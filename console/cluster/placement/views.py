@@ -1,7 +1,7 @@
 """The placement page, and the election of preferred leaders: plan, confirm, do."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -22,6 +22,7 @@ from console.cluster.topics.export import PARTITION_TITLES, partition_rows
 from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.apply import Refusals
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import refusable
@@ -32,7 +33,7 @@ MOVES_SHOWN = 100
 
 
 @require_safe
-def placement(request: HttpRequest) -> HttpResponse:
+def placement(request: UserRequest) -> HttpResponseBase:
     require(request.user, Right.VIEW)
     search = request.GET.get("search", "").strip()[:249]
     shows_internal = request.GET.get("internal") == "on"
@@ -52,7 +53,7 @@ def placement(request: HttpRequest) -> HttpResponse:
     return render(request, "placement/page.html", context)
 
 
-def _file(request: HttpRequest, search: str, shows_internal: bool) -> HttpResponse:
+def _file(request: UserRequest, search: str, shows_internal: bool) -> HttpResponseBase:
     """`table` chooses moves or reassignments; otherwise it is what the matrix is drawn from."""
     reach = reach_of(request.user)
     match request.GET.get("table"):
@@ -67,7 +68,7 @@ def _file(request: HttpRequest, search: str, shows_internal: bool) -> HttpRespon
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def elect(request: HttpRequest) -> HttpResponse:
+def elect(request: UserRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
     election = election_plan(reach_of(request.user))
     plan = election.as_plan(here.BOOTSTRAP_SERVERS)
@@ -88,7 +89,7 @@ def elect(request: HttpRequest) -> HttpResponse:
     return render(request, "placement/elect.html", context, status=answer.status)
 
 
-def _tell(request: HttpRequest, elected: int, refused: Refusals) -> None:
+def _tell(request: UserRequest, elected: int, refused: Refusals) -> None:
     if elected:
         messages.success(
             request, f"{elected} partition{' is' if elected == 1 else 's are'} led by the preferred replica."

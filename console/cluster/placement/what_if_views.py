@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -21,7 +21,7 @@ TITLES = ("broker", *(f"{goal}_now" for goal in GOALS), *(f"{goal}_then" for goa
 
 
 @require_safe
-def what_if(request: HttpRequest) -> HttpResponse:
+def what_if(request: HttpRequest) -> HttpResponseBase:
     require(request.user, Right.VIEW)
     if reach_of(request.user).is_limited(Resource.TOPIC):
         raise PermissionDenied(_OF_ALL)

@@ -4,7 +4,7 @@ It asks the brokers while it is drawn, as the retention tab does: who writes cha
 """
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -14,6 +14,7 @@ from console.cluster.producers.queries import OPEN_SHOWN, TITLES, export_rows, w
 from console.kit.access.rights import Right, sees_all_names
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
 from console.kit.plans.plan import Confirmation, MovedOnError
@@ -22,7 +23,7 @@ from console.state.clusters.access import access_changing, access_topic
 
 
 @require_safe
-def producers(request: HttpRequest, name: str) -> HttpResponse:
+def producers(request: UserRequest, name: str) -> HttpResponseBase:
     """Names of transactions are those of programs: they are for people from whom no name is hidden."""
     topic = access_topic(request.user, name, Right.VIEW)
     shows_ids = sees_all_names(request.user)
@@ -37,7 +38,7 @@ def producers(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def abort(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
+def abort(request: UserRequest, name: str, partition: int, offset: int) -> HttpResponse:
     """Of the transaction that began at `offset` of `partition`, as its partition and the coordinators say now."""
     topic = access_changing(request.user, name)
     context: dict[str, object] = {"topic": topic, "partition": partition, "offset": offset, "address": request.path}

@@ -1,7 +1,7 @@
 """Ending what protects a topic: its plan, and a post with the plan's digest."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -9,13 +9,14 @@ from console.cluster.protections.actions import do_remove
 from console.cluster.protections.plan import removal_plan
 from console.cluster.protections.store import named_now, protections_of
 from console.kit.access.rights import Right, require
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
 from console.state.clusters.access import access_topic
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def remove(request: HttpRequest, name: str, number: int) -> HttpResponse:
+def remove(request: UserRequest, name: str, number: int) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     topic = access_topic(request.user, name, Right.VIEW)
     row = next((each for each in protections_of(topic) if each.pk == number), None)

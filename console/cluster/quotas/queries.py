@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
+from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
@@ -54,7 +55,7 @@ def chosen(query: QuotaListQuery) -> QuerySet[QuotaRow]:
     return QuotaRow.objects.filter(reduce(and_, words, Q()))
 
 
-def quota_page(query: QuotaListQuery) -> Page:
+def quota_page(query: QuotaListQuery) -> "Page[Any]":
     found = chosen(query)
     rows = [row for row in found if row.is_throttled] if query.only_throttled else found
     return Paginator(rows, ROWS_PER_PAGE).get_page(query.page)

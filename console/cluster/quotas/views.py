@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -31,6 +31,7 @@ from console.cluster.quotas.queries import (
 from console.kit.access.rights import Right
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.quotas.interface import LABEL_ORDER, QuotaEntity, Values, entity_at, value_text
 from console.kit.plans.inverse import removed
@@ -43,7 +44,7 @@ _ANONYMOUS = "ANONYMOUS"
 
 
 @require_safe
-def quota_list(request: HttpRequest) -> HttpResponse:
+def quota_list(request: UserRequest) -> HttpResponseBase:
     access_quotas(request.user, Right.VIEW)
     query = QuotaListQuery.parse(request.GET)
     if wants_csv(request):
@@ -54,7 +55,7 @@ def quota_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def quota_try(request: HttpRequest) -> HttpResponse:
+def quota_try(request: UserRequest) -> HttpResponse:
     """Which quota counts for a client, of those last seen."""
     access_quotas(request.user, Right.VIEW)
     asked = {name: request.GET.get(name, "")[:NAME_LENGTH_MAX] for name in ("user", "client_id", "ip")}
@@ -66,7 +67,7 @@ def quota_try(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def quota_change(request: HttpRequest) -> HttpResponse:
+def quota_change(request: UserRequest) -> HttpResponse:
     """The form, then the plan it makes, then the change: a post with the plan's digest confirms it."""
     access_quotas(request.user, Right.OPERATE)
     form = QuotaForm(request.POST or None, initial=_asked_for(request))
@@ -91,7 +92,7 @@ def quota_change(request: HttpRequest) -> HttpResponse:
     return render(request, "quotas/change.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _asked_for(request: HttpRequest) -> dict[str, object]:
+def _asked_for(request: UserRequest) -> dict[str, object]:
     """Of the entity that a link names by its path, what it has; or what the link says it shall have (an undo)."""
     entity = entity_at(request.GET.get("path", ""))
     if entity is None:
@@ -102,7 +103,7 @@ def _asked_for(request: HttpRequest) -> dict[str, object]:
     return initial_of(entity, stored_quotas().get(entity, {}))
 
 
-def _tell(request: HttpRequest, plan: Plan, entity: QuotaEntity, before: Values) -> None:
+def _tell(request: UserRequest, plan: Plan, entity: QuotaEntity, before: Values) -> None:
     if plan.is_empty:
         messages.info(request, "Nothing differs: nothing was changed.")
         return

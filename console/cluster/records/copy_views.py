@@ -1,7 +1,7 @@
 """A record copied, or a tombstone in its place: the form, the plan, and a post with the plan's digest."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -12,6 +12,7 @@ from console.cluster.records.masked_source import hidden_from, source_for
 from console.cluster.records.query import RecordQuery
 from console.cluster.records.reading import read_page
 from console.kit.access.rights import Right, reach_of
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import RefusedError
 from console.kit.gateway.records.interface import RecordView
 from console.kit.plans.plan import Confirmation
@@ -23,7 +24,7 @@ _METHODS = ["GET", "HEAD", "POST"]
 
 
 @require_http_methods(_METHODS)
-def copy(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
+def copy(request: UserRequest, name: str, partition: int, offset: int) -> HttpResponse:
     """Once more into its topic, or into another that the person operates."""
     topic, context = _begun(request, name, partition, offset)
     names = writable_topics(reach_of(request.user))
@@ -38,21 +39,21 @@ def copy(request: HttpRequest, name: str, partition: int, offset: int) -> HttpRe
 
 
 @require_http_methods(_METHODS)
-def tombstone(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
+def tombstone(request: UserRequest, name: str, partition: int, offset: int) -> HttpResponse:
     """Into the partition the record is in."""
     access_writing(request.user, name)
     topic, context = _begun(request, name, partition, offset)
     return _planned(request, topic, (partition, offset), (topic, partition), context, is_tombstone=True)
 
 
-def _begun(request: HttpRequest, name: str, partition: int, offset: int) -> tuple[Topic, dict[str, object]]:
+def _begun(request: UserRequest, name: str, partition: int, offset: int) -> tuple[Topic, dict[str, object]]:
     access_topic(request.user, name, Right.OPERATE)
     topic = access_records(request.user, name)
     return topic, {"topic": topic, "partition": partition, "offset": offset, "address": request.path}
 
 
 def _planned(
-    request: HttpRequest,
+    request: UserRequest,
     topic: Topic,
     place: tuple[int, int],
     to: tuple[Topic, int | None],
@@ -77,7 +78,7 @@ def _planned(
     return render(request, "records/copy.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _record(request: HttpRequest, topic: Topic, partition: int, offset: int) -> RecordView:
+def _record(request: UserRequest, topic: Topic, partition: int, offset: int) -> RecordView:
     """Raises GatewayError, RefusedError where a compacted or deleted record was."""
     query = RecordQuery(
         place="offset", offset=min(offset, 2**63 - 1), partition=partition, limit=1, committed_only=False

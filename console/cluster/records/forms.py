@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from console.cluster.records.by_schema import encode_for
 from console.kit.common.current_cluster import here
+from console.kit.common.form_choices import set_choices
 from console.kit.gateway.interface import PARTITIONS_PER_TOPIC_MAX
 from console.state.clusters.models import Topic
 
@@ -16,6 +17,12 @@ RECORD_BYTES_MAX = 1_000_000
 HEADERS_MAX = 100
 #: Which of key and value are encoded by a schema.
 _BY_SCHEMA = {"schema": ("value",), "schemas": ("key", "value")}
+_WRITTEN_AS = [("text", "text"), ("json", "text, the value checked as JSON"), ("hex", "hex")]
+#: Where there is a registry.
+_WRITTEN_BY_SCHEMA = [
+    ("schema", "the value JSON, written by the topic's latest schema; the key text"),
+    ("schemas", "JSON both, written by the topic's latest schemas"),
+]
 _AREA = {"rows": 2, "spellcheck": "false"}
 
 
@@ -30,7 +37,7 @@ class ProduceForm(forms.Form):
     is_null = forms.BooleanField(required=False, label="Null value (a tombstone: compaction then drops the key)")
     written_as = forms.ChoiceField(
         label="Key and value are",
-        choices=[("text", "text"), ("json", "text, the value checked as JSON"), ("hex", "hex")],
+        choices=_WRITTEN_AS,
         required=False,
     )
     headers = forms.CharField(required=False, max_length=20_000, widget=forms.Textarea(_AREA))
@@ -39,12 +46,9 @@ class ProduceForm(forms.Form):
         super().__init__(*args, **named)
         self._topic = topic.name
         if here.SCHEMA_REGISTRY is not None:
-            self.fields["written_as"].choices += [
-                ("schema", "the value JSON, written by the topic's latest schema; the key text"),
-                ("schemas", "JSON both, written by the topic's latest schemas"),
-            ]
+            set_choices(self, "written_as", [*_WRITTEN_AS, *_WRITTEN_BY_SCHEMA])
         choices = [("", "by key"), *((each, str(each)) for each in range(topic.partition_count))]
-        self.fields["partition"].choices = choices
+        set_choices(self, "partition", choices)
 
     def clean_headers(self) -> tuple[tuple[str, bytes], ...]:
         lines = [line for line in self.cleaned_data["headers"].splitlines() if line.strip()]
@@ -56,7 +60,7 @@ class ProduceForm(forms.Form):
         return tuple((name.strip(), value.strip().encode()) for name, _, value in pairs)
 
     def clean(self) -> dict[str, object]:
-        fields = super().clean()
+        fields = super().clean() or {}
         written_as = fields.get("written_as") or "text"
         if written_as == "json" and fields.get("value"):
             self._check_json(fields["value"])

@@ -2,7 +2,7 @@
 
 import re
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -14,6 +14,7 @@ from console.cluster.records.presenters import ShownRecord
 from console.cluster.records.query import SHOWN_AS, RecordQuery
 from console.cluster.records.reading import RecordPage, read_page
 from console.cluster.records.text import TEXT_LENGTH_MAX, WHOLE_LENGTH_MAX
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.records.interface import RecordView
 from console.state.clusters.access import access_records
@@ -24,7 +25,7 @@ _PLACE = re.compile(r"(?:([A-Za-z0-9._-]{1,249})/)?([0-9]{1,6}):([0-9]{1,19})")
 
 
 @require_safe
-def record_page(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
+def record_page(request: UserRequest, name: str, partition: int, offset: int) -> HttpResponse:
     """One record by its place; `part=key|value` hands out its bytes as a file."""
     topic = access_records(request.user, name)
     try:
@@ -53,7 +54,7 @@ def record_page(request: HttpRequest, name: str, partition: int, offset: int) ->
 
 
 @require_safe
-def compare_records(request: HttpRequest, name: str) -> HttpResponse:
+def compare_records(request: UserRequest, name: str) -> HttpResponse:
     """`left` and `right` are places, of this topic or, as `topic/partition:offset`, of another one may read."""
     topic = access_records(request.user, name)
     places = {side: request.GET.get(side, "").strip() for side in ("left", "right")}
@@ -70,7 +71,7 @@ def compare_records(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "records/compare.html", context, status=400 if context["error"] else 200)
 
 
-def _record_named(request: HttpRequest, topic: Topic, text: str) -> tuple[Topic, RecordView]:
+def _record_named(request: UserRequest, topic: Topic, text: str) -> tuple[Topic, RecordView]:
     """Raises ValueError, GatewayError, Http404."""
     place = _PLACE.fullmatch(text)
     if place is None:
@@ -90,7 +91,7 @@ def _texts(topic: Topic, record: RecordView) -> dict[str, str]:
     return {"Value": shown.value.text, "Key": shown.key.text, "Headers": headers}
 
 
-def _record_at(request: HttpRequest, topic: Topic, partition: int, offset: int) -> RecordView:
+def _record_at(request: UserRequest, topic: Topic, partition: int, offset: int) -> RecordView:
     """Raises GatewayError, Http404."""
     query = RecordQuery(
         place="offset", offset=min(offset, 2**63 - 1), partition=partition, limit=1, committed_only=False
@@ -102,7 +103,7 @@ def _record_at(request: HttpRequest, topic: Topic, partition: int, offset: int) 
     return page.records[0]
 
 
-def _not_read(request: HttpRequest, error: GatewayError) -> HttpResponse:
+def _not_read(request: UserRequest, error: GatewayError) -> HttpResponse:
     return render(request, "web/refusal.html", {"title": "Not read", "sentence": str(error)}, status=503)
 
 

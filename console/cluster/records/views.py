@@ -7,7 +7,7 @@ go on over a websocket (`records/socket.py`).
 from collections.abc import Iterable
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
@@ -27,6 +27,7 @@ from console.cluster.records.search_and_tail import search_for_file
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.commands import shell_command
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
@@ -40,7 +41,7 @@ PARTITIONS_OFFERED_MAX = 1_000
 
 
 @require_safe
-def record_list(request: HttpRequest, name: str) -> HttpResponse:
+def record_list(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_records(request.user, name)
     query = RecordQuery.parse(request.GET)
     page, error = None, ""
@@ -58,7 +59,7 @@ def record_list(request: HttpRequest, name: str) -> HttpResponse:
     return _list_page(request, topic, query, page, error, ProduceForm(topic))
 
 
-def _file_of_search(request: HttpRequest, topic: Topic, query: RecordQuery) -> HttpResponse:
+def _file_of_search(request: UserRequest, topic: Topic, query: RecordQuery) -> HttpResponseBase:
     """All that is found, not only what the page shows; its name says if the search ended before it was through."""
     if no_slot := SLOTS.take(request.user.pk):
         return _list_page(request, topic, query, None, no_slot, ProduceForm(topic), status=429)
@@ -76,12 +77,12 @@ def _file_of_search(request: HttpRequest, topic: Topic, query: RecordQuery) -> H
     return _file(request, name, topic, query, found)
 
 
-def _wants_file(request: HttpRequest) -> bool:
+def _wants_file(request: UserRequest) -> bool:
     return wants_csv(request) or request.GET.get("format") == "jsonl"
 
 
 def _file(
-    request: HttpRequest, name: str, topic: Topic, query: RecordQuery, records: Iterable[RecordView]
+    request: UserRequest, name: str, topic: Topic, query: RecordQuery, records: Iterable[RecordView]
 ) -> HttpResponseBase:
     if request.GET["format"] == "jsonl":
         return json_lines_response(name, topic.name, records)
@@ -89,7 +90,7 @@ def _file(
 
 
 @require_safe
-def histogram(request: HttpRequest, name: str) -> HttpResponse:
+def histogram(request: UserRequest, name: str) -> HttpResponse:
     """A part of the messages tab, which asks for it when it is there."""
     topic = access_records(request.user, name)
     found, error = None, ""
@@ -104,7 +105,7 @@ def histogram(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_POST
-def produce(request: HttpRequest, name: str) -> HttpResponse:
+def produce(request: UserRequest, name: str) -> HttpResponse:
     topic = access_writing(request.user, name)
     form = ProduceForm(topic, request.POST)
     if form.is_valid():
@@ -120,7 +121,7 @@ def produce(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _list_page(
-    request: HttpRequest,
+    request: UserRequest,
     topic: Topic,
     query: RecordQuery,
     page: RecordPage | None,
@@ -151,7 +152,7 @@ def _list_page(
     return render(request, "records/list.html", context, status=status)
 
 
-def _hidden(request: HttpRequest, topic: Topic) -> tuple[Path, ...]:
+def _hidden(request: UserRequest, topic: Topic) -> tuple[Path, ...]:
     try:
         return hidden_from(request.user, topic.name)
     except GatewayError:

@@ -1,6 +1,6 @@
 """Retention of the whole cluster, as the collector last saw it."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -8,11 +8,12 @@ from console.cluster.retention.queries import TITLES, RetentionQuery, chosen_top
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.tables.arrangement import rows_for
 
 
 @require_safe
-def cluster_retention(request: HttpRequest) -> HttpResponse:
+def cluster_retention(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     query, reach = RetentionQuery.parse(request.GET), reach_of(request.user)
     if wants_csv(request):

@@ -158,5 +158,7 @@ def _committed(topics: Iterable[str]) -> dict[str, dict[str, dict[int, int]]]:
     found: dict[str, dict[str, dict[int, int]]] = {}
     places = GroupPartition.objects.filter(topic__in=list(topics), committed__isnull=False)
     for topic, group, partition, offset in places.values_list("topic", "group__name", "partition", "committed"):
+        if offset is None:
+            continue
         found.setdefault(topic, {}).setdefault(group, {})[partition] = offset
     return found

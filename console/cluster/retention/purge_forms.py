@@ -46,7 +46,7 @@ class PurgeForm(forms.Form):
         return max(0, round(moment.timestamp() * 1_000)) if moment else None
 
     def clean(self) -> dict[str, Any]:
-        cleaned = super().clean()
+        cleaned = super().clean() or {}
         upto = cleaned.get("to")
         if upto == Upto.TIME and "at" in cleaned and cleaned["at"] is None:
             self.add_error("at", "Which moment?")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.text import get_text_list
 from django.views.decorators.http import require_http_methods
@@ -19,6 +19,7 @@ from console.cluster.retention.purge_forms import PurgeForm, parse_places
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.interface import ClusterGateway
@@ -33,7 +34,7 @@ CUTS_SHOWN = 200
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def purge(request: HttpRequest, name: str) -> HttpResponse:
+def purge(request: UserRequest, name: str) -> HttpResponse:
     """`before`, as partition:offset and as often as wanted, is what a plan that was shown is confirmed by."""
     topic = access_changing(request.user, name)
     form = PurgeForm(topic.partition_count, request.GET if "to" in request.GET else None)
@@ -48,7 +49,7 @@ def purge(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "retention/purge.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _apply(request: HttpRequest, topic: Topic, context: dict[str, Any]) -> HttpResponse:
+def _apply(request: UserRequest, topic: Topic, context: dict[str, Any]) -> HttpResponse:
     try:
         _show(request, topic, parse_places(request.POST.getlist("before")), context)
     except ValueError as error:
@@ -62,7 +63,7 @@ def _apply(request: HttpRequest, topic: Topic, context: dict[str, Any]) -> HttpR
     return redirect("topic-retention", topic.name)
 
 
-def _show(request: HttpRequest, topic: Topic, before: Mapping[int, int], context: dict[str, Any]) -> None:
+def _show(request: UserRequest, topic: Topic, before: Mapping[int, int], context: dict[str, Any]) -> None:
     """Raises GatewayError."""
     gateway = cluster_gateway()
     doomed = _doomed(request, gateway, topic, before)
@@ -89,7 +90,7 @@ def _aimed(topic: Topic, form: PurgeForm) -> dict[int, int]:
     return aimed | dict.fromkeys(silent, 0)
 
 
-def _doomed(request: HttpRequest, gateway: ClusterGateway, topic: Topic, before: Mapping[int, int]) -> Doomed:
+def _doomed(request: UserRequest, gateway: ClusterGateway, topic: Topic, before: Mapping[int, int]) -> Doomed:
     """Partitions of `before` that do not answer are silent, whatever is wanted of them."""
     spans = gateway.record_spans(topic.name, committed_only=False)
     return Doomed(
@@ -104,7 +105,7 @@ def _doomed(request: HttpRequest, gateway: ClusterGateway, topic: Topic, before:
 
 
 def _losses(
-    request: HttpRequest, gateway: ClusterGateway, doomed: Doomed, cuts: tuple[Cut, ...]
+    request: UserRequest, gateway: ClusterGateway, doomed: Doomed, cuts: tuple[Cut, ...]
 ) -> tuple[list[Loss], int]:
     """Of the groups in reach, and how many others lose something."""
     starts = {each.partition: each.before for each in cuts}

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import F, QuerySet
@@ -105,7 +106,7 @@ def chosen_topics(query: RetentionQuery, reach: Reach) -> QuerySet[Topic]:
     return topics.order_by(order, "name")
 
 
-def retention_page(query: RetentionQuery, reach: Reach, rows: int) -> Page:
+def retention_page(query: RetentionQuery, reach: Reach, rows: int) -> "Page[Any]":
     page = Paginator(chosen_topics(query, reach), rows).get_page(query.page)
     page.object_list = with_outlooks(page.object_list, reach)
     return page

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -10,6 +10,7 @@ from console.cluster.retention.segments import SegmentOutlook, segment_outlooks
 from console.kit.access.rights import Right
 from console.kit.common.clock import now_ms, utc
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
 from console.state.clusters.access import access_topic
@@ -20,7 +21,7 @@ TITLES = ("first_offset", "last_offset", "records", "bytes", "newest_record", "g
 
 
 @require_safe
-def segments(request: HttpRequest, name: str, partition: int) -> HttpResponse:
+def segments(request: UserRequest, name: str, partition: int) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
     if topic.partition_count and partition >= topic.partition_count:
         raise Http404(f"{topic.name} has {topic.partition_count} partitions.")

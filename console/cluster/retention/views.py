@@ -7,7 +7,7 @@ and shows what did not answer.
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -16,6 +16,7 @@ from console.cluster.retention.actions import do_change_retention
 from console.cluster.retention.forms import RetentionForm
 from console.cluster.retention.outlook import retention_facts
 from console.kit.access.rights import Right, reach_of
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import GatewayError
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import refusable
@@ -24,7 +25,7 @@ from console.state.clusters.models import Topic
 
 
 @require_safe
-def retention(request: HttpRequest, name: str) -> HttpResponse:
+def retention(request: UserRequest, name: str) -> HttpResponse:
     topic = access_topic(request.user, name, Right.VIEW)
     is_asked = any(request.GET.get(field) for field in RetentionForm.base_fields)
     form = RetentionForm(request.GET if is_asked else None)
@@ -33,7 +34,7 @@ def retention(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_POST
-def configure(request: HttpRequest, name: str) -> HttpResponse:
+def configure(request: UserRequest, name: str) -> HttpResponse:
     """Apply a plan that was shown; what does not hold any more shows the plan for how it is now."""
     topic = access_changing(request.user, name)
     form = RetentionForm(request.POST)
@@ -52,7 +53,7 @@ def configure(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, topic: Topic, form: RetentionForm, wanted: dict[str, str], error: str = "", status: int = 200
+    request: UserRequest, topic: Topic, form: RetentionForm, wanted: dict[str, str], error: str = "", status: int = 200
 ) -> HttpResponse:
     context = {"topic": topic, "form": form, "error": error, "undo": _undo(request)}
     try:
@@ -63,7 +64,7 @@ def _page(
     return render(request, "retention/page.html", context, status=status)
 
 
-def _undo(request: HttpRequest) -> str:
+def _undo(request: UserRequest) -> str:
     """The plan that takes the last change back, as an address."""
     texts = {name: request.GET.get(f"undo_{name}", "") for name in RetentionForm.base_fields}
     return urlencode({name: text for name, text in texts.items() if text})

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -17,6 +17,7 @@ from console.cluster.schemas.plan import delete_plan, register_plan, settings_pl
 from console.cluster.schemas.registry import Registry, Schema, registry
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require, require_all_topics, require_somewhere
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
@@ -25,7 +26,7 @@ _METHODS = ["GET", "HEAD", "POST"]
 
 
 @require_http_methods(_METHODS)
-def register(request: HttpRequest) -> HttpResponse:
+def register(request: UserRequest) -> HttpResponse:
     """Tried out for a look, registered by a confirmation: the plan says version by version what does not fit."""
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     if request.method != "POST":
@@ -54,7 +55,7 @@ def register(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
-def defaults(request: HttpRequest) -> HttpResponse:
+def defaults(request: UserRequest) -> HttpResponse:
     """Compatibility and mode of every subject without its own."""
     require(request.user, Right.OPERATE)
     require_all_topics(request.user, Right.OPERATE)
@@ -62,12 +63,12 @@ def defaults(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
-def subject_settings(request: HttpRequest, subject: str) -> HttpResponse:
+def subject_settings(request: UserRequest, subject: str) -> HttpResponse:
     access_subject(request.user, subject, Right.OPERATE)
     return _settings(request, subject)
 
 
-def _settings(request: HttpRequest, subject: str) -> HttpResponse:
+def _settings(request: UserRequest, subject: str) -> HttpResponse:
     back = reverse("schema-subject", args=[subject]) if subject else reverse("schemas")
     context: dict[str, object] = {"subject": subject, "back": back, "address": request.path}
     with refusable() as answer:
@@ -90,7 +91,7 @@ def _settings(request: HttpRequest, subject: str) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
-def delete(request: HttpRequest, subject: str) -> HttpResponse:
+def delete(request: UserRequest, subject: str) -> HttpResponse:
     """`version` names one, nothing all; `permanent` for those that are deleted already."""
     access_subject(request.user, subject, Right.OPERATE)
     said = request.POST if request.method == "POST" else request.GET
@@ -110,8 +111,8 @@ def delete(request: HttpRequest, subject: str) -> HttpResponse:
             do_delete(request.user, plan, asked, subject, number, confirmation, permanent=permanent)
             back = f"{reverse('schema-restore', args=[subject])}?version={number or ''}"
             undo = "" if permanent else format_html(' <a href="{}">Plan the undo…</a>', back)
-            said = "was deleted for good" if permanent else "was deleted"
-            messages.success(request, format_html("{} {}.{}", plan.object_name, said, undo))
+            done = "was deleted for good" if permanent else "was deleted"
+            messages.success(request, format_html("{} {}.{}", plan.object_name, done, undo))
             return redirect("schemas") if permanent or number is None else redirect("schema-subject", subject)
     return render(request, "schemas/delete.html", context | {"error": answer.error}, status=answer.status)
 
@@ -132,7 +133,7 @@ def _live(asked: Registry, subject: str) -> list[int]:
         raise
 
 
-def _begun(request: HttpRequest) -> dict[str, object]:
+def _begun(request: UserRequest) -> dict[str, object]:
     """A link names the subject; where there is a version of it, the form begins with that."""
     subject = request.GET.get("subject", "")[:249]
     if not subject or not is_within(reach_of(request.user), subject):
@@ -145,7 +146,7 @@ def _begun(request: HttpRequest) -> dict[str, object]:
     return {"subject": subject, "type": latest.type, "text": latest.text, "references": references}
 
 
-def _require_references(request: HttpRequest, schema: Schema) -> None:
+def _require_references(request: UserRequest, schema: Schema) -> None:
     """What does not fit is told of what a schema refers to as well."""
     reach = reach_of(request.user)
     if not all(is_within(reach, each.subject) for each in schema.references):

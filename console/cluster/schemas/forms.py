@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from console.cluster.schemas.registry import LEVELS, MODES, TYPES, Reference, Schema
+from console.kit.common.form_choices import set_choices
 
 #: A registry takes no more.
 TEXT_LENGTH_MAX = 900_000
@@ -53,9 +54,9 @@ class SettingsForm(forms.Form):
     def __init__(self, *args: Any, is_default: bool, **named: Any):
         super().__init__(*args, **named)
         inherited = [] if is_default else [("", "the default of all subjects")]
-        self.fields["level"].choices = [*inherited, *((each, each) for each in LEVELS)]
-        self.fields["mode"].choices = [*inherited, *((each, each) for each in MODES)]
-        self.fields["level"].required = self.fields["mode"].required = is_default
+        level = set_choices(self, "level", [*inherited, *((each, each) for each in LEVELS)])
+        mode = set_choices(self, "mode", [*inherited, *((each, each) for each in MODES)])
+        level.required = mode.required = is_default
 
     @property
     def wanted(self) -> tuple[str | None, str | None]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
@@ -36,7 +37,7 @@ class SubjectQuery:
         return cls(search, parameters.get("deleted") == "on", parameters.get("page", "1")[:9])
 
 
-def subject_page_of(query: SubjectQuery, reach: Reach, rows: int, *, fresh: bool = False) -> Page:
+def subject_page_of(query: SubjectQuery, reach: Reach, rows: int, *, fresh: bool = False) -> "Page[Any]":
     """Names are chosen among all, and only those of the page are looked at; `fresh`: not those kept for who types.
     Raises GatewayError."""
     client = registry_client()
@@ -46,7 +47,7 @@ def subject_page_of(query: SubjectQuery, reach: Reach, rows: int, *, fresh: bool
         for each in NAMES.names(client, deleted=query.deleted, fresh=fresh)
         if all(word in each.lower() for word in words) and is_within(reach, each)
     ]
-    page = Paginator(names, rows).get_page(query.page)
+    page: Page[Any] = Paginator(names, rows).get_page(query.page)
     with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:
         page.object_list = list(threads.map(lambda name: subject_row(Registry(client), name), page.object_list))
     return page

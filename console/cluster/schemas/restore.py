@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from console.cluster.schemas.access import access_subject
 from console.cluster.schemas.registry import NAMES, Registry, Schema, Verdict, registry
 from console.kit.access.rights import Right
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import RefusedError
 from console.kit.plans.apply import Refusals, carry_out
 from console.kit.plans.plan import Confirmation, Line, Plan
@@ -41,7 +42,7 @@ def restore_plan(subject: str, number: int | None, lost: Sequence[Schema], verdi
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def restore(request: HttpRequest, subject: str) -> HttpResponse:
+def restore(request: UserRequest, subject: str) -> HttpResponse:
     """`version` names one, nothing all that are deleted."""
     access_subject(request.user, subject, Right.OPERATE)
     text = (request.POST if request.method == "POST" else request.GET).get("version", "")

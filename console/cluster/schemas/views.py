@@ -1,6 +1,6 @@
 """Looking at subjects, at one with its versions, and at a schema by its id."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -10,6 +10,7 @@ from console.cluster.schemas.queries import SubjectQuery, subject_page_of, subje
 from console.cluster.schemas.registry import registry
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.tables.arrangement import rows_for
 
@@ -18,7 +19,7 @@ ABSENT = ("40401", "40402", "40403")
 
 
 @require_safe
-def subject_list(request: HttpRequest) -> HttpResponse:
+def subject_list(request: UserRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     query = SubjectQuery.parse(request.GET)
     is_part = request.htmx.target == "subject-table"
@@ -34,7 +35,7 @@ def subject_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def subject_page(request: HttpRequest, subject: str) -> HttpResponse:
+def subject_page(request: UserRequest, subject: str) -> HttpResponse:
     access_subject(request.user, subject, Right.VIEW)
     reach = reach_of(request.user)
     context: dict[str, object] = {"subject": subject}
@@ -49,7 +50,7 @@ def subject_page(request: HttpRequest, subject: str) -> HttpResponse:
 
 
 @require_safe
-def schema_of_id(request: HttpRequest, number: int) -> HttpResponse:
+def schema_of_id(request: UserRequest, number: int) -> HttpResponse:
     """Shown to who may see a subject that has it; whether there is one in others is not to be read from the answer."""
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     reach = reach_of(request.user)

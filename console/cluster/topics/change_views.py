@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -22,6 +22,7 @@ from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.current_cluster import here
 from console.kit.common.figures import minute
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
 from console.kit.plans.inverse import find_inverse
@@ -37,7 +38,7 @@ _REPLICAS_WISE = 3
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def topic_create(request: HttpRequest) -> HttpResponse:
+def topic_create(request: UserRequest) -> HttpResponse:
     """The form, then the plan it makes, then the topic: a post with the plan's digest confirms it."""
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     brokers = list(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
@@ -64,7 +65,7 @@ def topic_create(request: HttpRequest) -> HttpResponse:
     return render(request, "topics/create.html", context, status=answer.status)
 
 
-def _begun_with(request: HttpRequest) -> dict[str, Any]:
+def _begun_with(request: UserRequest) -> dict[str, Any]:
     """A template, or another topic (`like`) with its partitions and the settings of its own. Raises GatewayError."""
     if template := template_named(request.GET.get("template", "")):
         return {"begun_with": template, "initial": {"configs": lines_of(template.configs)}}
@@ -78,14 +79,14 @@ def _begun_with(request: HttpRequest) -> dict[str, Any]:
     return {"like": like.name, "initial": same | {"configs": lines_of(own)}}
 
 
-def _asked_for(request: HttpRequest) -> dict[str, str]:
+def _asked_for(request: UserRequest) -> dict[str, str]:
     """What another page, as that of sizes, has worked out; a form's field refuses what is none."""
     named = ("partition_count", "replication_factor")
     return {name: request.GET[name] for name in named if request.GET.get(name, "").isdecimal()}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def topic_delete(request: HttpRequest, name: str) -> HttpResponse:
+def topic_delete(request: UserRequest, name: str) -> HttpResponse:
     """With `when` later after a day of grace. With `undo`, the number of a creation that is kept: taken back while the
     topic is still empty."""
     topic = access_changing(request.user, name)
@@ -105,7 +106,7 @@ def topic_delete(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "topics/delete.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _delete_later(request: HttpRequest, topic: Topic) -> HttpResponse:
+def _delete_later(request: UserRequest, topic: Topic) -> HttpResponse:
     context: dict[str, Any] = {"topic": topic, "when": LATER, "fields": [("when", LATER)]}
     with refusable() as answer:
         later = deletion_later([topic], reach_of(request.user))
@@ -119,7 +120,7 @@ def _delete_later(request: HttpRequest, topic: Topic) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def topic_add_partitions(request: HttpRequest, name: str) -> HttpResponse:
+def topic_add_partitions(request: UserRequest, name: str) -> HttpResponse:
     """The form, then the plan it makes, then the change: a post with the plan's digest confirms it."""
     topic = access_changing(request.user, name)
     form = AddPartitionsForm(

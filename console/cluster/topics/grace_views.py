@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -14,6 +14,7 @@ from console.cluster.topics.models import OPEN
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_on, require_somewhere
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import RefusedError
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import refusable
@@ -23,7 +24,7 @@ TITLES = ("topic", "state", "due", "planned_by", "planned_at", "records_then", "
 
 
 @require_safe
-def planned(request: HttpRequest) -> HttpResponse:
+def planned(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     reach = reach_of(request.user)
     if wants_csv(request):
@@ -38,7 +39,7 @@ def planned(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def call_off(request: HttpRequest) -> HttpResponse:
+def call_off(request: UserRequest) -> HttpResponse:
     """`topic`, as often as wanted."""
     names = (request.POST if request.method == "POST" else request.GET).getlist("topic")[:TOPICS_MAX]
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)

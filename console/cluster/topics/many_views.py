@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -28,6 +28,7 @@ from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.current_cluster import here
 from console.kit.common.figures import minute
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
 from console.kit.gateway.topics.setting_rules import topic_value_refusal
@@ -42,7 +43,7 @@ DELETING, DELETING_LATER, SETTING = "delete", "delete-later", "set"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def many(request: HttpRequest) -> HttpResponse:
+def many(request: UserRequest) -> HttpResponse:
     """`topic`, as often as wanted, `do`, and for a setting its name and `value`; `undo` takes one back."""
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     asked = request.POST if request.method == "POST" else request.GET
@@ -67,7 +68,7 @@ def many(request: HttpRequest) -> HttpResponse:
     return render(request, "topics/many.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _offered(request: HttpRequest, reach: Reach) -> dict[str, Any]:
+def _offered(request: UserRequest, reach: Reach) -> dict[str, Any]:
     """What can be ticked: as the list of topics is searched, but only what the person operates."""
     query = TopicListQuery.parse(request.GET)
     found = chosen_topics(query, reach).filter(pk__in=changeable_topics(reach).order_by().values("pk"))
@@ -116,7 +117,7 @@ def _setting_plan(name: str, wanted: dict[Topic, str]) -> SettingOfMany:
     return setting_of_many(found, here.BOOTSTRAP_SERVERS)
 
 
-def _apply(request: HttpRequest, change: Later | DeletionOfMany | SettingOfMany) -> HttpResponse:
+def _apply(request: UserRequest, change: Later | DeletionOfMany | SettingOfMany) -> HttpResponse:
     confirmation = Confirmation.parse(request.POST)
     if isinstance(change, Later):
         due = do_delete_later(request.user, change.plan, change.topics, change.traces, confirmation)

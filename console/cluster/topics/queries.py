@@ -3,9 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Aggregate, Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.http import QueryDict
 from django.utils.functional import cached_property
 
@@ -40,7 +41,7 @@ SORTS = {
     "lag": "lag",
 }
 #: Columns that are counted from the groups' places, not stored: only asked for when sorted by.
-_COUNTED = {
+_COUNTED: dict[str, dict[str, Aggregate]] = {
     "groups": {"group_count": Count("group", distinct=True)},
     "lag": {"lag": Sum("lag")},
 }
@@ -97,7 +98,7 @@ def as_listed(topics: QuerySet[Topic]) -> QuerySet[Topic]:
     return with_going(with_notes(topics))
 
 
-def topic_page(query: TopicListQuery, reach: Reach, rows: int) -> Page:
+def topic_page(query: TopicListQuery, reach: Reach, rows: int) -> "Page[Any]":
     page = Paginator(chosen_topics(query, reach), rows).get_page(query.page)
     page.object_list = with_groups(page.object_list, reach)
     return page
@@ -131,7 +132,7 @@ class _PartitionPages(Paginator):
         return self._partition_count
 
 
-def partition_page(topic: Topic, page: str) -> Page:
+def partition_page(topic: Topic, page: str) -> "Page[Any]":
     return _PartitionPages(topic).get_page(page)
 
 

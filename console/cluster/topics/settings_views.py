@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import get_text_list
@@ -16,6 +16,7 @@ from console.cluster.topics.settings_plan import RETENTION_KEYS, changeable, set
 from console.kit.access.rights import Right
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.retention.interface import SettingView
@@ -29,7 +30,7 @@ TITLES = ("setting", "value", "source", "kafkas_default", "meaning")
 
 
 @require_safe
-def topic_settings(request: HttpRequest, name: str) -> HttpResponse:
+def topic_settings(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
     if wants_csv(request):
         try:
@@ -43,7 +44,7 @@ def topic_settings(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_POST
-def change(request: HttpRequest, name: str) -> HttpResponse:
+def change(request: UserRequest, name: str) -> HttpResponse:
     """Apply a plan that was shown; what does not hold any more shows the plan for how it is now."""
     topic = access_changing(request.user, name)
     edits = read_edits(request.POST)
@@ -67,7 +68,7 @@ def change(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, topic: Topic, edits: Sequence[Edit] = (), error: str = "", status: int = 200
+    request: UserRequest, topic: Topic, edits: Sequence[Edit] = (), error: str = "", status: int = 200
 ) -> HttpResponse:
     context = {"topic": topic, "error": error, "retention_keys": RETENTION_KEYS, "undo": _undo(request)}
     try:
@@ -99,7 +100,7 @@ def _pair(edit: Edit) -> tuple[tuple[str, str], tuple[str, str]]:
     return ("setting", edit.name), ("value", edit.value)
 
 
-def _undo(request: HttpRequest) -> str:
+def _undo(request: UserRequest) -> str:
     """The query of what takes back what was just changed."""
     before = zip(request.GET.getlist("undo"), request.GET.getlist("undo_value"), strict=False)
     return address_of(Edit(name, value) for name, value in before)

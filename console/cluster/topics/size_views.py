@@ -3,7 +3,7 @@
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -13,13 +13,14 @@ from console.cluster.topics.size_form import SizeForm
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, require_somewhere
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.commands import shell_command
 from console.state.clusters.access import access_topic
 from console.state.clusters.models import Broker, Topic
 
 
 @require_safe
-def topic_size(request: HttpRequest) -> HttpResponse:
+def topic_size(request: UserRequest) -> HttpResponse:
     """With `topic` the figures of one that is there are what it begins with."""
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     name = request.GET.get("topic", "")
@@ -82,7 +83,7 @@ def _next(planned: Size, demand: Demand, topic: Topic | None) -> tuple[str, str]
     return address, f"Add {planned.partitions - topic.partition_count:,} partitions…"
 
 
-def _command(request: HttpRequest, topic: Topic | None) -> str:
+def _command(request: UserRequest, topic: Topic | None) -> str:
     """What was typed, as it was typed."""
     named = (
         "throughput",

@@ -1,6 +1,6 @@
 """The topics list and the page of one topic."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -10,13 +10,14 @@ from console.cluster.topics.queries import TopicListQuery, chosen_topics, partit
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.tables.arrangement import rows_for
 from console.state.clusters.access import access_topic
 from console.state.clusters.models import Partition
 
 
 @require_safe
-def topic_list(request: HttpRequest) -> HttpResponse:
+def topic_list(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     query, reach = TopicListQuery.parse(request.GET), reach_of(request.user)
     if wants_csv(request):
@@ -27,7 +28,7 @@ def topic_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def topic_detail(request: HttpRequest, name: str) -> HttpResponse:
+def topic_detail(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
     if wants_csv(request):
         partitions = Partition.objects.filter(topic=topic).select_related("topic").iterator()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -15,6 +15,7 @@ from console.cluster.zookeeper.models import EnsembleChange
 from console.cluster.zookeeper.plan import EnsemblePlan, plan_change, present_from, wanted_count
 from console.cluster.zookeeper.servers import managed_numbers, new_servers, process_names
 from console.kit.access.rights import Right, require
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import zookeeper_gateway
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.views import refusable
@@ -25,7 +26,7 @@ TOO_LATE = "It cannot be called off any more: the members may have changed alrea
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def change(request: HttpRequest) -> HttpResponse:
+def change(request: UserRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
     fields = request.POST if request.method == "POST" else request.GET
     kind, replaced = _asked(fields)
@@ -46,14 +47,14 @@ def change(request: HttpRequest) -> HttpResponse:
     return render(request, "zookeeper/change.html", context, status=answer.status)
 
 
-def _shown_plan(request: HttpRequest, planned: EnsemblePlan) -> Plan:
+def _shown_plan(request: UserRequest, planned: EnsemblePlan) -> Plan:
     """It says so if the person may not have it carried out."""
     why_not = why_not_all(request.user, process_names(planned.joining, planned.leaving))
     return replace(planned.plan, obstacle=planned.plan.obstacle or why_not)
 
 
 @require_POST
-def call_off(request: HttpRequest, number: int) -> HttpResponse:
+def call_off(request: UserRequest, number: int) -> HttpResponse:
     """What changed arrives by push, for everybody alike."""
     require(request.user, Right.OPERATE)
     found = get_object_or_404(EnsembleChange, pk=number)

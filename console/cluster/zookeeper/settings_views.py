@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -12,6 +12,7 @@ from console.cluster.zookeeper.actions import do_set_zoo_cfg
 from console.cluster.zookeeper.servers import server_processes
 from console.cluster.zookeeper.settings_plan import said_by_all, settings_plan
 from console.kit.access.rights import Right, require
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.zookeeper.settings import why_wrong, zoo_keys, zoo_settings
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import refusable
@@ -21,7 +22,7 @@ VALUE_LENGTH_MAX = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def settings(request: HttpRequest) -> HttpResponse:
+def settings(request: UserRequest) -> HttpResponse:
     """Without values the form alone; with them the plan."""
     require(request.user, Right.OPERATE)
     rows = dict(sorted(server_processes().items()))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
@@ -19,6 +19,7 @@ from console.cluster.zookeeper.values import ShownValue, show_value
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import zookeeper_gateway
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.zookeeper.interface import CHILDREN_LISTED_MAX, ChildView, NoSuchZnodeError, ZnodeView
@@ -32,7 +33,7 @@ RECENT = timedelta(minutes=10)
 
 
 @require_safe
-def ensemble(request: HttpRequest) -> HttpResponse:
+def ensemble(request: UserRequest) -> HttpResponseBase:
     require(request.user, Right.VIEW)
     if wants_csv(request):
         return csv_response(request, "zookeeper", MEMBER_TITLES, member_rows(shown_members(cluster_state())))
@@ -48,7 +49,7 @@ def ensemble(request: HttpRequest) -> HttpResponse:
     return render(request, "zookeeper/page.html", context)
 
 
-def _why_not(request: HttpRequest, change: EnsembleChange) -> str:
+def _why_not(request: UserRequest, change: EnsembleChange) -> str:
     return why_not_all(request.user, process_names(change.joining, change.leaving))
 
 
@@ -58,7 +59,7 @@ def _is_recent(change: EnsembleChange) -> bool:
 
 
 @require_safe
-def znodes(request: HttpRequest) -> HttpResponse:
+def znodes(request: UserRequest) -> HttpResponseBase:
     """A path that is not there, or that cannot be read now, is an answer on the page, with the way back up."""
     require(request.user, Right.VIEW)
     reach = reach_of(request.user)
@@ -82,7 +83,7 @@ def znodes(request: HttpRequest) -> HttpResponse:
     return _page(request, path, _facts(view, page, request.GET.get("as", "")))
 
 
-def _page(request: HttpRequest, path: str, facts: dict[str, object], status: int = 200) -> HttpResponse:
+def _page(request: UserRequest, path: str, facts: dict[str, object], status: int = 200) -> HttpResponse:
     trail = crumbs(path)
     context = {"path": path, "trail": trail[:-1], "here": trail[-1], "explanation": explain(path), **facts}
     return render(request, "zookeeper/znodes.html", context, status=status)
@@ -115,7 +116,7 @@ class Child:
         return cls(view.name, path, view.child_count, view.data_bytes, view.is_ephemeral)
 
 
-def _page_number(request: HttpRequest) -> int:
+def _page_number(request: UserRequest) -> int:
     text = request.GET.get("page", "1")
     return max(1, int(text)) if text.isascii() and text.isdecimal() and len(text) < 7 else 1
 

@@ -1,6 +1,6 @@
 """What was delivered to whom, as Control Center shows it: all readers of all topics, and one topic's past."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -17,13 +17,14 @@ from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.state.clusters.access import access_topic
 
 _SEARCH_LENGTH_MAX = 249
 
 
 @require_safe
-def delivery(request: HttpRequest) -> HttpResponse:
+def delivery(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     search = request.GET.get("search", "")[:_SEARCH_LENGTH_MAX].replace("\0", "")
     found = readers(now_ms(), reach_of(request.user), search)
@@ -34,7 +35,7 @@ def delivery(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def topic_delivery(request: HttpRequest, name: str) -> HttpResponse:
+def topic_delivery(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
     query, at_ms, wanted = ChartQuery.parse(request.GET), now_ms(), request.GET.get("reader", "")
     every = readers(at_ms, reach_of(request.user), topic=topic.name)

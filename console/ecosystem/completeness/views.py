@@ -1,6 +1,6 @@
 """The message audit's pages: which topics agree at every tier, and one topic's windows beside one another."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -10,11 +10,12 @@ from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.state.clusters.access import access_topic
 
 
 @require_safe
-def completeness(request: HttpRequest) -> HttpResponse:
+def completeness(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     reach = reach_of(request.user)
     if wants_csv(request):
@@ -23,7 +24,7 @@ def completeness(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def completeness_topic(request: HttpRequest, name: str) -> HttpResponse:
+def completeness_topic(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
     found, reach = AuditedTopic.objects.filter(name=topic.name), reach_of(request.user)
     if not found:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
@@ -18,6 +18,7 @@ from console.ecosystem.connectors.plan import DEEDS, RESTART, Change, configurat
 from console.ecosystem.connectors.sealing import print_of
 from console.kit.access.internal_topics import internal_topics
 from console.kit.access.rights import Right
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.views import is_confirmed, refusable
 
@@ -25,7 +26,7 @@ _METHODS = ["GET", "HEAD", "POST"]
 
 
 @require_http_methods(_METHODS)
-def do(request: HttpRequest, name: str, deed: str) -> HttpResponse:
+def do(request: UserRequest, name: str, deed: str) -> HttpResponse:
     access_connector(request.user, name, Right.OPERATE)
     if deed not in DEEDS:
         raise Http404("Nothing of this kind can be done to a connector.")
@@ -42,7 +43,7 @@ def do(request: HttpRequest, name: str, deed: str) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
-def restart_task(request: HttpRequest, name: str, task: int) -> HttpResponse:
+def restart_task(request: UserRequest, name: str, task: int) -> HttpResponse:
     access_connector(request.user, name, Right.OPERATE)
 
     def carry_out(plan: Plan, confirmation: Confirmation) -> None:
@@ -58,7 +59,7 @@ def restart_task(request: HttpRequest, name: str, task: int) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
-def delete(request: HttpRequest, name: str) -> HttpResponse:
+def delete(request: UserRequest, name: str) -> HttpResponse:
     """Its consumer group or source offsets stay; the plan says so."""
     access_connector(request.user, name, Right.ADMINISTER)
     context: dict[str, object] = {"name": name, "verb": "Delete", "address": reverse("connector-delete", args=[name])}
@@ -81,7 +82,7 @@ def _deletion(view: ConnectorView) -> Change:
 
 
 def _page(
-    request: HttpRequest,
+    request: UserRequest,
     name: str,
     verb: str,
     address: str,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -27,6 +27,7 @@ from console.ecosystem.connectors.sealing import print_of, seal, unseal
 from console.ecosystem.connectors.typed import new_secrets, resolved, secrets_of, to_json
 from console.kit.access.internal_topics import internal_topics
 from console.kit.access.rights import Right
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import RefusedError
 from console.kit.plans.inverse import find_inverse
 from console.kit.plans.models import KeptInverse
@@ -37,7 +38,7 @@ _METHODS = ["GET", "HEAD", "POST"]
 
 
 @require_safe
-def choose(request: HttpRequest) -> HttpResponse:
+def choose(request: UserRequest) -> HttpResponse:
     require_configuring(request.user)
     context: dict[str, object] = {}
     with refusable(200) as answer:
@@ -73,7 +74,7 @@ class Draft:
 @never_cache
 @sensitive_post_parameters()
 @require_http_methods(_METHODS)
-def create(request: HttpRequest, plugin: str) -> HttpResponse:
+def create(request: UserRequest, plugin: str) -> HttpResponse:
     """With `kept`: as one that was deleted."""
     require_configuring(request.user)
     short = plugin.rpartition(".")[2]
@@ -91,7 +92,7 @@ def create(request: HttpRequest, plugin: str) -> HttpResponse:
 @sensitive_post_parameters()
 @require_http_methods(_METHODS)
 @sensitive_variables()
-def configure(request: HttpRequest, name: str) -> HttpResponse:
+def configure(request: UserRequest, name: str) -> HttpResponse:
     """With `kept`: as it was before a change."""
     access_connector(request.user, name, Right.ADMINISTER)
     context: dict[str, object] = {"name": name, "address": reverse("connector-configure", args=[name])}
@@ -109,7 +110,7 @@ def configure(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @sensitive_variables()
-def _form(request: HttpRequest, draft: Draft, context: dict[str, object]) -> HttpResponse:
+def _form(request: UserRequest, draft: Draft, context: dict[str, object]) -> HttpResponse:
     """The empty form, the form with what is wrong, or its plan. Raises GatewayError."""
     has_lines = any("\n" in each for each in draft.shown.values())
     is_json = has_lines or (request.POST or request.GET).get("as") == "json"
@@ -130,7 +131,7 @@ def _form(request: HttpRequest, draft: Draft, context: dict[str, object]) -> Htt
 
 @sensitive_variables()
 def _planned(
-    request: HttpRequest, draft: Draft, name: str, config: Mapping[str, str], context: dict[str, object]
+    request: UserRequest, draft: Draft, name: str, config: Mapping[str, str], context: dict[str, object]
 ) -> HttpResponse:
     secrets = new_secrets(config, draft.current, draft.declared)
     shown = masked(config, draft.declared)
@@ -204,6 +205,6 @@ def _declared(
     return visible, {name: each.recommended for name, each in checked.values.items() if each.recommended}
 
 
-def _number(request: HttpRequest) -> int:
+def _number(request: UserRequest) -> int:
     kept = request.GET.get("kept", "")
     return int(kept) if kept.isascii() and kept.isdigit() and len(kept) <= 18 else 0

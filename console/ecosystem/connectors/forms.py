@@ -4,6 +4,7 @@ Connect's to say, so every field may be left empty here."""
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
@@ -152,7 +153,7 @@ def _is_hidden(key: KeyView) -> bool:
 
 
 def _field(key: KeyView, value: str | None, has_list: bool) -> forms.Field:
-    made = {"label": key.name, "required": False, "initial": value or ""}
+    made: dict[str, Any] = {"label": key.name, "required": False, "initial": value or ""}
     if key.type == "BOOLEAN":
         default = "Default" if key.default is None else f"Default: {key.default}"
         return forms.ChoiceField(choices=[("", default), ("true", "true"), ("false", "false")], **made)

@@ -1,7 +1,7 @@
 """Pages that plan another position of a connector: its offsets altered, or all taken away."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
@@ -14,13 +14,14 @@ from console.ecosystem.connectors.forms import OffsetsForm
 from console.ecosystem.connectors.plan import ALTER_OFFSETS, OBJECT_TYPE, RESET_OFFSETS, offsets_plan
 from console.ecosystem.connectors.typed import TypedError, offsets_from, offsets_text
 from console.kit.access.rights import Right
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.inverse import find_inverse
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def alter(request: HttpRequest, name: str) -> HttpResponse:
+def alter(request: UserRequest, name: str) -> HttpResponse:
     """The form, filled with what is or, with `kept`, with what was before a change; then its plan."""
     access_offsets(request.user, name, Right.OPERATE)
     context: dict[str, object] = {"name": name, "address": reverse("connector-offsets", args=[name])}
@@ -46,7 +47,7 @@ def alter(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def reset(request: HttpRequest, name: str) -> HttpResponse:
+def reset(request: UserRequest, name: str) -> HttpResponse:
     access_offsets(request.user, name, Right.OPERATE)
     address = reverse("connector-reset-offsets", args=[name])
     context: dict[str, object] = {"name": name, "verb": "Reset offsets", "address": address}
@@ -62,7 +63,7 @@ def reset(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "connectors/change.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _kept(request: HttpRequest, name: str, now: tuple[OffsetView, ...]) -> tuple[OffsetView, ...]:
+def _kept(request: UserRequest, name: str, now: tuple[OffsetView, ...]) -> tuple[OffsetView, ...]:
     """What there was before a change, and null for what has come since."""
     kept = find_inverse(OBJECT_TYPE, name, request.GET.get("kept", ""))
     if kept is None or kept.action not in (ALTER_OFFSETS, RESET_OFFSETS):

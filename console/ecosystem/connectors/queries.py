@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
@@ -63,8 +64,8 @@ def chosen(query: ConnectorListQuery, reach: Reach) -> QuerySet[Connector]:
     return found.filter(failed_since_ms__isnull=False) if query.only_failed else found
 
 
-def connector_page(query: ConnectorListQuery, reach: Reach, rows: int) -> Page:
-    page = Paginator(chosen(query, reach).defer("trace", "config"), rows).get_page(query.page)
+def connector_page(query: ConnectorListQuery, reach: Reach, rows: int) -> "Page[Any]":
+    page: Page[Any] = Paginator(chosen(query, reach).defer("trace", "config"), rows).get_page(query.page)
     page.object_list = shown(page.object_list, reach)
     return page
 
@@ -83,7 +84,7 @@ def shown(rows: Iterable[Connector], reach: Reach) -> list[ShownConnector]:
 
 def shown_one(row: Connector, reach: Reach) -> ShownConnector:
     (found,) = shown([row], reach)
-    hidden = ()
+    hidden: tuple[str, ...] = ()
     if reach.is_limited(Resource.TOPIC):
         seen = topics_within(reach).values("pk")
         hidden = tuple(Topic.objects.exclude(pk__in=seen).values_list("name", flat=True))

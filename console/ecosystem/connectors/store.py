@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -85,7 +86,7 @@ def has_failed() -> bool:
     return bool(kept_values(_failed))
 
 
-def _failed() -> QuerySet:
+def _failed() -> QuerySet[Any]:
     return Connector.objects.filter(failed_since_ms__isnull=False).order_by().values_list("name")[:1]
 
 

@@ -1,6 +1,6 @@
 """The list of connectors and the page of one: what it does, why it failed, how far it is."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -26,6 +26,7 @@ from console.ecosystem.connectors.store import look
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, rights_of
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import GatewayError, RefusedError
 from console.kit.plans.inverse import inverses_of
 from console.kit.tables.arrangement import rows_for
@@ -37,7 +38,7 @@ INVERSES_SHOWN = 5
 
 
 @require_safe
-def connector_list(request: HttpRequest) -> HttpResponse:
+def connector_list(request: UserRequest) -> HttpResponseBase:
     rows = access_connectors(request.user)
     query, reach = ConnectorListQuery.parse(request.GET), reach_of(request.user)
     if wants_csv(request):
@@ -56,7 +57,7 @@ def connector_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def connector_page(request: HttpRequest, name: str) -> HttpResponse:
+def connector_page(request: UserRequest, name: str) -> HttpResponse:
     row = access_connector(request.user, name)
     undoable = [each for each in inverses_of(OBJECT_TYPE, name) if each.action in _UNDONE_BY]
     context = {
@@ -75,7 +76,7 @@ _UNDONE_BY = {
 
 
 @require_safe
-def details(request: HttpRequest, name: str) -> HttpResponse:
+def details(request: UserRequest, name: str) -> HttpResponse:
     """Asked of Connect while it is drawn, beside the page, which waits for nobody."""
     row = access_connector(request.user, name)
     reach = reach_of(request.user)
@@ -107,7 +108,7 @@ def _topics(row: Connector) -> tuple[tuple[str, ...] | None, str]:
 
 
 @require_safe
-def connector_charts(request: HttpRequest, name: str) -> HttpResponse:
+def connector_charts(request: UserRequest, name: str) -> HttpResponseBase:
     row, reach = access_connector(request.user, name), reach_of(request.user)
     with_lag = not (reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP))
     panels = charted.panels(row, with_lag=with_lag)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -18,6 +18,7 @@ from console.kit.access.reach import Resource
 from console.kit.access.read_only import why_read_only
 from console.kit.access.rights import Right, reach_in, reach_of, require_on, require_somewhere
 from console.kit.common.current_cluster import in_cluster
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.groups.interface import is_ledger
 from console.kit.plans.apply import Refusals
 from console.kit.plans.inverse import find_inverse
@@ -34,7 +35,7 @@ BEYOND_THERE = "In the other cluster your rights do not reach this group, so it 
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def move_group(request: HttpRequest) -> HttpResponse:
+def move_group(request: UserRequest) -> HttpResponse:
     """`flow` and `group` are asked for; with `undo` former offsets of the target are put back."""
     require_somewhere(request.user, Resource.GROUP, Right.OPERATE)
     asked = request.POST if request.method == "POST" else request.GET
@@ -55,7 +56,7 @@ def move_group(request: HttpRequest) -> HttpResponse:
     return render(request, "mirrors/move-group.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _planned(request: HttpRequest, ends: Ends, group: str, context: dict[str, Any], undo: str) -> HttpResponse:
+def _planned(request: UserRequest, ends: Ends, group: str, context: dict[str, Any], undo: str) -> HttpResponse:
     kept = find_inverse(*ends.object_of(group), undo)
     found = look(ends, group) if kept is None else back(ends, group, flat(kept.values))
     _require_topics(request, found, ends)
@@ -82,7 +83,7 @@ def _planned(request: HttpRequest, ends: Ends, group: str, context: dict[str, An
 
 
 def _tell(
-    request: HttpRequest, plan: Plan, ends: Ends, group: str, refused: Refusals, kept: KeptInverse | None
+    request: UserRequest, plan: Plan, ends: Ends, group: str, refused: Refusals, kept: KeptInverse | None
 ) -> None:
     for place, why in sorted(refused.items())[:5]:
         messages.error(request, f"{place} was not changed: {why}")
@@ -95,14 +96,14 @@ def _tell(
         )
 
 
-def _require_group_there(request: HttpRequest, ends: Ends, group: str) -> None:
+def _require_group_there(request: UserRequest, ends: Ends, group: str) -> None:
     """Of an end that is another cluster of this console, the person's rights are those of that cluster."""
     for names, right in ((ends.source_clusters, Right.VIEW), (ends.target_clusters, Right.OPERATE)):
         if any(right not in reach_in(request.user, name).rights_on(Resource.GROUP, group) for name in names):
             raise PermissionDenied(BEYOND_THERE)
 
 
-def _require_topics(request: HttpRequest, found: Look, ends: Ends) -> None:
+def _require_topics(request: UserRequest, found: Look, ends: Ends) -> None:
     """Of both clusters, by their names; where an end is another cluster of this console, by the rights in that one."""
     reaches = [reach_of(request.user)]
     reaches += [reach_in(request.user, name) for name in ends.source_clusters | ends.target_clusters]
@@ -118,5 +119,5 @@ def _why_read_only_there(ends: Ends) -> str:
     return ""
 
 
-def _offered(request: HttpRequest) -> list[str]:
+def _offered(request: UserRequest) -> list[str]:
     return list(groups_within(reach_of(request.user)).order_by("name").values_list("name", flat=True)[:OFFERED])

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
@@ -14,6 +14,7 @@ from console.kit.access.rights import reach_of, require_somewhere
 from console.kit.access.roles import Right
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.state.history.models import Change
 
 TITLES = (
@@ -23,7 +24,7 @@ TITLES = (
 
 
 @require_safe
-def mirrors_page(request: HttpRequest) -> HttpResponse:
+def mirrors_page(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     reach, at_ms = reach_of(request.user), now_ms()
     if wants_csv(request):
@@ -32,7 +33,7 @@ def mirrors_page(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def mirror_charts(request: HttpRequest, number: int) -> HttpResponse:
+def mirror_charts(request: UserRequest, number: int) -> HttpResponseBase:
     """Of one topic."""
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     row = get_object_or_404(seen(reach_of(request.user)), pk=number)

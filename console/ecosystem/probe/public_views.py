@@ -38,7 +38,7 @@ def status_page(request: HttpRequest) -> HttpResponse:
 def _made_once() -> str:
     """By whoever comes first, for all that wait."""
     with _making:
-        return cache.get_or_set(_KEY, _page, FRESH_S)
+        return str(cache.get_or_set(_KEY, _page, FRESH_S))
 
 
 def _page() -> str:

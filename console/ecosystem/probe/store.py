@@ -1,6 +1,7 @@
 """The probe's minutes in the database: each once, added to its hour, and forgotten in time."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -31,7 +32,7 @@ def newest_minute_ms() -> int:
     return next((begins_ms for (begins_ms,) in kept_values(_newest_minute)), 0)
 
 
-def _newest_minute() -> QuerySet:
+def _newest_minute() -> QuerySet[Any]:
     return ProbeWindow.objects.filter(tier=MINUTE).order_by("-begins_ms").values_list("begins_ms")[:1]
 
 
@@ -85,7 +86,7 @@ def _keep_fresh(minutes: Mapping[int, Mapping[str, Tally]], now_ms: int) -> None
     ProbeState.objects.filter(pk=1).update(lost=_lost(now_ms))
 
 
-def _minutes_from() -> QuerySet:
+def _minutes_from() -> QuerySet[Any]:
     return ProbeWindow.objects.filter(tier=MINUTE, begins_ms__gte=AT_MS).order_by().values_list("begins_ms")
 
 

@@ -1,6 +1,6 @@
 """The probe's page: what clients have seen of the cluster over the last day."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -9,6 +9,7 @@ from console.ecosystem.probe.collect import probe_process
 from console.ecosystem.probe.queries import last_day
 from console.ecosystem.probe.rows import PartRow
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 
 TITLES = (
     "part",
@@ -27,7 +28,7 @@ TITLES = (
 
 
 @require_safe
-def probe_page(request: HttpRequest) -> HttpResponse:
+def probe_page(request: UserRequest) -> HttpResponseBase:
     access_probe(request.user)
     day = last_day()
     if wants_csv(request):

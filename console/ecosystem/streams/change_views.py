@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -16,6 +16,7 @@ from console.ecosystem.streams.preconditions import preconditions_of, submission
 from console.ecosystem.streams.queries import access_stream, is_here, log_ends, log_starts, positions_of
 from console.ecosystem.streams.submission import submission_plan
 from console.kit.access.rights import Right, require
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.processes.stream_jobs import JobView, NoSuchJobError, describe, list_jobs
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.views import Answer, at_once, is_confirmed, refusable
@@ -26,13 +27,13 @@ from console.processes.removal import removal_plan
 
 
 @require_safe
-def choose_job(request: HttpRequest) -> HttpResponse:
+def choose_job(request: UserRequest) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     return render(request, "streams/choose.html", {"jobs": list_jobs()})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def add(request: HttpRequest, job: str) -> HttpResponse:
+def add(request: UserRequest, job: str) -> HttpResponse:
     """The form, then the properties file it makes, then the job: a post with the plan's digest confirms it."""
     require(request.user, Right.ADMINISTER)
     try:
@@ -46,7 +47,7 @@ def add(request: HttpRequest, job: str) -> HttpResponse:
     return _add(request, described, form, context)
 
 
-def _add(request: HttpRequest, job: JobView, form: StreamForm, context: dict[str, object]) -> HttpResponse:
+def _add(request: UserRequest, job: JobView, form: StreamForm, context: dict[str, object]) -> HttpResponse:
     submission = submission_of(job, form)
     plan = submission_plan(submission, preconditions_of(submission))
     try:
@@ -62,7 +63,7 @@ def _add(request: HttpRequest, job: JobView, form: StreamForm, context: dict[str
 
 
 @require_POST
-def start(request: HttpRequest, name: str) -> HttpResponse:
+def start(request: UserRequest, name: str) -> HttpResponse:
     """At once if nothing was lost; else the plan says what was, and a post with its digest starts the job."""
     process = access_stream(request.user, name, Right.OPERATE)
     places = positions_of(process)
@@ -81,7 +82,7 @@ def start(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def reset(request: HttpRequest, name: str) -> HttpResponse:
+def reset(request: UserRequest, name: str) -> HttpResponse:
     process = access_stream(request.user, name, Right.OPERATE)
     asked = request.POST if request.method == "POST" else request.GET
     target = LATEST if asked.get("to") == LATEST else EARLIEST
@@ -106,7 +107,7 @@ def _why_no_reset(process: ManagedProcess) -> str:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def remove(request: HttpRequest, name: str) -> HttpResponse:
+def remove(request: UserRequest, name: str) -> HttpResponse:
     process = access_stream(request.user, name, Right.ADMINISTER)
     plan = removal_plan(process)
     with refusable() as answer:
@@ -118,7 +119,7 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _shown_plan(
-    request: HttpRequest,
+    request: UserRequest,
     process: ManagedProcess,
     plan: Plan,
     verb: str,

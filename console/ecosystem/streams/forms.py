@@ -48,7 +48,7 @@ class StreamForm(forms.Form):
 
     def clean(self) -> dict[str, object]:
         """Each value as the job itself will read it."""
-        for name, text in list(super().clean().items()):
+        for name, text in list((super().clean() or {}).items()):
             if name == "name" or not text:
                 continue
             wrong = "It must not end with a backslash." if text.endswith("\\") else why_wrong(self._job, name, text)
@@ -61,7 +61,11 @@ class StreamForm(forms.Form):
 
 
 def _field(parameter: Parameter) -> forms.Field:
-    usual = {"label": parameter.name, "required": parameter.is_required, "initial": parameter.default or ""}
+    usual: dict[str, Any] = {
+        "label": parameter.name,
+        "required": parameter.is_required,
+        "initial": parameter.default or "",
+    }
     choices = parameter.choices or (("true", "false") if parameter.kind == "boolean" else ())
     if choices:
         return forms.ChoiceField(choices=[(each, each) for each in choices], **usual)

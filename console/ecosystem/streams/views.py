@@ -1,6 +1,6 @@
 """The list of stream jobs and the page of one: how fast, how far behind, and why."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -18,6 +18,7 @@ from console.ecosystem.streams.queries import (
 )
 from console.kit.access.rights import reach_of
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.processes.log_files import TAIL_LINES, tail_lines
 from console.state.history.models import Kind
 from console.state.history.queries import changes_within
@@ -26,7 +27,7 @@ _TITLES = ("stream", "job", "host", "state", "arrived_per_second", "processed_pe
 
 
 @require_safe
-def stream_list(request: HttpRequest) -> HttpResponse:
+def stream_list(request: UserRequest) -> HttpResponseBase:
     streams = access_streams(request.user)
     if wants_csv(request):
         return csv_response(request, "streams", _TITLES, (_as_row(stream) for stream in streams))
@@ -40,7 +41,7 @@ def _as_row(stream: ShownStream) -> tuple[object, ...]:
 
 
 @require_safe
-def stream_page(request: HttpRequest, name: str) -> HttpResponse:
+def stream_page(request: UserRequest, name: str) -> HttpResponse:
     process = access_stream(request.user, name)
     places = positions_of(process) if process.pid is None else None
     context = {
@@ -55,7 +56,7 @@ def stream_page(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_safe
-def stream_charts(request: HttpRequest, name: str) -> HttpResponse:
+def stream_charts(request: UserRequest, name: str) -> HttpResponseBase:
     process = access_stream(request.user, name)
     changes = changes_within(reach_of(request.user)).filter(object_name=name, kind=Kind.PROCESS)
     return charts_page(request, "streams/charts.html", {"process": process}, charted.panels(name), changes)

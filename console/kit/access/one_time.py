@@ -5,6 +5,8 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from console.kit.common.cluster_urls import route_of
+
 #: Kept in the session from the login on, so that other people's requests cost no question to the database.
 MUST_CHANGE = "must_change_password"
 _OPEN = frozenset({"own-password", "logout", "login", "healthz", "metrics", "status"})
@@ -24,6 +26,6 @@ class OneTimePasswordMiddleware:
         arguments: tuple[object, ...],
         named: dict[str, object],
     ) -> HttpResponse | None:
-        if request.resolver_match.url_name in _OPEN or not request.session.get(MUST_CHANGE):
+        if route_of(request) in _OPEN or not request.session.get(MUST_CHANGE):
             return None
         return redirect("own-password")

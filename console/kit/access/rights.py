@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
+from django.contrib.auth.models import AnonymousUser, Group, User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 
@@ -34,8 +34,7 @@ NOT_EVERYTHING = "This names whatever there is, and rules keep some topics, grou
 NOT_ALL_NAMES = "This names topics and groups whatever they are, and your rights do not reach all of them."
 NOT_ALL_TOPICS = "This concerns every topic, and your rights do not reach all of them."
 
-#: Django says nothing of types: what is written here is for readers.
-Person: TypeAlias = AbstractBaseUser | AnonymousUser
+Person: TypeAlias = User | AnonymousUser
 
 
 def reach_of(user: Person) -> Reach:
@@ -46,11 +45,12 @@ def reach_of(user: Person) -> Reach:
 def reach_in(user: Person, cluster: str) -> Reach:
     """The same in `cluster`; asked of the database once per user object, that is once per request."""
     only_in = getattr(user, "_console_only_in", ())
-    if not user.is_authenticated or not user.is_active or cluster == NOBODYS or (only_in and cluster not in only_in):
+    if not isinstance(user, User) or not user.is_active or cluster == NOBODYS or (only_in and cluster not in only_in):
         return NOWHERE
     cached = getattr(user, "_console_reach", None)
     if cached is None:
-        cached = user._console_reach = _everywhere(user), _by_cluster(user)
+        cached = _everywhere(user), _by_cluster(user)
+        user._console_reach = cached
     reach, roles = cached
     reach = reach if reach.is_unbound or cluster not in roles else reach.with_role_of(roles[cluster])
     return reach if reach.is_unbound else replace(reach, internal=internal_topics())
@@ -61,14 +61,14 @@ def keep_to(user: Person, clusters: Collection[str]) -> None:
     user._console_only_in = frozenset(clusters)
 
 
-def _everywhere(user: Person) -> Reach:
+def _everywhere(user: User) -> Reach:
     roles = ["admin"] if user.is_superuser else [name for (name,) in kept_values(_roles, person=user.pk)]
     role = frozenset().union(*(ROLES.get(each, frozenset()) for each in roles))
     rules = () if Right.ADMINISTER in role else kept_rows(_rules, person=user.pk)
     return Reach(role, tuple(sorted(each.rule for each in rules)))
 
 
-def _roles() -> QuerySet[Group]:
+def _roles() -> QuerySet[Group, tuple[str]]:
     return Group.objects.filter(user=PERSON).values_list("name")
 
 
@@ -76,7 +76,7 @@ def _rules() -> QuerySet[NameRule]:
     return NameRule.objects.filter(user_id=PERSON)
 
 
-def _by_cluster(user: Person) -> dict[str, str]:
+def _by_cluster(user: User) -> dict[str, str]:
     """Only where there are several."""
     found = ClusterRole.objects.filter(user_id=user.pk) if settings.CLUSTERS else ()
     return {each.cluster: each.role for each in found}

@@ -8,7 +8,7 @@ from django.db import models
 from console.kit.audit.chain import Link
 
 
-class WrittenOnce(models.QuerySet):
+class WrittenOnce(models.QuerySet["AuditEvent"]):
     """Refuses what would change many rows at once; a deleted account still lets go of its rows."""
 
     def update(self, **fields: object) -> NoReturn:

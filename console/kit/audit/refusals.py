@@ -2,7 +2,7 @@
 
 import logging
 
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import DatabaseError
 from django.http import HttpRequest
 
@@ -24,7 +24,9 @@ def count_refusal(request: HttpRequest) -> None:
     count_quietly(request.user, REFUSED, object_type, name, address_of(request))
 
 
-def count_quietly(actor: User, action: str, object_type: str, object_name: str, place: str = "") -> None:
+def count_quietly(
+    actor: User | AnonymousUser, action: str, object_type: str, object_name: str, place: str = ""
+) -> None:
     try:
         count_event(actor, action, object_type, object_name, place)
     except DatabaseError:

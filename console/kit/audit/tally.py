@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError, transaction
-from django.db.models import F
+from django.db.models import Expression, F
 from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
@@ -24,7 +24,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def count_event(
-    actor: User,
+    actor: User | AnonymousUser,
     action: str,
     object_type: str,
     object_name: str,
@@ -53,7 +53,7 @@ def count_event(
 
 
 def _count_again(key: dict[str, object], first: int | None, last: int | None) -> bool:
-    changes = {"times": F("times") + 1}
+    changes: dict[str, Expression] = {"times": F("times") + 1}
     if first is not None:
         changes |= {
             "first_partition": Least("first_partition", first),

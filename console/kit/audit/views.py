@@ -1,7 +1,7 @@
 """The audit page, its file, and the check of the chain; for administrators."""
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -14,7 +14,7 @@ EVENTS_PER_PAGE = 50
 
 
 @require_safe
-def audit_list(request: HttpRequest) -> HttpResponse:
+def audit_list(request: HttpRequest) -> HttpResponseBase:
     require(request.user, Right.ADMINISTER)
     query = AuditQuery.parse(request.GET)
     if wants_csv(request):
@@ -27,7 +27,8 @@ def audit_verify(request: HttpRequest) -> HttpResponse:
     """The page with the verdict above it: reads every row there is."""
     require(request.user, Right.ADMINISTER)
     verdict = verify_chain()
-    broken = verdict.broken and AuditEvent.objects.filter(pk=verdict.broken.row_id).first()
+    number = verdict.broken.row_id if verdict.broken else None
+    broken = None if number is None else AuditEvent.objects.filter(pk=number).first()
     context = {**_page(request, AuditQuery.parse(request.GET)), "verdict": verdict, "broken_event": broken}
     return render(request, "audit/list.html", context)
 

@@ -18,13 +18,14 @@ class _Whom(ForwardManyToOneDescriptor):
             return None
 
 
-class AccountKey(models.ForeignKey):
+class AccountKey(models.ForeignKey[Any, Any]):
     """To migrations it is a foreign key like others."""
 
     forward_related_accessor_class = _Whom
 
     def __init__(self, to: Any = settings.AUTH_USER_MODEL, on_delete: Any = models.SET_NULL, **named: Any):
-        super().__init__(to, on_delete, **{"null": True, "related_name": "+", "db_constraint": False} | named)
+        usual: dict[str, Any] = {"null": True, "related_name": "+", "db_constraint": False}
+        super().__init__(to, on_delete, **usual | named)
 
     def deconstruct(self) -> tuple[str, str, Any, Any]:
         name, _, arguments, named = super().deconstruct()

@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 
 from django.conf import settings
+from django.http import HttpRequest
 from django.urls import get_urlconf, include, path, reverse, set_urlconf
 
 from console.kit.common.current_cluster import MAIN, NOBODYS, current_cluster, in_cluster
@@ -17,7 +18,7 @@ _FOLDER = "c/"
 
 
 class ClusterUrls:
-    """What Django takes for a module of addresses."""
+    """What Django takes for a module of addresses; its types name only the path of one."""
 
     def __init__(self, cluster: str):
         urls = import_module(settings.ROOT_URLCONF)
@@ -60,6 +61,12 @@ def place_of(path: str) -> str:
 def cluster_named(name: str) -> str:
     """NOBODYS for a name that no further cluster has."""
     return name if name in settings.CLUSTERS else NOBODYS
+
+
+def route_of(request: HttpRequest) -> str:
+    """Return the name of the route of `request`; empty while none is resolved, and for a route without a name."""
+    match = request.resolver_match
+    return (match.url_name or "") if match else ""
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 from console.kit.common.current_cluster import bound_each
+from console.kit.common.user_request import InnerRequest
 
 #: No file is longer; the page says so where it matters.
 ROWS_MAX = 100_000
@@ -40,7 +41,7 @@ def csv_response(
     request: HttpRequest, name: str, titles: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> StreamingHttpResponse | Table:
     """`rows` under `titles` as the file `name`.csv; read as the browser takes them, at most ROWS_MAX."""
-    if getattr(request, "is_from_within", False):
+    if isinstance(request, InnerRequest):
         return Table(titles, rows)
     texts = bound_each(csv_chunks(titles, rows))
     body = _read_in_thread(texts) if isinstance(request, ASGIRequest) else texts

@@ -14,6 +14,8 @@ from django.db import DEFAULT_DB_ALIAS, connections, router
 from django.db.models import BigIntegerField, Expression, Field, Model, QuerySet
 from django.db.models.sql.compiler import SQLCompiler
 
+from console.kit.common.many_rows import stored_field
+
 #: Statements hang on who asks: on the rules of a person, say. Those that were asked for last are kept.
 KEPT_MAX = 256
 
@@ -27,7 +29,7 @@ class _Given(Expression):
         super().__init__()
         self.name = name
 
-    def as_sql(self, _compiler: SQLCompiler, _connection: object) -> tuple[str, list[object]]:
+    def as_sql(self, _compiler: SQLCompiler, _connection: object) -> tuple[str, list[Any]]:
         return "%s", [self]
 
 
@@ -45,12 +47,12 @@ class _Question(NamedTuple):
 
     model: type[Model]
     sql: str
-    parameters: tuple[object, ...]
+    parameters: tuple[Any, ...]
     names: tuple[str, ...]
     converters: _Converters
 
 
-def kept_rows(make: Callable[..., QuerySet], *arguments: Hashable, **given: int) -> list[Any]:
+def kept_rows(make: Callable[..., QuerySet[Any]], *arguments: Hashable, **given: int) -> list[Any]:
     """The rows of `make(*arguments)`, which hangs on nothing but its arguments, and in which AT_MS means `at_ms` and
     PERSON `person`, which are given by name."""
     question = _question(make, *arguments)
@@ -60,13 +62,13 @@ def kept_rows(make: Callable[..., QuerySet], *arguments: Hashable, **given: int)
     return [model.from_db(alias, names, row) for row in _answer(question, alias, given)]
 
 
-def kept_values(make: Callable[..., QuerySet], *arguments: Hashable, **given: int) -> Sequence[tuple[Any, ...]]:
+def kept_values(make: Callable[..., QuerySet[Any]], *arguments: Hashable, **given: int) -> Sequence[tuple[Any, ...]]:
     """The same of a queryset by `values_list` of columns: the values of each row."""
     question = _question(make, *arguments)
     return [] if question is None else _answer(question, router.db_for_read(question.model), given)
 
 
-def update_row(model: type[Model], by: str, key: object, **values: object) -> bool:
+def update_row(model: type[Model], by: str, key: Any, **values: Any) -> bool:
     """Set `values` in the row whose unique column `by` is `key`; whether there is one."""
     connection = connections[router.db_for_write(model)]
     sql, fields = _update(cast(Hashable, model), by, tuple(values))
@@ -77,7 +79,7 @@ def update_row(model: type[Model], by: str, key: object, **values: object) -> bo
 
 
 @lru_cache(KEPT_MAX)
-def _question(make: Callable[..., QuerySet], *arguments: Hashable) -> _Question | None:
+def _question(make: Callable[..., QuerySet[Any]], *arguments: Hashable) -> _Question | None:
     """None: there cannot be such a row."""
     rows = make(*arguments)
     compiler = rows.query.get_compiler(DEFAULT_DB_ALIAS)
@@ -111,9 +113,9 @@ def _converted(row: Iterable[Any], converters: _Converters, connection: object) 
 
 
 @lru_cache(KEPT_MAX)
-def _update(model: type[Model], by: str, names: tuple[str, ...]) -> tuple[str, tuple[Field, ...]]:
+def _update(model: type[Model], by: str, names: tuple[str, ...]) -> tuple[str, tuple["Field[Any, Any]", ...]]:
     quote = connections[DEFAULT_DB_ALIAS].ops.quote_name
-    fields = tuple(model._meta.get_field(name) for name in names)
-    columns = ", ".join(f"{quote(field.column)} = %s" for field in fields)
-    key = quote(model._meta.get_field(by).column)
-    return f"UPDATE {quote(model._meta.db_table)} SET {columns} WHERE {key} = %s", fields
+    found = [stored_field(model, name) for name in names]
+    columns = ", ".join(f"{quote(column)} = %s" for _, column in found)
+    key = quote(stored_field(model, by)[1])
+    return f"UPDATE {quote(model._meta.db_table)} SET {columns} WHERE {key} = %s", tuple(field for field, _ in found)

@@ -1,5 +1,7 @@
 """How long a list of a row is, as the database counts it: of many partitions only those that matter are read."""
 
+from typing import Any
+
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Func, IntegerField
 from django.db.models.sql.compiler import SQLCompiler
@@ -13,6 +15,6 @@ class ListLength(Func):
     output_field = IntegerField()
 
     def as_sqlite(
-        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: object
-    ) -> tuple[str, tuple[object, ...]]:
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> tuple[str, tuple[Any, ...]]:
         return self.as_sql(compiler, connection, function="JSON_ARRAY_LENGTH", **context)

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db.models import JSONField, Model
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import Field, JSONField, Model
 
 from console.kit.common.databases import cluster_connection
 
@@ -11,18 +12,26 @@ from console.kit.common.databases import cluster_connection
 _VALUES_PER_QUERY = 500
 
 
+def stored_field(model: type[Model], name: str) -> tuple["Field[Any, Any]", str]:
+    """Return the field `name` of `model` and its column. Raises FieldDoesNotExist also for one without a column."""
+    field = model._meta.get_field(name)
+    if not isinstance(field, Field) or field.column is None:
+        raise FieldDoesNotExist(f"{model.__name__}.{name} has no column.")
+    return field, field.column
+
+
 def put_rows(model: type[Model], unique: Sequence[str], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Insert rows of `unique` and `fields`, in this order; where `unique` is there the `fields` are replaced."""
     connection = cluster_connection()
     quote = connection.ops.quote_name
-    columns = [model._meta.get_field(name) for name in (*unique, *fields)]
-    names = [quote(each.column) for each in columns]
+    columns = [stored_field(model, name) for name in (*unique, *fields)]
+    names = [quote(column) for _, column in columns]
     replaced = ", ".join(f"{name} = EXCLUDED.{name}" for name in names[len(unique) :])
     statement = (
         f"INSERT INTO {quote(model._meta.db_table)} ({', '.join(names)}) VALUES ({', '.join(['%s'] * len(names))}) "
         f"ON CONFLICT ({', '.join(names[: len(unique)])}) DO UPDATE SET {replaced}"
     )
-    in_json = [at for at, each in enumerate(columns) if isinstance(each, JSONField)]
+    in_json = [at for at, (each, _) in enumerate(columns) if isinstance(each, JSONField)]
     adapt = _remembering(lambda value: connection.ops.adapt_json_value(value, None))
     with connection.cursor() as cursor:
         cursor.executemany(statement, [_adapted(row, in_json, adapt) for row in rows])
@@ -32,7 +41,8 @@ def keys_of(model: type[Model], by: str, values: Sequence[Any]) -> dict[Any, int
     """The primary keys of the rows whose unique column `by` is one of `values`, in the order of these."""
     connection = cluster_connection()
     table, column, key = map(
-        connection.ops.quote_name, (model._meta.db_table, model._meta.get_field(by).column, model._meta.pk.column)
+        connection.ops.quote_name,
+        (model._meta.db_table, stored_field(model, by)[1], stored_field(model, model._meta.pk.name)[1]),
     )
     found: dict[Any, int] = {}
     with connection.cursor() as cursor:
@@ -49,7 +59,7 @@ def update_rows(model: type[Model], by: str, field: str, values: Mapping[Any, An
     connection = cluster_connection()
     table, column, key = map(
         connection.ops.quote_name,
-        (model._meta.db_table, model._meta.get_field(field).column, model._meta.get_field(by).column),
+        (model._meta.db_table, stored_field(model, field)[1], stored_field(model, by)[1]),
     )
     with connection.cursor() as cursor:
         cursor.executemany(f"UPDATE {table} SET {column} = %s WHERE {key} = %s", [(v, k) for k, v in values.items()])

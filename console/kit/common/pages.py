@@ -8,6 +8,8 @@ from typing import Any
 from django.http import HttpRequest
 from django.template.backends.django import DjangoTemplates, Template
 
+from console.kit.common.user_request import InnerRequest
+
 
 class Pages(DjangoTemplates):
     def get_template(self, template_name: str) -> Template:
@@ -20,7 +22,7 @@ class _Page(Template):
         return cls(found.template, found.backend)
 
     def render(self, context: Mapping[str, Any] | None = None, request: HttpRequest | None = None) -> str:
-        if request is not None and getattr(request, "is_from_within", False):
+        if isinstance(request, InnerRequest):
             request.shown = dict(context or {})
             return ""
-        return super().render(context, request)
+        return super().render(None if context is None else dict(context), request)

@@ -1,7 +1,5 @@
 """The features of this console, for what is computed from their declarations."""
 
-from typing import cast
-
 from django.conf import settings
 
 from console.kit.features.declaration import Feature
@@ -9,4 +7,4 @@ from console.kit.features.declaration import Feature
 
 def features() -> tuple[Feature, ...]:
     """Return the declarations in the order of `console/features.py`."""
-    return cast(tuple[Feature, ...], settings.FEATURES)
+    return settings.FEATURES

@@ -3,6 +3,8 @@
 Its row is all that is remembered of it: a worker that dies is followed by one that goes on from there.
 """
 
+from typing import Any
+
 from django.db import models
 
 from console.kit.common.account_key import AccountKey
@@ -42,12 +44,12 @@ class Operation(models.Model):
         return f"{self.noun} {self.pk}"
 
     @classmethod
-    def open_ones(cls) -> models.QuerySet:
+    def open_ones(cls) -> models.QuerySet[Any]:
         """Those that go on or can go on, the oldest first."""
-        return cls.objects.filter(state__in=OPEN).order_by("id")
+        return cls._default_manager.filter(state__in=OPEN).order_by("id")
 
     @classmethod
-    def to_advance(cls) -> models.QuerySet:
+    def to_advance(cls) -> models.QuerySet[Any]:
         """Those for which the beat has something to do, now or by and by."""
         return cls.open_ones()
 
@@ -97,6 +99,6 @@ class Operation(models.Model):
 OPEN = (Operation.State.RUNNING, Operation.State.PAUSED)
 
 
-def one_open(name: str, *of: object) -> models.UniqueConstraint:
+def one_open(name: str, *of: str) -> models.UniqueConstraint:
     """At most one is open at a time, or one for each value `of` a column."""
     return models.UniqueConstraint(*(of or (models.Value(1),)), condition=models.Q(state__in=list(OPEN)), name=name)

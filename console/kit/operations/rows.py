@@ -66,7 +66,7 @@ def push_operation(operation: Operation) -> None:
 
 
 def _lock(operation: Operation) -> Operation:
-    return type(operation).objects.select_for_update().get(pk=operation.pk)
+    return type(operation)._default_manager.select_for_update().get(pk=operation.pk)
 
 
 def _write(locked: Operation, values: Mapping[str, object]) -> list[str]:

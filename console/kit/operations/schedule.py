@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 from django.apps import apps
 
@@ -28,7 +29,7 @@ def _is_any_open(model: type[Operation]) -> Callable[[], bool]:
     """Asked every second: the statement is made once, which takes longer than the database's answer."""
 
     @cache
-    def statement() -> tuple[str, tuple[object, ...]]:
+    def statement() -> tuple[str, tuple[Any, ...]]:
         return model.to_advance().values("pk")[:1].query.sql_with_params()
 
     def is_open_in(cluster: str) -> bool:

@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django_htmx.http import HttpResponseClientRedirect
 
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.errors import GatewayError
 from console.kit.plans.gate import HeldError
 from console.kit.plans.plan import NotConfirmedError
@@ -45,12 +46,12 @@ def refusable(cluster_status: int = 422) -> Iterator[Answer]:
         answer.error, answer.status = str(refusal), cluster_status
 
 
-def is_confirmed(request: HttpRequest) -> bool:
+def is_confirmed(request: UserRequest) -> bool:
     """A form is posted to see its plan, and again with the plan's digest to have it carried out."""
     return request.method == "POST" and "digest" in request.POST
 
 
-def at_once(request: HttpRequest, do: Callable[[], object], page: str) -> HttpResponse:
+def at_once(request: UserRequest, do: Callable[[], object], page: str) -> HttpResponse:
     """The answer to a button that shows no plan: what changed arrives by push, and `page` is where one was.
 
     What waits from now on is told by whoever keeps it.

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.urls import reverse
 
+from console.kit.common.user_request import InnerRequest, UserRequest
 from console.kit.tables.declared import COUNT, HIDE, ROWS, TABLES, VIEW, Table
 from console.kit.tables.models import SavedView
 from console.kit.tables.queries import preference_of, view_seen_by, views_seen_by
@@ -21,7 +22,7 @@ class Arrangement:
     hide: tuple[str, ...]
     rows: int
     parameters: Mapping[str, str]
-    user: Any
+    user: User
 
     @property
     def hidden_places(self) -> str:
@@ -68,20 +69,22 @@ class Arrangement:
 def arrangement_of(request: HttpRequest) -> Arrangement | None:
     """None on a page that is no such list. Programs (`api/door.py`) are nobody who looks."""
     table = TABLES.get(getattr(request.resolver_match, "url_name", None) or "")
-    return None if table is None else arranged(table, request.GET.dict(), request.user)
+    if table is None or not isinstance(request.user, User):
+        return None
+    return arranged(table, request.GET.dict(), request.user)
 
 
-def arranged(table: Table, parameters: Mapping[str, str], user: Any) -> Arrangement:
+def arranged(table: Table, parameters: Mapping[str, str], user: User) -> Arrangement:
     chosen = preference_of(user).tables.get(table.name, {})
     hide = parameters[HIDE].split(",") if HIDE in parameters else chosen.get("hide", [])
     rows = table.count(parameters.get(COUNT, "")) or table.count(str(chosen.get("rows", ""))) or table.rows
     return Arrangement(table, table.hidden(hide), rows, parameters, user)
 
 
-def rows_for(request: HttpRequest, name: str) -> int:
+def rows_for(request: UserRequest, name: str) -> int:
     """How many rows a page of the list has for who asks."""
     table = TABLES[name]
-    if getattr(request, "is_from_within", False):
+    if isinstance(request, InnerRequest):
         return table.rows
     return arranged(table, request.GET.dict(), request.user).rows
 

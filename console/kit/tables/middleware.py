@@ -9,9 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from console.kit.common.cluster_urls import route_of
+from console.kit.common.user_request import HtmxRequest
 from console.kit.tables.actions import do_remember
 from console.kit.tables.declared import TABLES, VIEW, Table
 from console.kit.tables.queries import preference_of
@@ -24,9 +27,9 @@ class TablesMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view: Any, arguments: Any, named: Any) -> HttpResponse | None:
-        table = TABLES.get(request.resolver_match.url_name or "")
-        if table is None or request.method != "GET" or not request.user.is_authenticated or "format" in request.GET:
+    def process_view(self, request: HtmxRequest, view: Any, arguments: Any, named: Any) -> HttpResponse | None:
+        table = TABLES.get(route_of(request))
+        if table is None or request.method != "GET" or not isinstance(request.user, User) or "format" in request.GET:
             return None
         order = preference_of(request.user).tables.get(table.name, {}).get("order", {})
         if not request.GET:
@@ -37,14 +40,14 @@ class TablesMiddleware:
         return None
 
 
-def _as_it_was_left(request: HttpRequest, table: Table, order: Mapping[str, str]) -> HttpResponse | None:
+def _as_it_was_left(request: HtmxRequest, table: Table, order: Mapping[str, str]) -> HttpResponse | None:
     """A page that fetches itself again (`static/js/regions.js`) stays what it is, whatever another tab did."""
     if request.htmx or "X-Refresh" in request.headers or not (known := table.ordered(order)):
         return None
     return redirect(f"{request.path}?{urlencode(known)}")
 
 
-def _is_from(request: HttpRequest) -> str:
+def _is_from(request: HtmxRequest) -> str:
     """The path of the page that was left for this one."""
     address = request.htmx.current_url if request.htmx else request.headers.get("Referer", "")
     try:

@@ -1,16 +1,18 @@
 """Views by name: the page of them, opening one, and what is posted from a list."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
 from console.kit.access.rights import Right, require
+from console.kit.common.user_request import UserRequest
 from console.kit.tables.actions import (
     ViewError,
     do_arrange,
@@ -40,13 +42,13 @@ class Shown:
 
 
 @require_safe
-def view_list(request: HttpRequest) -> HttpResponse:
+def view_list(request: UserRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     found = views_seen_by(request.user).select_related("owner")
     return render(request, "tables/views.html", {"shown": [_shown(request, each) for each in found]})
 
 
-def _shown(request: HttpRequest, view: SavedView) -> Shown:
+def _shown(request: UserRequest, view: SavedView) -> Shown:
     table = TABLES[view.table]
     hidden = ", ".join(title for key, title in table.optional if key in view.hide)
     filters = list(table.filtered(view.parameters).items())
@@ -54,15 +56,15 @@ def _shown(request: HttpRequest, view: SavedView) -> Shown:
 
 
 @require_safe
-def open_view(request: HttpRequest, number: int) -> HttpResponse:
+def open_view(request: UserRequest, number: int) -> HttpResponse:
     return redirect(address_of(_access(request, number)))
 
 
 @require_POST
-def save(request: HttpRequest) -> HttpResponse:
+def save(request: UserRequest) -> HttpResponse:
     table, query = _posted(request)
     try:
-        arrangement = arranged(table, query.dict(), request.user)
+        arrangement = arranged(table, query, request.user)
         view = do_save(request.user, arrangement, request.POST.get("name", ""), "shared" in request.POST)
     except ViewError as error:
         messages.error(request, str(error))
@@ -72,7 +74,7 @@ def save(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def arrange(request: HttpRequest) -> HttpResponse:
+def arrange(request: UserRequest) -> HttpResponse:
     """What was chosen counts from now on; so the address says nothing of it any more."""
     table, query = _posted(request)
     if "reset" in request.POST:
@@ -85,7 +87,7 @@ def arrange(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def set_density(request: HttpRequest) -> HttpResponse:
+def set_density(request: UserRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     do_set_density(request.user, request.POST.get("density", ""))
     address = request.headers.get("Referer", "")
@@ -94,7 +96,7 @@ def set_density(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def change(request: HttpRequest, number: int) -> HttpResponse:
+def change(request: UserRequest, number: int) -> HttpResponse:
     view = _access(request, number)
     try:
         do_change(request.user, view, request.POST.get("name", ""), "shared" in request.POST)
@@ -105,14 +107,14 @@ def change(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_POST
-def delete(request: HttpRequest, number: int) -> HttpResponse:
+def delete(request: UserRequest, number: int) -> HttpResponse:
     view = _access(request, number)
     do_delete(request.user, view)
     messages.success(request, f"The view {view.name} was deleted.")
     return redirect("views")
 
 
-def _access(request: HttpRequest, number: int) -> SavedView:
+def _access(request: UserRequest, number: int) -> SavedView:
     """Whether there is a view that somebody keeps to himself is not to be read from the answer."""
     require(request.user, Right.VIEW)
     view = view_seen_by(request.user, str(number))
@@ -121,16 +123,16 @@ def _access(request: HttpRequest, number: int) -> SavedView:
     return view
 
 
-def _posted(request: HttpRequest) -> tuple[Table, QueryDict]:
+def _posted(request: UserRequest) -> tuple[Table, dict[str, str]]:
     """The list, and what its address said."""
     require(request.user, Right.VIEW)
     table = TABLES.get(request.POST.get("table", ""))
     if table is None:
         raise Http404("There is no such list.")
-    return table, QueryDict(_query_of(request, reverse(table.name))[:QUERY_LENGTH_MAX])
+    return table, QueryDict(_query_of(request, reverse(table.name))[:QUERY_LENGTH_MAX]).dict()
 
 
-def _query_of(request: HttpRequest, path: str) -> str:
+def _query_of(request: UserRequest, path: str) -> str:
     """A search changes the address of a page and not its forms; a browser that does not tell has those."""
     try:
         left = urlsplit(request.headers.get("Referer", ""))
@@ -139,7 +141,7 @@ def _query_of(request: HttpRequest, path: str) -> str:
     return left.query if (left.netloc, left.path) == (request.get_host(), path) else request.POST.get("query", "")
 
 
-def _back(table: Table, query: QueryDict, without: tuple[str, ...] = ()) -> str:
+def _back(table: Table, query: Mapping[str, str], without: tuple[str, ...] = ()) -> str:
     """To the list as it was; the query is known by what is left of it."""
-    kept = {name: value for name, value in query.dict().items() if name not in without}
+    kept = {name: value for name, value in query.items() if name not in without}
     return f"{reverse(table.name)}?{urlencode(kept)}" if kept else reverse(table.name)

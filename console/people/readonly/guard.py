@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from console.kit.access.read_only import CONSOLE, read_only_now
+from console.kit.common.cluster_urls import route_of
 from console.kit.features.listed import features
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
@@ -34,7 +35,7 @@ class ReadOnlyMiddleware:
         arguments: tuple[object, ...],
         named: dict[str, object],
     ) -> HttpResponse | None:
-        if request.method in SAFE_METHODS or request.resolver_match.url_name in ALWAYS_OPEN:
+        if request.method in SAFE_METHODS or route_of(request) in ALWAYS_OPEN:
             return None
         for scope, mode in read_only_now().items():
             if scope == CONSOLE or not view.__module__.startswith(_PEOPLE):

@@ -1,12 +1,13 @@
 """The page where an administrator begins and ends read-only mode."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from console.kit.access.read_only import read_only_now, scopes
 from console.kit.access.rights import Right, require
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import refusable
 from console.people.readonly.actions import do_switch_read_only
@@ -16,13 +17,13 @@ REASON_LENGTH_MAX = 200
 
 
 @require_safe
-def read_only(request: HttpRequest) -> HttpResponse:
+def read_only(request: UserRequest) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     return _page(request)
 
 
 @require_POST
-def switch(request: HttpRequest) -> HttpResponse:
+def switch(request: UserRequest) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     scope, reason = request.POST.get("scope", ""), request.POST.get("reason", "").strip()[:REASON_LENGTH_MAX]
     if scope not in scopes():
@@ -36,7 +37,7 @@ def switch(request: HttpRequest) -> HttpResponse:
     return _page(request, answer.error, answer.status)
 
 
-def _page(request: HttpRequest, error: str = "", status: int = 200) -> HttpResponse:
+def _page(request: UserRequest, error: str = "", status: int = 200) -> HttpResponse:
     modes = read_only_now()
     switches = [
         (scope, name, modes.get(scope), switch_plan(scope, modes.get(scope))) for scope, name in scopes().items()

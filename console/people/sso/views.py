@@ -127,7 +127,7 @@ def _answered_attempt(request: HttpRequest, provider: "Provider") -> Attempt:
         raise NotBegunError("no attempt of this browser has this state")
     names_itself = provider.discovered().names_itself_in_answers
     if "iss" in said or names_itself:
-        is_asked = hmac.compare_digest(said.get("iss", "").encode(), settings.SINGLE_SIGN_ON.issuer.encode())
+        is_asked = hmac.compare_digest(said.get("iss", "").encode(), _configuration().issuer.encode())
         if not is_asked:
             raise LoginRefusedError("the answer comes from another provider")
     if "error" in said or not 0 < len(said.get("code", "")) <= CODE_LENGTH_MAX:

@@ -7,7 +7,6 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.validators import ASCIIUsernameValidator
-from django.http import QueryDict
 
 from console.kit.access.clusters import declared_clusters
 from console.kit.access.models import USERNAME_LENGTH_MAX
@@ -60,7 +59,7 @@ class StandingForm(forms.Form):
         return [self[name] for name in self.fields if name.startswith(_IN_CLUSTER)]
 
     def clean(self) -> dict[str, object]:
-        cleaned = super().clean()
+        cleaned = super().clean() or {}
         cleaned["rules"] = tuple(sorted(self._rules()))
         return cleaned
 
@@ -122,6 +121,6 @@ class StandingForm(forms.Form):
         return Rule(Resource(resource), CLUSTER if resource == Resource.CLUSTER else pattern, Level(level))
 
 
-def _typed_rules(data: QueryDict) -> list[tuple[str, str, str]]:
+def _typed_rules(data: Any) -> list[tuple[str, str, str]]:
     columns = ([each.strip() for each in data.getlist(name)] for name in ("resource", "pattern", "level"))
     return list(zip(*columns, strict=False))[: 2 * RULES_MAX]

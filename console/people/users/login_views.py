@@ -18,6 +18,7 @@ from console.kit.access.login_address import address_of
 from console.kit.access.one_time import MUST_CHANGE
 from console.kit.audit.record import record_event
 from console.kit.audit.refusals import count_quietly
+from console.kit.common.user_request import UserRequest
 from console.people.users.announce import announce_rights
 from console.people.users.known_browser import place_of_browser, remember_browser
 from console.people.users.next_address import next_address
@@ -51,7 +52,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
         return _login_page(request, form, 401)
     forget_failures(name, place)
     login(request, form.get_user())
-    if comes_by_directory(form.get_user()):
+    if settings.DIRECTORY is not None and comes_by_directory(form.get_user()):
         end_after(request, settings.DIRECTORY.session_seconds)
     if hasattr(form.get_user(), "password_to_change"):
         request.session[MUST_CHANGE] = True
@@ -71,7 +72,7 @@ def _count_failure(request: HttpRequest, action: str, name: str, place: str) -> 
 
 
 @require_POST
-def log_out(request: HttpRequest) -> HttpResponse:
+def log_out(request: UserRequest) -> HttpResponse:
     person = request.user
     record_event(person, "log out", "user", person.get_username())
     number, is_linked = person.pk, identity_of(person) is not None
@@ -98,7 +99,7 @@ def _remember_leaving(response: HttpResponse) -> None:
 
 def _by_which_way(person: User) -> dict[str, object] | None:
     """Told where there are two."""
-    if comes_by_directory(person):
+    if settings.DIRECTORY is not None and comes_by_directory(person):
         return {"by": settings.DIRECTORY.name}
     return {"by": "password"} if settings.SINGLE_SIGN_ON or settings.DIRECTORY else None
 

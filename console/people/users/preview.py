@@ -1,6 +1,7 @@
 """What a standing comes to: how many objects of each kind a person would see and operate, beside what it is now."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -64,7 +65,7 @@ def _row(resource: Resource, now: Reach, then: Reach) -> PreviewRow:
     )
 
 
-def _objects(resource: Resource, reach: Reach, right: Right = Right.VIEW) -> QuerySet:
+def _objects(resource: Resource, reach: Reach, right: Right = Right.VIEW) -> QuerySet[Any]:
     if resource is Resource.GROUP:
         groups = groups_within(reach).filter(within(reach, resource, "name", right))
         beyond = GroupPartition.objects.exclude(within(reach, Resource.TOPIC, "topic"))
@@ -73,5 +74,5 @@ def _objects(resource: Resource, reach: Reach, right: Right = Right.VIEW) -> Que
     return model.objects.filter(within(reach, resource, "name", right))
 
 
-def _names(objects: QuerySet) -> tuple[str, ...]:
+def _names(objects: QuerySet[Any]) -> tuple[str, ...]:
     return tuple(objects.order_by("name").values_list("name", flat=True)[:NAMES_SHOWN])

@@ -6,7 +6,7 @@ from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -19,6 +19,7 @@ from console.kit.access.reach import Level, Resource
 from console.kit.access.rights import Right, require
 from console.kit.audit.refusals import count_quietly
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation, Plan
 from console.kit.plans.views import Answer, is_confirmed, refusable
 from console.people.users.actions import (
@@ -38,7 +39,7 @@ PEOPLE_PER_PAGE = 50
 
 
 @require_safe
-def user_list(request: HttpRequest) -> HttpResponse:
+def user_list(request: UserRequest) -> HttpResponseBase:
     require(request.user, Right.ADMINISTER)
     search = request.GET.get("search", "").strip()[:150]
     found = people(search)
@@ -51,7 +52,7 @@ def user_list(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def user_create(request: HttpRequest) -> HttpResponse:
+def user_create(request: UserRequest) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     form = CreateUserForm(request.POST or None)
     if request.method != "POST" or not form.is_valid():
@@ -68,7 +69,7 @@ def user_create(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def user_page(request: HttpRequest, number: int) -> HttpResponse:
+def user_page(request: UserRequest, number: int) -> HttpResponse:
     """The form, then the plan with what it comes to; a post with the plan's digest confirms it."""
     require(request.user, Right.ADMINISTER)
     person = get_object_or_404(people(), pk=number)
@@ -93,7 +94,7 @@ def user_page(request: HttpRequest, number: int) -> HttpResponse:
 
 
 def _user_page(
-    request: HttpRequest, person: User, form: StandingForm, context: dict[str, object], status: int
+    request: UserRequest, person: User, form: StandingForm, context: dict[str, object], status: int
 ) -> HttpResponse:
     context |= {
         "person": person,
@@ -109,7 +110,7 @@ def _user_page(
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def user_password(request: HttpRequest, number: int) -> HttpResponse:
+def user_password(request: UserRequest, number: int) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     person = get_object_or_404(User, pk=number)
     plan = password_plan(person)
@@ -121,7 +122,7 @@ def user_password(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def user_logins(request: HttpRequest, number: int) -> HttpResponse:
+def user_logins(request: UserRequest, number: int) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     person = get_object_or_404(User, pk=number)
     plan = end_logins_plan(person)
@@ -133,7 +134,7 @@ def user_logins(request: HttpRequest, number: int) -> HttpResponse:
     return _account_plan(request, person, plan, "End the logins", answer)
 
 
-def _account_plan(request: HttpRequest, person: User, plan: Plan, verb: str, answer: Answer) -> HttpResponse:
+def _account_plan(request: UserRequest, person: User, plan: Plan, verb: str, answer: Answer) -> HttpResponse:
     context = {"person": person, "plan": plan, "verb": verb, "error": answer.error}
     return render(request, "users/account-plan.html", context, status=answer.status)
 
@@ -141,7 +142,7 @@ def _account_plan(request: HttpRequest, person: User, plan: Plan, verb: str, ans
 @never_cache
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
-def own_password(request: HttpRequest) -> HttpResponse:
+def own_password(request: UserRequest) -> HttpResponse:
     """For everybody who is logged in. Guessing the old one here is as slow as at the login."""
     if not may_have_password(request.user):
         raise PermissionDenied(BY_SINGLE_SIGN_ON)

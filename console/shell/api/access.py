@@ -11,10 +11,17 @@ from console.kit.access.clusters import may_look
 from console.kit.access.login_address import address_of
 from console.kit.access.models import ApiToken
 from console.kit.audit.refusals import count_quietly
+from console.kit.common.user_request import UserRequest
 from console.shell.web.fresh_pages import await_look
 
 #: Longer than any there is.
 _LENGTH_MAX = 200
+
+
+class TokenRequest(UserRequest):
+    """A request that a token has admitted, for annotations only."""
+
+    auth: ApiToken
 
 
 class NoToken(Exception):

@@ -11,14 +11,16 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.contrib.messages.storage.base import BaseStorage
+from django.contrib.sessions.backends.base import SessionBase
 from django.forms import BaseForm
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.urls import resolve
 from django.utils.html import strip_tags
 from django.utils.safestring import SafeData
 from django_htmx.middleware import HtmxDetails
 
 from console.kit.common.managed_here import refuse_elsewhere
+from console.kit.common.user_request import InnerRequest
 from console.kit.plans.posted import CONFIRMATION_FIELDS, Mode, Posted, posting
 
 Pairs = Iterable[tuple[str, str]]
@@ -38,11 +40,6 @@ class Answer:
     def has_led_on(self) -> bool:
         """As views do that have done what they were asked for."""
         return 300 <= self.response.status_code < 400
-
-
-class _Request(HttpRequest):
-    is_from_within = True
-    shown: Mapping[str, Any]
 
 
 class _Messages(BaseStorage):
@@ -72,13 +69,13 @@ def ask(person: User, path: str, query: Pairs, form: Pairs | None, posted: Poste
 
     Raises what views raise: Http404, PermissionDenied, GatewayError where a page has no place for it.
     """
-    request = _Request()
+    request = InnerRequest()
     request.method = "GET" if form is None else "POST"
     request.path = request.path_info = path
     request.META = {"REQUEST_METHOD": request.method, "SERVER_NAME": "localhost", "SERVER_PORT": "80"}
     request.GET, request.POST = _dictionary(query), _dictionary(form or ())
     match = request.resolver_match = resolve(path)
-    request.user, request.session, request.shown = person, {}, {}
+    request.user, request.session, request.shown = person, SessionBase(), {}
     request.htmx = HtmxDetails(request)
     request._messages = _Messages(request)
     refuse_elsewhere(match.func)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from asgiref.sync import sync_to_async
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
@@ -58,7 +58,7 @@ STREAMS = _Streams()
 @csrf_exempt
 @login_not_required
 @require_safe
-def events(request: HttpRequest) -> HttpResponse:
+def events(request: HttpRequest) -> HttpResponseBase:
     from console.shell.api.router import problem
 
     try:

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from console.kit.access.api_tokens import DAYS_MAX, SCOPES, TOKENS_MAX
 from console.kit.access.clusters import visible_clusters
 from console.kit.access.models import ApiToken
+from console.kit.common.form_choices import set_choices
 
 
 class TokenForm(forms.Form):
@@ -24,7 +25,7 @@ class TokenForm(forms.Form):
     def __init__(self, person: User, *arguments: Any, **named: Any):
         super().__init__(*arguments, **named)
         self._person = person
-        self.fields["clusters"].choices = [(each.name, each.title) for each in visible_clusters(person)]
+        set_choices(self, "clusters", [(each.name, each.title) for each in visible_clusters(person)])
 
     def clean_name(self) -> str:
         name = self.cleaned_data["name"]
@@ -32,7 +33,7 @@ class TokenForm(forms.Form):
             raise forms.ValidationError("You have a token of this name already.")
         return name
 
-    def clean(self) -> dict[str, object]:
+    def clean(self) -> dict[str, Any] | None:
         if ApiToken.objects.filter(user=self._person).count() >= TOKENS_MAX:
             raise forms.ValidationError(f"You have {TOKENS_MAX} tokens, which is the most there can be: end one first.")
         return super().clean()

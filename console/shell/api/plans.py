@@ -102,7 +102,7 @@ def _refuse_left_out(asked: Parameters, planned: Parameters, action: Action) -> 
 
 def _path(route: str, values: Mapping[str, str]) -> str:
     try:
-        return reverse(route, kwargs=values)
+        return reverse(route, kwargs=dict(values))
     except NoReverseMatch:
         raise BadParameter(f"There is nothing of this name: {', '.join(values.values())[:200]}.") from None
 

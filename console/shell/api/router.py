@@ -20,10 +20,11 @@ from pydantic import Field
 from console.kit.access.api_tokens import SCOPES, end_of
 from console.kit.access.rights import rights_of
 from console.kit.audit.refusals import count_refusal
+from console.kit.common.user_request import UserRequest
 from console.kit.features.api import Read
 from console.kit.gateway.errors import GatewayError
 from console.shell.api import door, plans, tables
-from console.shell.api.access import NoToken, admitted
+from console.shell.api.access import NoToken, TokenRequest, admitted
 from console.shell.api.actions import ACTIONS, BadParameter, action_named, texts
 from console.shell.api.health import health_of
 from console.shell.api.reads import READS
@@ -77,14 +78,14 @@ _Skip = Annotated[int, Query(ge=0, le=tables.SKIP_MAX)]
 
 
 def _reader(read: Read) -> Callable[..., dict[str, Any]]:
-    def rows(request: HttpRequest, take: int, skip: int, **values: Any) -> dict[str, Any]:
+    def rows(request: UserRequest, take: int, skip: int, **values: Any) -> dict[str, Any]:
         filters = [(name, each) for name, found in request.GET.lists() for each in found]
         return tables.rows(request.user, read, values, filters, take, skip)
 
     path = [(name, int if kind == "int:" else str) for kind, name in re.findall(r"{(\w+:)?(\w+)}", read.path)]
     named = [("take", _Take, tables.ROWS_USUAL), ("skip", _Skip, 0)]
     word = inspect.Parameter.KEYWORD_ONLY
-    rows.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    rows.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # inspect reads it of any function
         [inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
         + [inspect.Parameter(name, word, annotation=kind) for name, kind in path]
         + [inspect.Parameter(name, word, annotation=kind, default=usual) for name, kind, usual in named]
@@ -120,7 +121,7 @@ class HealthView(Schema):
 
 
 @api.get("/health", auth=Scope("read"), response=HealthView, summary="How the cluster is, and why", tags=["read"])
-def health(request: HttpRequest) -> dict[str, Any]:
+def health(request: UserRequest) -> dict[str, Any]:
     return health_of(request.user)
 
 
@@ -133,7 +134,7 @@ class TokenView(Schema):
 
 
 @api.get("/token", auth=Scope(), response=TokenView, summary="Whose token this is, and what it opens", tags=["token"])
-def token(request: HttpRequest) -> dict[str, Any]:
+def token(request: TokenRequest) -> dict[str, Any]:
     held = request.auth
     rights = sorted(map(str, rights_of(held.user)))
     names = {"user": held.user.get_username(), "token": held.name}
@@ -150,7 +151,7 @@ class DeclarationView(Schema):
     "/declaration", auth=Scope("read"), response=DeclarationView, summary="Today's cluster as a file that declares it",
     description="`only` kinds, as often as wanted; `names`: a pattern. Scope: read.", tags=["read"],
 )  # fmt: skip
-def declaration(request: HttpRequest) -> dict[str, Any]:
+def declaration(request: UserRequest) -> dict[str, Any]:
     chosen = [(name, each) for name, found in request.GET.lists() for each in found]
     answer = door.look(request.user, reverse("declaration-export"), chosen)
     return {"text": answer.response.content.decode()}
@@ -228,7 +229,7 @@ def actions(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 @api.post("/plans", auth=Scope("plan"), response=PlanView, summary="Have a plan made; nothing changes", tags=["change"])
-def plan(request: HttpRequest, body: PlanBody) -> dict[str, Any]:
+def plan(request: UserRequest, body: PlanBody) -> dict[str, Any]:
     return plans.show(request.user, action_named(body.action), texts(body.parameters))
 
 
@@ -236,7 +237,7 @@ def plan(request: HttpRequest, body: PlanBody) -> dict[str, Any]:
     "/plans/apply", auth=Scope("apply"), response={200: Applied, 202: Waiting}, summary="Carry a plan out",
     tags=["change"],
 )  # fmt: skip
-def apply(request: HttpRequest, body: ApplyBody) -> Status[dict[str, Any]]:
+def apply(request: UserRequest, body: ApplyBody) -> Status[dict[str, Any]]:
     """`action` and `parameters` as the plan has them under `apply`, with its `digest`."""
     confirmed = plans.Confirmed(body.digest, body.typed_name, body.reason, body.emergency)
     done = plans.carry_out(request.user, action_named(body.action), texts(body.parameters), confirmed)

@@ -29,7 +29,7 @@ def rows(
     own = {"take", "skip", "format", *dict(read.chosen)}
     query = [*(pair for pair in filters if pair[0] not in own), *read.chosen, ("format", "csv")]
     try:
-        path = reverse(read.page, kwargs=values)
+        path = reverse(read.page, kwargs=dict(values))
     except NoReverseMatch:
         raise NotDone("There is nothing of this name.", 404) from None
     answer = door.look(person, path, query)

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -18,6 +18,7 @@ from console.kit.access.identities import identity_of
 from console.kit.access.models import ApiToken
 from console.kit.access.rights import Right, require
 from console.kit.audit.record import record_event
+from console.kit.common.user_request import UserRequest
 from console.shell.api.forms import TokenForm
 
 OBJECT_TYPE = "token"
@@ -45,7 +46,7 @@ class _Shown:
 
 
 @require_safe
-def tokens(request: HttpRequest) -> HttpResponse:
+def tokens(request: UserRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     return _page(request, TokenForm(request.user))
 
@@ -53,7 +54,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_POST
 @sensitive_variables()
-def make(request: HttpRequest) -> HttpResponse:
+def make(request: UserRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     form = TokenForm(request.user, request.POST)
     if not form.is_valid():
@@ -69,7 +70,7 @@ def make(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def end(request: HttpRequest, number: int) -> HttpResponse:
+def end(request: UserRequest, number: int) -> HttpResponse:
     require(request.user, Right.VIEW)
     token = get_object_or_404(ApiToken, pk=number, user=request.user)
     with transaction.atomic():
@@ -84,7 +85,7 @@ def _clusters(token: ApiToken) -> dict[str, object]:
 
 
 def _page(
-    request: HttpRequest, form: TokenForm, secret: str = "", made: ApiToken | None = None, status: int = 200
+    request: UserRequest, form: TokenForm, secret: str = "", made: ApiToken | None = None, status: int = 200
 ) -> HttpResponse:
     own = ApiToken.objects.filter(user=request.user).select_related("user")
     context = {"tokens": [_Shown(each, end_of(each)) for each in own], "form": form, "secret": secret, "made": made}

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django_htmx.http import HttpResponseClientRedirect
 
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.gate import NotNowError, the_gate
 from console.kit.plans.posted import Posted, posting
 
@@ -19,7 +20,7 @@ class PostedMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
+    def __call__(self, request: UserRequest) -> HttpResponse:
         if request.method in SAFE_METHODS or request.content_type == "application/json":
             return self.get_response(request)
         with posting(Posted.of(request)) as posted:
@@ -35,6 +36,6 @@ class PostedMiddleware:
         return _led(request, kept.address)
 
 
-def _led(request: HttpRequest, address: str) -> HttpResponse:
+def _led(request: UserRequest, address: str) -> HttpResponse:
     """A part of a page that asked leads the whole page on."""
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)

@@ -3,13 +3,14 @@
 from django.contrib import messages
 from django.contrib.auth.models import Group, User
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from console.kit.access.rights import Right, require
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.inverse import find_removed, removed
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
@@ -23,19 +24,19 @@ _METHODS = ["GET", "HEAD", "POST"]
 
 
 @require_http_methods(_METHODS)
-def add(request: HttpRequest) -> HttpResponse:
+def add(request: UserRequest) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     return _form_page(request, None)
 
 
 @require_http_methods(_METHODS)
-def change(request: HttpRequest, rule: str) -> HttpResponse:
+def change(request: UserRequest, rule: str) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     return _form_page(request, _kept(rule))
 
 
 @require_http_methods(_METHODS)
-def remove(request: HttpRequest, rule: str) -> HttpResponse:
+def remove(request: UserRequest, rule: str) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     kept = _kept(rule)
     with refusable() as answer:
@@ -51,7 +52,7 @@ def remove(request: HttpRequest, rule: str) -> HttpResponse:
     return render(request, "changes/rule.html", context, status=answer.status)
 
 
-def _form_page(request: HttpRequest, kept: ChangeRule | None) -> HttpResponse:
+def _form_page(request: UserRequest, kept: ChangeRule | None) -> HttpResponse:
     was = None if kept else find_removed(OBJECT_TYPE, REMOVE, request.GET.get("kept", ""))
     begun = (was.object_name, was.values) if was else (kept.name, kept.said) if kept else None
     initial = initial_of(*begun) if begun else None
@@ -75,7 +76,7 @@ def _form_page(request: HttpRequest, kept: ChangeRule | None) -> HttpResponse:
     return render(request, "changes/rule.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _fields(request: HttpRequest) -> list[tuple[str, str]]:
+def _fields(request: UserRequest) -> list[tuple[str, str]]:
     own = ("csrfmiddlewaretoken", "digest", "typed_name", "reason_to_change", "emergency")
     return [(key, each) for key, values in request.POST.lists() if key not in own for each in values]
 

@@ -1,13 +1,14 @@
 """Changes that wait: the list, and one of them with its plan as it is now, to be approved or discarded."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from console.kit.access.rights import reach_of
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.plan import Confirmation
 from console.shell.changes.access import access_change, require_changes
 from console.shell.changes.actions import NotDecidedError, do_approve, do_discard, expire_old
@@ -20,7 +21,7 @@ NOT_ALL_OF_IT = "It concerns more than your rights reach: somebody else has to d
 
 
 @require_safe
-def changes(request: HttpRequest) -> HttpResponse:
+def changes(request: UserRequest) -> HttpResponseBase:
     require_changes(request.user)
     if wants_csv(request):
         return csv_response(request, "changes", TITLES, csv_rows(request.user))
@@ -36,12 +37,12 @@ def changes(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def change(request: HttpRequest, number: int) -> HttpResponse:
+def change(request: UserRequest, number: int) -> HttpResponse:
     return _page(request, access_change(request.user, number))
 
 
 @require_POST
-def approve(request: HttpRequest, number: int) -> HttpResponse:
+def approve(request: UserRequest, number: int) -> HttpResponse:
     """What is confirmed is the plan for how it is now, which this person was shown."""
     found = access_change(request.user, number)
     seen = _look(request, found)
@@ -63,7 +64,7 @@ def approve(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_POST
-def discard(request: HttpRequest, number: int) -> HttpResponse:
+def discard(request: UserRequest, number: int) -> HttpResponse:
     found = access_change(request.user, number)
     try:
         do_discard(request.user, found, request.POST.get("why", "").strip()[:_WHY_LENGTH_MAX])
@@ -73,7 +74,7 @@ def discard(request: HttpRequest, number: int) -> HttpResponse:
     return redirect("changes")
 
 
-def _page(request: HttpRequest, found: ProposedChange, error: str = "", status: int = 200) -> HttpResponse:
+def _page(request: UserRequest, found: ProposedChange, error: str = "", status: int = 200) -> HttpResponse:
     context: dict[str, object] = {"change": found, "state": shown_state(found), "error": error}
     is_own = _is_own(request, found)
     shows_lines = is_own or not reach_of(request.user).is_limited_somewhere
@@ -87,7 +88,7 @@ def _page(request: HttpRequest, found: ProposedChange, error: str = "", status: 
     return render(request, "changes/change.html", context, status=status)
 
 
-def _look(request: HttpRequest, found: ProposedChange) -> Look:
+def _look(request: UserRequest, found: ProposedChange) -> Look:
     """The plan of who proposed it; none for who could not have it made themselves.
 
     Who may not see everything is shown their own, if it is the same change: the other names what its person may see.
@@ -105,5 +106,5 @@ def _look(request: HttpRequest, found: ProposedChange) -> Look:
     return own if asked.is_same_as(own) else Look(None, NOT_ALL_OF_IT)
 
 
-def _is_own(request: HttpRequest, found: ProposedChange) -> bool:
+def _is_own(request: UserRequest, found: ProposedChange) -> bool:
     return found.actor_id == request.user.pk

@@ -4,7 +4,7 @@ import threading
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -14,6 +14,7 @@ from console.kit.access.rights import Right, require
 from console.kit.common.cluster_urls import address_in
 from console.kit.common.current_cluster import MAIN, all_clusters, in_cluster, is_main
 from console.kit.common.declared_clusters import CLUSTERS_MAX, ClustersError
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connection.trial import Step, Trial, try_cluster
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
@@ -33,7 +34,7 @@ _BUSY = Trial((Step("wait", error="Two trials are under way; this one was not be
 
 
 @require_http_methods(_METHODS)
-def add(request: HttpRequest) -> HttpResponse:
+def add(request: UserRequest) -> HttpResponse:
     if not is_main():
         return redirect(address_in(MAIN, "cluster-add"))
     _access(request)
@@ -41,7 +42,7 @@ def add(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
-def change(request: HttpRequest, cluster: str) -> HttpResponse:
+def change(request: UserRequest, cluster: str) -> HttpResponse:
     _access(request)
     try:
         former = _kept(cluster)
@@ -51,7 +52,7 @@ def change(request: HttpRequest, cluster: str) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
-def remove(request: HttpRequest, cluster: str) -> HttpResponse:
+def remove(request: UserRequest, cluster: str) -> HttpResponse:
     _access(request)
     if cluster not in added_names():
         raise Http404(NO_CLUSTER)
@@ -70,7 +71,7 @@ def remove(request: HttpRequest, cluster: str) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
-def afresh(request: HttpRequest, cluster: str) -> HttpResponse:
+def afresh(request: UserRequest, cluster: str) -> HttpResponse:
     """Where another cluster answers than the one that is known by this name."""
     _access(request)
     if cluster not in all_clusters():
@@ -87,7 +88,7 @@ def afresh(request: HttpRequest, cluster: str) -> HttpResponse:
     return render(request, "fleet/afresh.html", context, status=answer.status)
 
 
-def _access(request: HttpRequest) -> None:
+def _access(request: UserRequest) -> None:
     """Clusters are the console's, which has one address."""
     if not is_main():
         raise Http404(NO_CLUSTER)
@@ -102,7 +103,7 @@ def _kept(name: str) -> Kept:
     return found
 
 
-def _form_page(request: HttpRequest, former: Kept | None) -> HttpResponse:
+def _form_page(request: UserRequest, former: Kept | None) -> HttpResponse:
     sealed = unseal(request.user, _SEALED_FOR, request.POST.get("sealed", ""))
     initial = {"name": former.name, **former.said} if former else {"colour": "blue", "mechanism": "SCRAM-SHA-256"}
     form = ClusterForm(former, sealed, request.POST or None, initial=initial)
@@ -128,12 +129,12 @@ def _form_page(request: HttpRequest, former: Kept | None) -> HttpResponse:
     return render(request, "fleet/change.html", context, status=answer.status)
 
 
-def _fields(request: HttpRequest) -> list[tuple[str, str]]:
+def _fields(request: UserRequest) -> list[tuple[str, str]]:
     left_out = (*SECRETS, "sealed", "csrfmiddlewaretoken", "digest", "typed_name")
-    return [(name, value) for name, value in request.POST.items() if name not in left_out]
+    return [(name, value) for name, value in request.POST.dict().items() if name not in left_out]
 
 
-def _tried(request: HttpRequest, kept: Kept, form: ClusterForm) -> Trial:
+def _tried(request: UserRequest, kept: Kept, form: ClusterForm) -> Trial:
     if not _trials.acquire(blocking=False):
         return _BUSY
     try:

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.kit.access.clusters import visible_clusters
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.declared_clusters import Cluster
+from console.kit.common.user_request import UserRequest
 from console.shell.fleet.comparing import GROUPS, RULES, SETTINGS, TOPICS, Row, compare
 from console.shell.fleet.gathering import TOPICS_ASKED_MAX, facts_of_both
 from console.shell.fleet.views import require_any
@@ -52,7 +53,7 @@ class CompareQuery:
 
 
 @require_safe
-def cluster_compare(request: HttpRequest) -> HttpResponse:
+def cluster_compare(request: UserRequest) -> HttpResponseBase:
     require_any(request.user)
     clusters = visible_clusters(request.user)
     query = CompareQuery.parse(request.GET, clusters)

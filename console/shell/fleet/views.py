@@ -1,7 +1,7 @@
 """The page of all clusters, and the way from a page of one to the same of another."""
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
@@ -9,6 +9,7 @@ from console.kit.access.clusters import may_look, visible_clusters
 from console.kit.access.rights import REFUSALS, Person, Right, has_right
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.current_cluster import all_clusters, is_main
+from console.kit.common.user_request import UserRequest
 from console.shell.fleet.kept import added_states
 from console.shell.fleet.queries import TITLES, tile_rows, tiles_of
 from console.shell.fleet.same_page import address_there
@@ -17,7 +18,7 @@ NO_CLUSTER = "There is no such cluster."
 
 
 @require_safe
-def clusters(request: HttpRequest) -> HttpResponse:
+def clusters(request: UserRequest) -> HttpResponseBase:
     """For everybody who may look at anything in any of them; also of one, to which no page leads then."""
     require_any(request.user)
     tiles = tiles_of(request.user)
@@ -33,7 +34,7 @@ def clusters(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def switch(request: HttpRequest, cluster: str) -> HttpResponse:
+def switch(request: UserRequest, cluster: str) -> HttpResponse:
     """To the same page of the cluster named, as far as there is one."""
     require_any(request.user)
     if cluster not in all_clusters() or not may_look(request.user, cluster):

@@ -93,7 +93,7 @@ def holder_of(port: int) -> str:
         listening: Mapping[int, int | None] = {
             connection.laddr.port: connection.pid
             for connection in psutil.net_connections("tcp")
-            if connection.status == psutil.CONN_LISTEN
+            if connection.status == psutil.CONN_LISTEN and connection.laddr
         }
         pid = listening.get(port)
         return f"{psutil.Process(pid).name()} (pid {pid})" if pid else ""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
+from django.core.management.base import BaseCommand
+
 SUBJECT_WIDTH = 26
 DETAIL_WIDTH = 44
 
@@ -22,6 +24,11 @@ class Outcome:
 
     def fail(self, sentence: str) -> None:
         self.failed, self.detail = True, sentence
+
+
+def progress_of(command: BaseCommand) -> "Progress":
+    """Return what writes to the stream that `command` was given, which Django wraps to end each text with a line."""
+    return Progress(command.stdout._out)
 
 
 class Progress:

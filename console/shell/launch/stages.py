@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from console.processes import os_process
 from console.processes.actions import do_shut_down, do_start
+from console.processes.facts import recorded_identity
 from console.processes.kinds import START_ORDER, kind_named
 from console.processes.models import ManagedProcess
-from console.processes.os_process import Identity
 from console.processes.states import Desired, Observed
 from console.processes.step import step
 from console.shell.launch.progress import Progress
@@ -94,8 +94,8 @@ def is_alive(row: ManagedProcess) -> bool:
 def _await_end(row: ManagedProcess, since: float, progress: Progress, hurried: Callable[[], bool]) -> None:
     with progress.doing(title(row), "stopping", since) as outcome:
         while (now := step(row.name)).pid is not None:
-            if hurried():
-                os_process.kill(Identity(now.pid, now.create_time, now.run_token))
+            if hurried() and (identity := recorded_identity(now)) is not None:
+                os_process.kill(identity)
             time.sleep(POLL_S)
         outcome.detail = now.sentence
 

@@ -133,7 +133,7 @@ class Stack:
                 migrate()
             except DatabaseError as error:
                 raise SetupError(f"The database cannot be used: {str(error).strip()}") from error
-            outcome.detail = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
+            outcome.detail = str(settings.DATABASES["default"]["ENGINE"]).rpartition(".")[2]
 
     def _tell_of_removed_clusters(self) -> None:
         for file in sorted(settings.CLUSTERS_DIR.glob("*.sqlite3")):

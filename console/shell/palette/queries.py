@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.urls import reverse
@@ -117,7 +118,7 @@ def _brokers(name: str) -> Iterator[Found]:
         yield Found("broker", f"{broker.broker_id} {broker.host}", reverse("broker", args=[broker.broker_id]))
 
 
-def _nearest(rows: QuerySet, field: str, text: str) -> list[str]:
+def _nearest(rows: QuerySet[Any], field: str, text: str) -> list[str]:
     """Names that begin so before those that only hold it."""
     begins = rows.filter(**{f"{field}__istartswith": text}).order_by(field).values_list(field, flat=True)
     found = list(begins[:EACH_MAX])

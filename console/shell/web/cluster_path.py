@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanen
 from django.shortcuts import redirect
 
 from console.kit.access.clusters import may_look, visible_clusters
-from console.kit.common.cluster_urls import address_in, at_cluster, cluster_named, split, urls_of
+from console.kit.common.cluster_urls import address_in, at_cluster, cluster_named, route_of, split, urls_of
 from console.kit.common.current_cluster import MAIN, NOBODYS, current_cluster, in_cluster, is_main
 from console.kit.common.managed_here import refuse_elsewhere
 from console.shell.web.origin import WebSocketApplication
@@ -41,7 +41,7 @@ class ClusterMiddleware:
             return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, arguments: Any, named: Any) -> HttpResponse | None:
-        if not is_main() and request.resolver_match.url_name in _OF_THE_FIRST:
+        if not is_main() and route_of(request) in _OF_THE_FIRST:
             raise Http404(NO_CLUSTER)
         if (is_main() and not settings.CLUSTERS) or not request.user.is_authenticated:
             return None
@@ -60,7 +60,7 @@ def _to_the_top(request: HttpRequest, rest: str) -> HttpResponse:
 
 def _without_rights(request: HttpRequest) -> HttpResponse | None:
     """For who has no right here: the clusters the person has, coming and going, and nothing else."""
-    route = request.resolver_match.url_name
+    route = route_of(request)
     if current_cluster() == MAIN:
         if not visible_clusters(request.user) or route in _OF_NO_CLUSTER:
             return None

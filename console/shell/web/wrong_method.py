@@ -8,6 +8,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from console.kit.common.cluster_urls import route_of
 from console.kit.features.listed import features
 from console.people.readonly.guard import SAFE_METHODS
 
@@ -26,7 +27,8 @@ class WrongMethodMiddleware:
         response = self.get_response(request)
         if response.status_code != 405 or request.method not in SAFE_METHODS:
             return response
-        page = PAGES.get(request.resolver_match.url_name)
-        if page is None:
+        page = PAGES.get(route_of(request))
+        match = request.resolver_match
+        if page is None or match is None:
             return response
-        return redirect(page, **({} if page in _ARGUMENTLESS else request.resolver_match.kwargs))
+        return redirect(page, **({} if page in _ARGUMENTLESS else match.kwargs))

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from console.cluster.charts.measures import KINDS
+from console.kit.common.form_choices import set_choices
 from console.signals.alerts.channels import Channel
 from console.signals.alerts.rules import SEVERITIES, RulesError, parse_rule
 
@@ -40,7 +41,7 @@ class RuleForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._channels = channels
         self.said: dict[str, Any] = {}
-        self.fields["channels"].choices = [(each, each) for each in channels]
+        set_choices(self, "channels", [(each, each) for each in channels])
 
     def clean(self) -> dict[str, Any]:
         fields = super().clean() or {}

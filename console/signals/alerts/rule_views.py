@@ -1,7 +1,7 @@
 """Rules that are made, changed and removed on the page: a form, a plan that says what breaks it now, a confirmation."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -11,6 +11,7 @@ from console.cluster.charts.readings import readings
 from console.kit.access.reach import EVERYTHING
 from console.kit.access.rights import Right
 from console.kit.common.clock import now_ms
+from console.kit.common.user_request import UserRequest
 from console.kit.plans.inverse import find_removed, removed
 from console.kit.plans.plan import Confirmation
 from console.kit.plans.views import is_confirmed, refusable
@@ -29,19 +30,19 @@ _METHODS = ["GET", "HEAD", "POST"]
 
 
 @require_http_methods(_METHODS)
-def add(request: HttpRequest) -> HttpResponse:
+def add(request: UserRequest) -> HttpResponse:
     access_alerts(request.user, Right.ADMINISTER)
     return _form_page(request, None)
 
 
 @require_http_methods(_METHODS)
-def change(request: HttpRequest, rule: str) -> HttpResponse:
+def change(request: UserRequest, rule: str) -> HttpResponse:
     access_alerts(request.user, Right.ADMINISTER)
     return _form_page(request, _kept(rule))
 
 
 @require_http_methods(_METHODS)
-def remove(request: HttpRequest, rule: str) -> HttpResponse:
+def remove(request: UserRequest, rule: str) -> HttpResponse:
     access_alerts(request.user, Right.ADMINISTER)
     kept = _kept(rule)
     with refusable() as answer:
@@ -64,7 +65,7 @@ def _kept(name: str) -> KeptRule:
     return found
 
 
-def _form_page(request: HttpRequest, kept: KeptRule | None) -> HttpResponse:
+def _form_page(request: UserRequest, kept: KeptRule | None) -> HttpResponse:
     ruleset = RulesFile().read()
     was = None if kept else find_removed("alert", REMOVE, request.GET.get("kept", ""))
     begun = (was.object_name, was.values) if was else (kept.name, kept.said) if kept else None
@@ -74,7 +75,13 @@ def _form_page(request: HttpRequest, kept: KeptRule | None) -> HttpResponse:
         form.fields["name"].disabled = True
     there = KeptRule.objects.values_list("name", flat=True)
     offered = () if kept else removed("alert", REMOVE, there)
-    context = {"form": form, "kept": kept, "removed": offered, "channels": ruleset.channels, "address": request.path}
+    context: dict[str, object] = {
+        "form": form,
+        "kept": kept,
+        "removed": offered,
+        "channels": ruleset.channels,
+        "address": request.path,
+    }
     if request.method != "POST" or not form.is_valid():
         return render(request, "alerts/rule.html", context, status=422 if form.errors else 200)
     with refusable() as answer:
@@ -90,7 +97,7 @@ def _form_page(request: HttpRequest, kept: KeptRule | None) -> HttpResponse:
     return render(request, "alerts/rule.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _values(request: HttpRequest, key: str) -> list[str]:
+def _values(request: UserRequest, key: str) -> list[str]:
     return [] if key in ("csrfmiddlewaretoken", "digest", "typed_name") else request.POST.getlist(key)
 
 

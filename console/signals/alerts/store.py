@@ -113,4 +113,4 @@ def forget_old() -> None:
     ):
         last = done.order_by("-pk").values_list("pk", flat=True)[HISTORY_MAX : HISTORY_MAX + 1].first()
         if last is not None:
-            model.objects.filter(pk__in=done.filter(pk__lte=last).values("pk")).delete()
+            model.objects.filter(pk__in=done.filter(pk__lte=last).values_list("pk", flat=True)).delete()

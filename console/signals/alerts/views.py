@@ -1,13 +1,14 @@
 """The page of alerts, and what is done there."""
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from console.kit.access.rights import Right
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.signals.alerts.access import access_alert, access_alerts
 from console.signals.alerts.actions import TooManyTestsError, do_acknowledge, do_silence, do_test
 from console.signals.alerts.file import RulesFile
@@ -20,7 +21,7 @@ _WHY_LENGTH_MAX = 300
 
 
 @require_safe
-def alerts(request: HttpRequest) -> HttpResponse:
+def alerts(request: UserRequest) -> HttpResponseBase:
     access_alerts(request.user, Right.VIEW)
     if wants_csv(request):
         return csv_response(request, "alerts", TITLES, alert_rows())
@@ -28,7 +29,7 @@ def alerts(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def acknowledge(request: HttpRequest, number: int) -> HttpResponse:
+def acknowledge(request: UserRequest, number: int) -> HttpResponse:
     alert = access_alert(request.user, number, Right.OPERATE)
     hours = _hours(request)
     do_acknowledge(request.user, alert, now_ms() + hours * 3_600_000)
@@ -37,7 +38,7 @@ def acknowledge(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_POST
-def silence(request: HttpRequest, rule: str) -> HttpResponse:
+def silence(request: UserRequest, rule: str) -> HttpResponse:
     """For so many hours; without any it is told again."""
     access_alerts(request.user, Right.OPERATE)
     if rule not in with_kept(RulesFile().read())[0].rules:
@@ -53,7 +54,7 @@ def silence(request: HttpRequest, rule: str) -> HttpResponse:
 
 
 @require_POST
-def test_channel(request: HttpRequest, channel: str) -> HttpResponse:
+def test_channel(request: UserRequest, channel: str) -> HttpResponse:
     access_alerts(request.user, Right.OPERATE)
     if channel not in RulesFile().read().channels:
         raise Http404("There is no such channel.")
@@ -65,7 +66,7 @@ def test_channel(request: HttpRequest, channel: str) -> HttpResponse:
     return redirect("alerts")
 
 
-def _hours(request: HttpRequest) -> int:
+def _hours(request: UserRequest) -> int:
     """One of HOURS; the first for nonsense."""
     text = request.POST.get("hours", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 4 and int(text) in HOURS else HOURS[0]

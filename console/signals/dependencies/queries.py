@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.http import QueryDict
@@ -36,14 +37,16 @@ class TopicRow:
     readers: list[Node]
 
 
-def topic_page(parameters: QueryDict, reach: Reach) -> Page:
+def topic_page(parameters: QueryDict, reach: Reach) -> "Page[Any]":
     """Topics with who writes and who reads them; of `search` and `page`, nonsense counts as not asked."""
     found = topics_within(reach).order_by("name")
     if text := parameters.get("search", "").strip()[:SEARCH_LENGTH_MAX]:
         found = found.filter(name__icontains=text)
     if parameters.get("internal") != "on":
         found = found.filter(is_internal=False)
-    page = Paginator(found.values_list("name", flat=True), ROWS_PER_PAGE).get_page(parameters.get("page", "1")[:8])
+    page: Page[Any] = Paginator(found.values_list("name", flat=True), ROWS_PER_PAGE).get_page(
+        parameters.get("page", "1")[:8]
+    )
     page.object_list = rows_of(list(page.object_list), reach)
     return page
 

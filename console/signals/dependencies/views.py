@@ -2,13 +2,14 @@
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.signals.dependencies.graph import Kind, Node
 from console.signals.dependencies.queries import NAMED_MAX, SHOWN_MAX, is_seen, layers_around, topic_page
 
@@ -17,7 +18,7 @@ AROUND_TITLES = ("steps", "kind", "name")
 
 
 @require_safe
-def dependencies(request: HttpRequest) -> HttpResponseBase:
+def dependencies(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
     reach = reach_of(request.user)
     if "name" in request.GET:
@@ -37,7 +38,7 @@ def dependencies(request: HttpRequest) -> HttpResponseBase:
     return render(request, "dependencies/list.html", context)
 
 
-def _asked(request: HttpRequest, reach: Reach) -> Node:
+def _asked(request: UserRequest, reach: Reach) -> Node:
     kind, name = request.GET.get("kind", Kind.TOPIC), request.GET["name"]
     if kind not in tuple(Kind):
         raise Http404("Nothing of that kind hangs on anything.")
@@ -52,7 +53,7 @@ def _refuse(user: User) -> None:
     raise PermissionDenied(f"The rights of {user.get_username()} do not reach this name.")
 
 
-def _around(request: HttpRequest, middle: Node, reach: Reach) -> HttpResponseBase:
+def _around(request: UserRequest, middle: Node, reach: Reach) -> HttpResponseBase:
     layers = layers_around(middle, reach)
     if not layers:
         raise Http404(f"Nothing is known of the {middle.kind} {middle.name}.")

@@ -286,7 +286,9 @@ def crowded_brokers(reports: Iterable[BrokerReport]) -> tuple[CrowdedBroker, ...
     return tuple(
         CrowdedBroker(each.broker_id, each.open_files, each.open_files_limit)
         for each in reports
-        if each.open_files is not None and OpenFiles(each.open_files, each.open_files_limit).is_near_limit
+        if each.open_files is not None
+        and each.open_files_limit is not None
+        and OpenFiles(each.open_files, each.open_files_limit).is_near_limit
     )
 
 

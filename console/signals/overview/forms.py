@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from console.kit.common.form_choices import set_choices
 from console.signals.overview.health import Reason
 from console.signals.overview.quiet import Kind
 from console.signals.overview.unclean_reason import TOLD_FOR_MS
@@ -30,11 +31,11 @@ class QuietForm(forms.Form):
         self._is_past = reason.is_past
         if reason.is_past:
             del self.fields["hours"]
-            self.fields["kind"].choices = [(Kind.ACKNOWLEDGED.value, _PAST)]
+            set_choices(self, "kind", [(Kind.ACKNOWLEDGED.value, _PAST)])
             return
         offered = [each for each in Kind if each is not Kind.RETIRED or reason.may_retire]
-        self.fields["kind"].choices = [(each.value, _KINDS[each]) for each in offered]
-        self.fields["kind"].initial = (Kind.RETIRED if reason.may_retire else Kind.ACKNOWLEDGED).value
+        kind = set_choices(self, "kind", [(each.value, _KINDS[each]) for each in offered])
+        kind.initial = (Kind.RETIRED if reason.may_retire else Kind.ACKNOWLEDGED).value
 
     @property
     def hint(self) -> str:

@@ -2,13 +2,14 @@
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from console.kit.access.reach import Resource
 from console.kit.access.rights import CLUSTER, REFUSALS, Right, reach_of, require, require_everything, require_on
 from console.kit.common.clock import now_ms
+from console.kit.common.user_request import UserRequest
 from console.signals.overview.facts import quiet_reasons
 from console.signals.overview.forms import QuietForm
 from console.signals.overview.health import Reason
@@ -22,7 +23,7 @@ WORSE = "It has changed since the page was shown. Nothing was said of it; this i
 
 
 @require_safe
-def quiet_list(request: HttpRequest) -> HttpResponse:
+def quiet_list(request: UserRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     reach = reach_of(request.user)
     seen = [each for each in quiet_reasons(now_ms(), reach) if each.name or not reach.is_limited_somewhere]
@@ -32,7 +33,7 @@ def quiet_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def quieten(request: HttpRequest) -> HttpResponse:
+def quieten(request: UserRequest) -> HttpResponse:
     """The reason `key` with a form; a post says it of the reason as it was shown."""
     _require_operating_something(request)
     asked = request.POST if request.method == "POST" else request.GET
@@ -58,7 +59,7 @@ def quieten(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def speak_again(request: HttpRequest, number: int) -> HttpResponse:
+def speak_again(request: UserRequest, number: int) -> HttpResponse:
     _require_operating_something(request)
     row = next((each for each in quiet_reasons(now_ms(), reach_of(request.user)) if each.pk == number), None)
     if row is None:
@@ -73,19 +74,19 @@ def seen_of(reason: Reason) -> str:
     return f"{reason.level} {reason.weight} {len(reason.parts)}"
 
 
-def _require_operating_something(request: HttpRequest) -> None:
+def _require_operating_something(request: UserRequest) -> None:
     """Before anything is looked for: whether it is there is not for those who could change none of it."""
     if Right.OPERATE not in reach_of(request.user).rights_anywhere:
         raise PermissionDenied(REFUSALS[Right.OPERATE])
 
 
-def _require_operating(request: HttpRequest, about: str, name: str) -> None:
+def _require_operating(request: UserRequest, about: str, name: str) -> None:
     """What is said of the cluster as a whole is said for everybody, so it is for those who see all of it."""
     if not name:
         require_everything(request.user)
     require_on(request.user, Resource(about), name or CLUSTER, Right.OPERATE)
 
 
-def _page(request: HttpRequest, reason: Reason, form: QuietForm, error: str = "", status: int = 200) -> HttpResponse:
+def _page(request: UserRequest, reason: Reason, form: QuietForm, error: str = "", status: int = 200) -> HttpResponse:
     context = {"reason": reason, "form": form, "seen": seen_of(reason), "error": error}
     return render(request, "overview/quieten.html", context, status=status)

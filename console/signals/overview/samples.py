@@ -1,5 +1,7 @@
 """The cluster's recent past: a row every few seconds, kept for hours."""
 
+from typing import Any
+
 from django.db.models import QuerySet, Sum
 
 from console.kit.common.kept_statements import kept_values
@@ -32,7 +34,7 @@ def newest_sample_ms() -> int:
     return next((at_ms for (at_ms,) in kept_values(_newest)), 0)
 
 
-def _newest() -> QuerySet:
+def _newest() -> QuerySet[Any]:
     return ClusterSample.objects.order_by("-at_ms").values_list("at_ms")[:1]
 
 

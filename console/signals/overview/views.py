@@ -3,7 +3,7 @@
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError, connection
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -23,7 +23,7 @@ RECENT_ACTIONS = 6
 
 
 @require_safe
-def overview(request: HttpRequest) -> HttpResponse:
+def overview(request: HttpRequest) -> HttpResponseBase:
     require(request.user, Right.VIEW)
     reach = reach_of(request.user)
     if wants_csv(request):

@@ -78,6 +78,10 @@ class Broker(models.Model):
     speaks = models.CharField(max_length=10, blank=True)
     api_count = models.IntegerField(null=True)
 
+    #: Set by `with_words` of the room of brokers, and no columns.
+    word: str
+    tone: str
+
     class Meta:
         app_label = "brokers"
         ordering = ["broker_id"]
@@ -121,6 +125,13 @@ class Topic(models.Model):
     #: Unknown until the cluster has said.
     retention_ms = models.BigIntegerField(null=True)
     cleanup_policy = models.CharField(max_length=40, blank=True)
+
+    #: Set by `with_groups`, `with_notes` and `with_outlooks` (a TopicOutlook) of the rooms of topics, and no columns.
+    group_count: int
+    lag: int | None
+    owner: str | None
+    labels: str | None
+    seen: object
 
     class Meta:
         app_label = "topics"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_on, require_somewhere
 from console.kit.common.current_cluster import here
+from console.kit.common.user_request import UserRequest
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
 from console.kit.gateway.groups.interface import GroupView, TopicPartition, is_ledger
@@ -53,7 +54,7 @@ OBJECT_TYPE = "consumer group"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def reset(request: HttpRequest, group: str) -> HttpResponse:
+def reset(request: UserRequest, group: str) -> HttpResponse:
     """Also of a group that was deleted here, to put its offsets back, and of one that has not started yet."""
     require_on(request.user, Resource.GROUP, group, Right.OPERATE)
     if is_ledger(group):
@@ -77,7 +78,7 @@ def reset(request: HttpRequest, group: str) -> HttpResponse:
 
 
 @require_safe
-def prepare(request: HttpRequest) -> HttpResponse:
+def prepare(request: UserRequest) -> HttpResponse:
     """Offsets for a group that has not started yet: its name is asked for, the rest is the page of a reset."""
     require_somewhere(request.user, Resource.GROUP, Right.OPERATE)
     name = request.GET.get("name", "").strip()[:GROUP_NAME_LENGTH_MAX]
@@ -85,13 +86,13 @@ def prepare(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def delete(request: HttpRequest, group: str) -> HttpResponse:
+def delete(request: UserRequest, group: str) -> HttpResponse:
     access_group(request.user, group, Right.OPERATE)
     return _removal(request, group, "")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def forget(request: HttpRequest, group: str) -> HttpResponse:
+def forget(request: UserRequest, group: str) -> HttpResponse:
     """`topic`: whose offsets are forgotten."""
     found = access_group(request.user, group, Right.OPERATE)
     topic = request.POST.get("topic") or request.GET.get("topic", "")
@@ -100,7 +101,7 @@ def forget(request: HttpRequest, group: str) -> HttpResponse:
     return _removal(request, group, topic)
 
 
-def _plan_asked(request: HttpRequest, view: GroupView, context: dict[str, object]) -> int:
+def _plan_asked(request: UserRequest, view: GroupView, context: dict[str, object]) -> int:
     """Fill in the plan the address asks for; the status of the answer."""
     undo = find_inverse(OBJECT_TYPE, view.group_id, request.GET.get("undo", ""))
     if undo is not None:
@@ -122,7 +123,7 @@ def _plan_asked(request: HttpRequest, view: GroupView, context: dict[str, object
     return 200
 
 
-def _committed_by(request: HttpRequest, view: GroupView, aim: Aim) -> dict[TopicPartition, int]:
+def _committed_by(request: UserRequest, view: GroupView, aim: Aim) -> dict[TopicPartition, int]:
     """By the group that is followed, for who may see it and all it reads. Raises GatewayError."""
     if aim.kind is not Kind.GROUP:
         return {}
@@ -155,7 +156,7 @@ def _put(context: dict[str, object], view: GroupView, planned: Reset) -> Plan:
     return plan
 
 
-def _apply_reset(request: HttpRequest, view: GroupView, context: dict[str, object]) -> HttpResponse:
+def _apply_reset(request: UserRequest, view: GroupView, context: dict[str, object]) -> HttpResponse:
     wanted = _wanted(request)
     _require_topics(request, wanted)
     planned, plan = _show_plan(context, view, wanted)
@@ -163,21 +164,21 @@ def _apply_reset(request: HttpRequest, view: GroupView, context: dict[str, objec
     return _told(request, plan, refused, kept, f"Offsets of {view.group_id} were reset.")
 
 
-def _require_topics(request: HttpRequest, places: Iterable[TopicPartition]) -> None:
+def _require_topics(request: UserRequest, places: Iterable[TopicPartition]) -> None:
     """What it reads now, and what is put back, may be more than the collector has seen."""
     reach = reach_of(request.user)
     if any(Right.VIEW not in reach.rights_on(Resource.TOPIC, topic) for topic in {topic for topic, _ in places}):
         raise PermissionDenied(READS_BEYOND)
 
 
-def _wanted(request: HttpRequest) -> dict[TopicPartition, int | None]:
+def _wanted(request: UserRequest) -> dict[TopicPartition, int | None]:
     try:
         return flat(json.loads(request.POST.get("offsets", "")))
     except (ValueError, RecursionError):
         return {}
 
 
-def _removal(request: HttpRequest, name: str, topic: str) -> HttpResponse:
+def _removal(request: UserRequest, name: str, topic: str) -> HttpResponse:
     """Deleting a group (no topic), or its offsets in one."""
     context: dict[str, object] = {"name": name, "topic": topic, "fields": [("topic", topic)] if topic else []}
     with refusable(422 if request.method == "POST" else 200) as answer:
@@ -201,7 +202,7 @@ def _removal(request: HttpRequest, name: str, topic: str) -> HttpResponse:
     return render(request, "consumers/removal.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _told(request: HttpRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None, what: str) -> HttpResponse:
+def _told(request: UserRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None, what: str) -> HttpResponse:
     for place, why in sorted(refused.items())[:5]:
         messages.error(request, f"{place} was not changed: {why}")
     if len(refused) < len(plan.lines):
@@ -214,7 +215,7 @@ def _told(request: HttpRequest, plan: Plan, refused: Refusals, kept: KeptInverse
     return redirect("group", plan.object_name)
 
 
-def _form(request: HttpRequest) -> ResetForm:
+def _form(request: UserRequest) -> ResetForm:
     seen = topics_within(reach_of(request.user))
     asked = request.GET if "to" in request.GET else None
     initial = {"topic": request.GET.get("topic", ""), "to": Kind.EARLIEST}

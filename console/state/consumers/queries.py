@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from django.core.paginator import Page, Paginator
 from django.db.models import F, Q, QuerySet
@@ -85,7 +85,7 @@ def chosen_groups(query: GroupListQuery, reach: Reach) -> QuerySet[ConsumerGroup
     return groups.defer("members").order_by(_order(query, SORTS), "name")
 
 
-def group_list_page(query: GroupListQuery, reach: Reach, rows: int) -> Page:
+def group_list_page(query: GroupListQuery, reach: Reach, rows: int) -> "Page[Any]":
     page = Paginator(chosen_groups(query, reach), rows).get_page(query.page)
     page.object_list = list(with_topics_within(page.object_list, reach))
     return page
@@ -119,7 +119,7 @@ def partitions_in_topic(topic: str, query: GroupListQuery, reach: Reach) -> Quer
     return _sorted_partitions(places, query, "group__name")
 
 
-def partition_page(places: QuerySet[GroupPartition], query: GroupListQuery) -> Page:
+def partition_page(places: QuerySet[GroupPartition], query: GroupListQuery) -> "Page[Any]":
     return Paginator(places, PLACES_PER_PAGE).get_page(query.page)
 
 

@@ -99,17 +99,17 @@ def apply_group_changes(changes: GroupChanges) -> list[int]:
 
 def add_samples(rows: Iterable[GroupRow], at_ms: int) -> None:
     """The lag of these groups at this moment."""
-    wanted = {row.name: row for row in rows if row.lag is not None}
+    wanted = {row.name: (row, row.lag) for row in rows if row.lag is not None}
     known: Mapping[str, int] = dict(ConsumerGroup.objects.filter(name__in=wanted).values_list("name", "pk"))
     LagSample.objects.bulk_create(
         [
             LagSample(
                 group_id=known[name],
                 at_ms=at_ms,
-                lag=row.lag,
+                lag=lag,
                 behind_ms=None if row.behind_since_ms is None else max(0, at_ms - row.behind_since_ms),
             )
-            for name, row in wanted.items()
+            for name, (row, lag) in wanted.items()
             if name in known
         ],
         batch_size=_ROWS_PER_STATEMENT,

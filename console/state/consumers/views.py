@@ -1,7 +1,7 @@
 """The list of groups, the page of one, and the tab of a topic."""
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -9,6 +9,7 @@ from console.kit.access.reach import Resource
 from console.kit.access.rights import Right, reach_of, require_somewhere
 from console.kit.common.clock import now_ms
 from console.kit.common.csv_table import csv_response, wants_csv
+from console.kit.common.user_request import UserRequest
 from console.kit.tables.arrangement import rows_for
 from console.state.clusters.access import access_topic
 from console.state.consumers.access import access_group, groups_within, reads_beyond
@@ -38,7 +39,7 @@ from console.state.consumers.verdict import RULE
 
 
 @require_safe
-def group_list(request: HttpRequest) -> HttpResponse:
+def group_list(request: UserRequest) -> HttpResponseBase:
     require_somewhere(request.user, Resource.GROUP, Right.VIEW)
     query, reach = GroupListQuery.parse(request.GET), reach_of(request.user)
     if wants_csv(request):
@@ -56,7 +57,7 @@ def group_list(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def group_page(request: HttpRequest, group: str) -> HttpResponse:
+def group_page(request: UserRequest, group: str) -> HttpResponseBase:
     found = access_group(request.user, group, Right.VIEW)
     query = GroupListQuery.parse(request.GET, PLACE_SORTS, "partition")
     reach = reach_of(request.user)
@@ -75,7 +76,7 @@ def group_page(request: HttpRequest, group: str) -> HttpResponse:
     return render(request, "consumers/page.html", context)
 
 
-def _group_csv(request: HttpRequest, group: ConsumerGroup, places: QuerySet[GroupPartition]) -> HttpResponse:
+def _group_csv(request: UserRequest, group: ConsumerGroup, places: QuerySet[GroupPartition]) -> HttpResponseBase:
     """One of the two tables of the page."""
     if request.GET.get("table") == "members":
         return csv_response(request, "consumer-group-members", MEMBER_TITLES, member_rows(group))
@@ -84,7 +85,7 @@ def _group_csv(request: HttpRequest, group: ConsumerGroup, places: QuerySet[Grou
 
 
 @require_safe
-def topic_consumers(request: HttpRequest, name: str) -> HttpResponse:
+def topic_consumers(request: UserRequest, name: str) -> HttpResponseBase:
     topic = access_topic(request.user, name, Right.VIEW)
     query = GroupListQuery.parse(request.GET, PLACE_SORTS, "partition")
     places = partitions_in_topic(topic.name, query, reach_of(request.user))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
@@ -89,7 +90,7 @@ def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
     return changes
 
 
-def change_page(query: HistoryQuery, page: str, reach: Reach) -> Page:
+def change_page(query: HistoryQuery, page: str, reach: Reach) -> "Page[Any]":
     found = Paginator(chosen_changes(query, reach), CHANGES_PER_PAGE).get_page(page)
     found.object_list = [told(each, reach) for each in found.object_list]
     return found

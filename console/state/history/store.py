@@ -28,7 +28,7 @@ def write_events(events: Sequence[Event], at_ms: int) -> None:
             for each in events
         ]
         Change.objects.bulk_create(changes, batch_size=100)
-        newest = Change.objects.order_by("-id").values_list("id", flat=True).first()
+        newest = Change.objects.order_by("-id").values_list("id", flat=True)[0]
         Change.objects.filter(id__lte=newest - ROWS_MAX).delete()
         for group in _groups(events):
             push_partial(group, "history/partials/version.html", {"version": f"{at_ms}-{newest}"})

@@ -8,7 +8,7 @@ from django.db import DatabaseError
 
 from console.processes.models import ManagedProcess
 from console.processes.setup import SetupError
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import Progress, progress_of
 from console.shell.launch.running import ask_to_stop, claim_data_dir, is_claimed
 from console.shell.launch.stages import shut_down
 from console.shell.launch.unrecorded import end_unrecorded
@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: object, **_options: object) -> None:
         logging.getLogger("console").setLevel(logging.ERROR)  # a page that misses a push is no news here
-        progress = Progress(self.stdout._out)
+        progress = progress_of(self)
         if not settings.RUN_DIR.exists():
             progress.note("Nothing is running.")
             return

@@ -17,7 +17,7 @@ from console.kit.common.data_directories import make_data_directories
 from console.processes.setup import Setup, SetupError, read_setup
 from console.shell.launch.first_user import Credentials
 from console.shell.launch.interrupts import Interrupted, Interrupts
-from console.shell.launch.progress import Progress
+from console.shell.launch.progress import Progress, progress_of
 from console.shell.launch.reloading import reload
 from console.shell.launch.running import Claim, claim_data_dir
 from console.shell.launch.secure import kcat_file
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         setup = without_uninstalled(read_setup(os.environ, settings.SPARK_MASTER), missing_part("embedded"))
         make_data_directories()
         with claim_data_dir(settings.RUN_DIR) as claim:
-            stack = Stack(setup, Progress(self.stdout._out), Interrupts(), claim)
+            stack = Stack(setup, progress_of(self), Interrupts(), claim)
             stack.interrupts.watch()
             self._run(stack)
 
@@ -67,7 +67,7 @@ class Command(BaseCommand):
 
     def _reload(self, claim: Claim) -> None:
         """What `up` becomes when the console is configured anew, and until it stays again."""
-        interrupts, progress = Interrupts(), Progress(self.stdout._out)
+        interrupts, progress = Interrupts(), progress_of(self)
         interrupts.watch()
         supervisor = Supervisor(service_run_files(), dict(os.environ), settings.RUN_DIR)
         take_over(supervisor, settings.RUN_DIR)
@@ -83,7 +83,7 @@ class Command(BaseCommand):
 
     def _close(self, claim: Claim) -> None:
         """What `up` has become when somebody wants to stop; the lock is let go with this process."""
-        interrupts, progress = Interrupts(1), Progress(self.stdout._out)
+        interrupts, progress = Interrupts(1), progress_of(self)
         interrupts.watch()
         supervisor = Supervisor(service_run_files(), {}, settings.RUN_DIR)
         with suppress(OSError, ValueError, TypeError, KeyError):  # then run files tell what there is

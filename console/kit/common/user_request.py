@@ -1,0 +1,34 @@
+"""The request that a page gets: Django's own type names neither the user behind the login nor what django-htmx adds."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.contrib.messages.storage.base import BaseStorage
+from django.http import HttpRequest
+from django_htmx.middleware import HtmxDetails
+
+
+class HtmxRequest(HttpRequest):
+    """A request behind HtmxMiddleware, for annotations only; its user may be anonymous."""
+
+    htmx: HtmxDetails
+
+
+class UserRequest(HtmxRequest):
+    """A request of a logged-in user, for annotations only: LoginRequiredMiddleware lets no other reach a page.
+
+    A view that is `login_not_required` takes an HttpRequest or an HtmxRequest.
+    """
+
+    user: User
+
+
+class InnerRequest(UserRequest):
+    """A request for a page that is made within the process (`api/door.py`): the page is not drawn.
+
+    `shown`: what the template would have been drawn of.
+    """
+
+    shown: Mapping[str, Any]
+    _messages: BaseStorage
