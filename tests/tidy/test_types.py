@@ -1,14 +1,25 @@
 """mypy, run by `make lint`, checks every module strictly; what is set otherwise for some of them has its reason."""
 
+import re
 import tomllib
 from pathlib import Path
 
 from tests.tidy.sources import ROOT
 
 OVERRIDES_MAX = 10
+#: Nothing follows the code: neither a comment nor a further code.
+_WITHOUT_REASON = re.compile(r"# type: ignore\[[a-z, -]+\]$", re.MULTILINE)
 _HEADER = "[[tool.mypy.overrides]]"
 #: All that may be set for the whole, and for some modules. Another setting could take modules out of the check.
-_OF_ALL = {"python_version", "files", "strict", "enable_error_code", "untyped_calls_exclude", "overrides"}
+_OF_ALL = {
+    "python_version",
+    "files",
+    "strict",
+    "enable_error_code",
+    "plugins",
+    "untyped_calls_exclude",
+    "overrides",
+}
 _OF_SOME = {
     "module",
     "disable_error_code",
@@ -43,6 +54,20 @@ def test_what_is_left_out_is_there_and_no_pure_room():
         (["console.*.migrations.*"], ["var-annotated"])
     ]
     assert any(path.parent.name == "migrations" for path in _product_paths())
+
+
+def test_each_error_that_a_line_ignores_has_its_reason_beside_it():
+    bare = {str(path.relative_to(ROOT)): _WITHOUT_REASON.findall(path.read_text()) for path in _product_paths()}
+    assert {name: found for name, found in bare.items() if found} == {}
+
+
+def test_models_queries_and_requests_have_the_types_of_django():
+    """Without the plugin a model's field, what a query names and `request.user` would be of any type."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    assert settings["mypy"]["plugins"] == ["mypy_django_plugin.main"]
+    assert settings["django-stubs"] == {"django_settings_module": "console.settings"}
+    untyped = [name for override in settings["mypy"]["overrides"] for name in override["module"]]
+    assert [name for name in untyped if name.startswith("django")] == []
 
 
 def test_each_override_has_its_reason_and_there_are_at_most_ten():

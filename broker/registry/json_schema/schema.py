@@ -77,7 +77,7 @@ def parse(text: str, referred: Sequence[Named], *, is_new: bool) -> JsonSchema:
     is_checked = isinstance(raw, dict) and _pairs_to_compare(raw) <= REGISTRY_UNIQUE_PAIRS_MAX
     if isinstance(raw, dict) and not is_checked and is_new:
         raise InvalidSchema("it has too many values of different kinds in one list; use strings or numbers alone")
-    if is_checked:
+    if isinstance(raw, dict) and is_checked:
         try:
             validator_for(raw, default=Draft7Validator).check_schema(raw)
         except SchemaError as error:

@@ -76,7 +76,7 @@ def matrix(request: UserRequest) -> HttpResponseBase:
     found = Matrix(view, choice, known_principals(view), known_names(view, choice.resource))
     if wants_csv(request):
         return csv_response(request, "access", MATRIX_TITLES, matrix_rows(found, choice))
-    pages: Paginator[Any] = Paginator(found, ROWS_PER_PAGE)
+    pages: Paginator[Any] = Paginator(found, ROWS_PER_PAGE)  # type: ignore[arg-type]  # it takes slices and a length
     page = pages.get_page(request.GET.get("page", "1")[:8])
     context = {
         **_common(view, "matrix"),

@@ -13,7 +13,7 @@ def with_notes(topics: QuerySet[Topic]) -> QuerySet[Topic]:
     """Each with its `owner` and `labels`, None where nothing is said."""
     note = TopicNote.objects.filter(topic=OuterRef("name")).order_by()
     owner, labels = Subquery(note.values("owner")[:1]), Subquery(note.values("labels")[:1])
-    return topics.annotate(owner=owner, labels=labels)
+    return topics.annotate(owner=owner, labels=labels)  # type: ignore[no-redef]  # Topic says that it may have them
 
 
 def note_of(topic: str) -> TopicNote | None:

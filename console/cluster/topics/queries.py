@@ -120,7 +120,7 @@ def groups_of(topic: str, reach: Reach) -> list[str]:
     return sorted(places.order_by().values_list("group__name", flat=True).distinct())
 
 
-class _PartitionPages(Paginator):
+class _PartitionPages(Paginator):  # type: ignore[type-arg]  # it takes none when it runs
     """Of one topic, whose row has their number."""
 
     def __init__(self, topic: Topic):

@@ -50,7 +50,7 @@ def reach_in(user: Person, cluster: str) -> Reach:
     cached = getattr(user, "_console_reach", None)
     if cached is None:
         cached = _everywhere(user), _by_cluster(user)
-        user._console_reach = cached
+        user._console_reach = cached  # type: ignore[attr-defined]  # for as long as the request's user is this object
     reach, roles = cached
     reach = reach if reach.is_unbound or cluster not in roles else reach.with_role_of(roles[cluster])
     return reach if reach.is_unbound else replace(reach, internal=internal_topics())
@@ -58,7 +58,7 @@ def reach_in(user: Person, cluster: str) -> Reach:
 
 def keep_to(user: Person, clusters: Collection[str]) -> None:
     """For as long as `user` is this object: no rights in others than these, if there are any."""
-    user._console_only_in = frozenset(clusters)
+    user._console_only_in = frozenset(clusters)  # type: ignore[union-attr]  # as above
 
 
 def _everywhere(user: User) -> Reach:
@@ -186,4 +186,4 @@ def place_of(user: Person) -> tuple[Resource, str | None]:
 
 
 def _look_at(user: Person, resource: Resource, name: str | None) -> None:
-    user._console_place = (resource, name)
+    user._console_place = (resource, name)  # type: ignore[union-attr]  # as above

@@ -10,8 +10,8 @@ from django.db import models
 from django.db.models.fields.related_descriptors import ForwardManyToOneDescriptor
 
 
-class _Whom(ForwardManyToOneDescriptor):
-    def get_object(self, instance: models.Model) -> models.Model | None:
+class _Whom(ForwardManyToOneDescriptor):  # type: ignore[type-arg]  # it takes none when it runs
+    def get_object(self, instance: models.Model) -> models.Model | None:  # type: ignore[override]  # None: see above
         try:
             return super().get_object(instance)
         except ObjectDoesNotExist:

@@ -40,7 +40,7 @@ def prefix_of(cluster: str) -> str:
 
 def address_in(cluster: str, route: str, *arguments: object) -> str:
     """As `reverse`, in another cluster than the current one."""
-    return reverse(route, urlconf=urls_of(cluster), args=arguments)
+    return reverse(route, urlconf=urls_of(cluster), args=arguments)  # type: ignore[arg-type]  # see ClusterUrls
 
 
 def split(path: str) -> tuple[str | None, str]:
@@ -74,7 +74,7 @@ def at_cluster(name: str) -> Iterator[None]:
     """In the cluster, and with its addresses."""
     before = get_urlconf()
     with in_cluster(name):
-        set_urlconf(urls_of(name))
+        set_urlconf(urls_of(name))  # type: ignore[arg-type]  # see ClusterUrls
         try:
             yield
         finally:

@@ -29,7 +29,7 @@ class _Given(Expression):
         super().__init__()
         self.name = name
 
-    def as_sql(self, _compiler: SQLCompiler, _connection: object) -> tuple[str, list[Any]]:
+    def as_sql(self, _compiler: SQLCompiler, _connection: object) -> tuple[str, list[Any]]:  # type: ignore[override]  # a list, as Django 5.2 has it
         return "%s", [self]
 
 

@@ -46,7 +46,7 @@ class DirectoryBackend(ModelBackend):
             problem, sentence = "the groups give too many rules", TOO_MANY
         logger.warning("directory: %s", problem[:300].encode("unicode_escape").decode())
         if request is not None:
-            request.login_problem = sentence
+            request.login_problem = sentence  # type: ignore[attr-defined]  # for the login page
         return None
 
 

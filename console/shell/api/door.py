@@ -73,7 +73,7 @@ def ask(person: User, path: str, query: Pairs, form: Pairs | None, posted: Poste
     request.method = "GET" if form is None else "POST"
     request.path = request.path_info = path
     request.META = {"REQUEST_METHOD": request.method, "SERVER_NAME": "localhost", "SERVER_PORT": "80"}
-    request.GET, request.POST = _dictionary(query), _dictionary(form or ())
+    request.GET, request.POST = _dictionary(query), _dictionary(form or ())  # type: ignore[assignment]  # immutable
     match = request.resolver_match = resolve(path)
     request.user, request.session, request.shown = person, SessionBase(), {}
     request.htmx = HtmxDetails(request)

@@ -28,7 +28,7 @@ class Outcome:
 
 def progress_of(command: BaseCommand) -> "Progress":
     """Return what writes to the stream that `command` was given, which Django wraps to end each text with a line."""
-    return Progress(command.stdout._out)
+    return Progress(command.stdout._out)  # type: ignore[arg-type]  # its type takes any attribute for a function
 
 
 class Progress:

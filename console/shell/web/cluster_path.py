@@ -35,7 +35,7 @@ class ClusterMiddleware:
         cluster = cluster_named(name)
         if request.user.is_authenticated and not may_look(request.user, cluster):
             cluster = NOBODYS
-        request.urlconf = urls_of(cluster)
+        request.urlconf = urls_of(cluster)  # type: ignore[assignment]  # see ClusterUrls
         request.path_info = address_in(cluster, "overview") + rest.removeprefix(f"/{settings.PATH_PREFIX}")
         with in_cluster(cluster):
             return self.get_response(request)

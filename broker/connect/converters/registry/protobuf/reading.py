@@ -91,7 +91,7 @@ class MessageReader:
                 raise DataError(f"Invalid Protobuf message indexes: there is no message {list(path)}")
             names.append(level[index].name)
             level = level[index].nested_type
-        found = self._main.message_types_by_name[names[0]]
+        found: Descriptor = self._main.message_types_by_name[names[0]]
         for name in names[1:]:
             found = found.nested_types_by_name[name]
         return found
