@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from broker.common.backoff import Backoff
 from broker.log.files import OpenFile, lacks_room, write_at
 
 #: A directory has room with this share of its file system free, and with this many bytes in any case.
@@ -40,28 +41,26 @@ class RoomFound(NamedTuple):
 class DirectoryRoom:
     """Of one log directory; for the broker's loop. Times are monotonic."""
 
-    __slots__ = ("_ended_ms", "_room_since_ms", "_steady_ms", "is_full", "refuses_writes")
+    __slots__ = ("_ended_ms", "_room_since_ms", "_steady", "is_full", "refuses_writes", "steady_ms")
 
     def __init__(self) -> None:
         self.is_full = False
         self.refuses_writes = False
         self._room_since_ms: int | None = None
-        self._steady_ms = STEADY_MS
+        self._steady = Backoff(STEADY_MS, STEADY_MS_MAX)
+        #: How long the directory must have room before it counts as one with room again.
+        self.steady_ms = STEADY_MS
         #: When the directory ceased to be full, None before the first time.
         self._ended_ms: int | None = None
-
-    @property
-    def steady_ms(self) -> int:
-        """How long the directory must have room before it counts as one with room again."""
-        return self._steady_ms
 
     def refused(self, now_ms: int) -> bool:
         """Note that a write was refused for want of room. Return whether the directory was not full before."""
         self.refuses_writes, self._room_since_ms = True, None
         if self.is_full:
             return False
-        is_relapse = self._ended_ms is not None and now_ms - self._ended_ms < RELAPSE_MS
-        self._steady_ms = min(2 * self._steady_ms, STEADY_MS_MAX) if is_relapse else STEADY_MS
+        if self._ended_ms is None or now_ms - self._ended_ms >= RELAPSE_MS:
+            self._steady.succeed()
+        self.steady_ms = int(self._steady.fail())
         self.is_full = True
         return True
 
@@ -73,7 +72,7 @@ class DirectoryRoom:
             return False
         if self._room_since_ms is None:
             self._room_since_ms = now_ms
-        if now_ms - self._room_since_ms < self._steady_ms:
+        if now_ms - self._room_since_ms < self.steady_ms:
             return False
         self.is_full, self._ended_ms = False, now_ms
         return True

@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from broker.common.backoff import Backoff
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.mirror.audit import MirrorAudit
@@ -36,6 +37,9 @@ from broker.mirror.records import (
 from broker.mirror.runs import Runs
 from broker.records.builder import build_batch
 from broker.records.record import Record
+
+#: Pauses before a partition is tried again that could not be read or written.
+_RETRY_FIRST_S, _RETRY_MAX_S = 1.0, 10.0
 
 
 class Refusal(BarnabasError):
@@ -69,8 +73,8 @@ class Copied:
     next_offset: int = -1
     leader_epoch: int = -1
     turn: int = 0
-    #: How often it has been left alone since it took something.
-    rests: int = 0
+    #: The seconds that it is left alone after a failure; the copy's next records end that.
+    backoff: Backoff = field(default_factory=lambda: Backoff(_RETRY_FIRST_S, _RETRY_MAX_S))
     #: Where the copy ended when it was seen to have lost records.
     cut_at: int | None = None
     #: Since the position was last remembered.
@@ -103,7 +107,8 @@ class Copied:
             self.fresh.extend(copy.runs(base_offset))
         self.records += copy.size
         self.bytes += len(copy.batch)
-        self.timestamp, self.rests, self.cut_at = copy.max_timestamp, 0, None
+        self.timestamp, self.cut_at = copy.max_timestamp, None
+        self.backoff.succeed()
         self.pass_by(copy)
 
     def pass_by(self, copy: Copy) -> None:

@@ -28,8 +28,6 @@ from broker.mirror.reader import Portion, Refused, SourceReader
 
 _log = logger("broker.mirror")
 _READ_S = 0.2
-#: Before a partition is tried again that could not be read or written: each time twice as long, up to this.
-_RETRY_MAX_S = 10.0
 _PAUSE_S = 1.0
 _FENCED_AGAIN_S, _FENCED_MAX = 60.0, 4
 #: The producer is of no more use: its broker has forgotten it.
@@ -203,8 +201,7 @@ class MirrorTask:
             _log.warning("partition rests", flow=self._settings.flow.name, partition=str(copied.source), reason=reason)
         copied.error = reason
         self._reader.rest(copied.source)
-        self._retry_at[copied.source] = time.monotonic() + min(2.0**copied.rests, _RETRY_MAX_S)
-        copied.rests = min(copied.rests + 1, 10)
+        self._retry_at[copied.source] = time.monotonic() + copied.backoff.fail()
 
     def _copy(self) -> None:
         by_lane: dict[int, tuple[Lane, list[Portion]]] = {}

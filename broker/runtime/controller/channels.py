@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from broker.common.backoff import Backoff
 from broker.common.cluster import LiveBroker, MemberListeners
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.common.logs import logger
@@ -198,7 +199,7 @@ class _Channel:
             await asyncio.wait(missing, timeout=patience_s)
 
     async def _request_until_answered(self, request: Request[Response], version: int) -> Response:
-        back_off_s = _BACK_OFF_FIRST_S
+        backoff = Backoff(_BACK_OFF_FIRST_S, _BACK_OFF_MAX_S)
         while True:
             try:
                 connection = self._connection = self._connection or self._connection_to(self.broker)
@@ -208,8 +209,7 @@ class _Channel:
                 _log.info("broker does not answer", broker=self.broker.broker_id, reason=str(error))
             except Exception:
                 _log.exception("broker cannot be asked", broker=self.broker.broker_id, api=request.api.name)
-            await asyncio.sleep(back_off_s)
-            back_off_s = min(2 * back_off_s, _BACK_OFF_MAX_S)
+            await asyncio.sleep(backoff.fail())
 
 
 def _end(queued: _Queued[Response]) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from broker.common.backoff import Backoff
 from broker.common.errors import InvariantViolation
 from broker.common.logs import logger
 from broker.net.turns import Turns
@@ -33,7 +34,7 @@ async def load(
     A broker may begin to lead fifty partitions at once: they share `turns`, so that their slices never add up.
     Raises InvariantViolation for a log that will not be readable tomorrow either.
     """
-    pause_s = _AGAIN_FIRST_S
+    backoff = Backoff(_AGAIN_FIRST_S, _AGAIN_MAX_S)
     while True:
         try:
             await replay_all(shard, turns)
@@ -43,10 +44,10 @@ async def load(
             raise
         except Exception:
             not_loaded.add(shard.partition)
+            pause_s = backoff.fail()
             partition = str(shard.hosted.partition.topic_partition)
             _log.exception("coordinator is not loaded yet", partition=partition, again_in_s=pause_s)
         await asyncio.sleep(pause_s)
-        pause_s = min(2 * pause_s, _AGAIN_MAX_S)
         shard.start_over(new_coordinator())
 
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 
+from broker.common.backoff import Backoff
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
@@ -153,7 +154,7 @@ class PeerLine(MarkerLine):
 
     async def _send_all(self) -> None:
         """A broker that does not answer gives its transactions back, and is left alone for a while."""
-        back_off_s = _BACK_OFF_FIRST_S
+        backoff = Backoff(_BACK_OFF_FIRST_S, _BACK_OFF_MAX_S)
         try:
             while asked := self._take():
                 try:
@@ -162,11 +163,10 @@ class PeerLine(MarkerLine):
                 except Exception as error:
                     self._note_failure(error)
                     self._answered(asked, {})
-                    await asyncio.sleep(back_off_s)
-                    back_off_s = min(2 * back_off_s, _BACK_OFF_MAX_S)
+                    await asyncio.sleep(backoff.fail())
                 else:
                     self._answered(asked, codes)
-                    back_off_s = _BACK_OFF_FIRST_S
+                    backoff.succeed()
         finally:
             self._sending = None
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import count
 
+from broker.common.backoff import Backoff
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
 from broker.common.limits import PARTITIONS_PER_CALLBACK
@@ -132,7 +133,7 @@ class ReplicaFetcher:
         self._clock = clock
         self._log_starts = LogStartReports(self.link, replicas, self._not_ready, self._send_soon)
         self._connection: Connection | None = None
-        self._back_off_s = _RECONNECT_FIRST_S
+        self._backoff = Backoff(_RECONNECT_FIRST_S, _RECONNECT_MAX_S)
         self._correlation_ids = count()
         self._answers = 0
         self._is_sending_due = False
@@ -167,7 +168,7 @@ class ReplicaFetcher:
         lost = asyncio.get_running_loop().create_future()
         try:
             self._connection = await self._connect(lost)
-            self._back_off_s = _RECONNECT_FIRST_S
+            self._backoff.succeed()
             self._send_all(self._connection)
             self._arm_retry()
             reason = await self._until_lost(self._connection, lost)
@@ -176,8 +177,7 @@ class ReplicaFetcher:
             _log.info("leader is not reached", leader=self._leader, reason=str(error))
         finally:
             self._disconnect()
-        await asyncio.sleep(self._back_off_s)
-        self._back_off_s = min(2 * self._back_off_s, _RECONNECT_MAX_S)
+        await asyncio.sleep(self._backoff.fail())
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from ssl import SSLContext
 from typing import NamedTuple
 
+from broker.common.backoff import pause_after
 from broker.common.clock import Clock
 from broker.common.errors import StartupError
 from broker.common.logs import logger
@@ -125,7 +126,7 @@ class BearerTokens:
         settings = self._settings
         if not self._failures:
             return settings.refresh_ms
-        return int(min(settings.retry_backoff_ms * 2 ** min(self._failures - 1, 30), settings.retry_backoff_max_ms))
+        return int(pause_after(self._failures, settings.retry_backoff_ms, settings.retry_backoff_max_ms))
 
     async def _read(self) -> None:
         try:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import httpx2
 import orjson
 
+from broker.common.backoff import pause_after
 from broker.connect.api import DataError, RetriableError
 from broker.connect.converters.registry.settings import Settings
 from broker.registry.schema import Content, Named, Reference
@@ -90,7 +91,7 @@ class Registry:
         """Raises DataError for what the registry refuses, RetriableError if none of its addresses is well."""
         for attempt in range(self._settings.retries + 1):
             if attempt:
-                longest = min(self._settings.wait_ms << attempt - 1, self._settings.wait_max_ms)
+                longest = pause_after(attempt, self._settings.wait_ms, self._settings.wait_max_ms)
                 self._sleep(random.uniform(longest / 2, longest) / 1000)
             reason = ""
             for url in self._settings.urls:
