@@ -1,14 +1,15 @@
 """The segments of one log in offset order: which holds an offset, which come and go."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from broker.common.errors import InvariantViolation
 from broker.log.open_segments import OpenSegments
 from broker.log.segment import Segment
 from broker.log.segment_files import DELETED_SUFFIX
-from broker.log.set_aside import SetAside
 
 
 class SegmentList:
@@ -125,3 +126,44 @@ class SegmentList:
         for segment in self._segments:
             self._opened.forget(segment)
             segment.release()
+
+
+@dataclass(slots=True)
+class _Leaving:
+    segment: Segment
+    #: When a purge first saw it.
+    since_ms: int | None = None
+
+
+class SetAside:
+    """Segments that a log no longer has, on disk for file.delete.delay.ms for those who still read them.
+
+    `add` is for the log's owner, `purge` may run on another thread, one at a time.
+    """
+
+    def __init__(self) -> None:
+        self._leaving: deque[_Leaving] = deque()
+
+    def __len__(self) -> int:
+        return len(self._leaving)
+
+    def __iter__(self) -> Iterator[Segment]:
+        return (leaving.segment for leaving in self._leaving)
+
+    def add(self, segments: Iterable[Segment]) -> None:
+        self._leaving.extend(_Leaving(segment) for segment in segments)
+
+    def purge(self, now_ms: int, delay_ms: int) -> int:
+        """Remove the files of what was first seen `delay_ms` ago; how many bytes that frees. Raises OSError."""
+        for leaving in list(self._leaving):
+            if leaving.since_ms is None or leaving.since_ms > now_ms:
+                leaving.since_ms = now_ms
+        freed = 0
+        while self._leaving:
+            first = self._leaving[0]
+            if first.since_ms is None or now_ms - first.since_ms < delay_ms:
+                break
+            first.segment.remove_files()
+            freed += first.segment.size_bytes
+            self._leaving.popleft()
+        return freed
