@@ -1,13 +1,13 @@
 """Metadata: brokers and partitions as the controller told us; may create a topic that is asked for (KIP-204)."""
 
 from collections.abc import Awaitable, Iterable
+from functools import partial
 from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import NO_TOPIC_ID
 from broker.handlers.authorization import cluster_operations, denied_topics, may_create, only_seen
 from broker.handlers.handler import OF_EVERYTHING, public
-from broker.handlers.without_listener import as_seen_by_listener
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import made_late
 from broker.protocol.messages.metadata import (
@@ -34,6 +34,7 @@ _PARTITIONS_AT_ONCE_MAX = 1_000
 #: Of requests for topics by id (KIP-516).
 _FIRST_VERSION_BY_ID = 12
 _DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+_FIRST_VERSION_WITH_LISTENER_ERROR = 6
 
 
 def handle_metadata(request: MetadataRequest, context: RequestContext) -> Reply:
@@ -174,7 +175,7 @@ def _response(
         ],
         cluster_id=context.services.cluster_id,
         controller_id=metadata.controller_id if metadata.controller_id in metadata.brokers else -1,
-        topics=as_seen_by_listener(topics, context),
+        topics=_as_seen_by_listener(topics, context),
         cluster_authorized_operations=(
             cluster_operations(context) if request.include_cluster_authorized_operations else OPERATIONS_NOT_REQUESTED
         ),
@@ -242,6 +243,39 @@ def _partition(known: tuple[int, PartitionMetadata]) -> MetadataResponsePartitio
         isr_nodes=list(state.isr),
         offline_replicas=list(state.offline_replicas),
     )
+
+
+def _as_seen_by_listener(topics: list[MetadataResponseTopic], context: RequestContext) -> list[MetadataResponseTopic]:
+    """Return `topics` as a client sees them that cannot reach brokers which live and lack its listener.
+
+    As in Kafka (KAFKA-6546) such a leader is none, with LISTENER_NOT_FOUND for clients that know the error, and such a
+    replica is offline. Costs one look at each broker if all have the listener.
+    """
+    listener = context.session.listener
+    brokers = context.services.metadata.brokers
+    lacking = frozenset(each.broker_id for each in brokers.values() if listener not in each.endpoints)
+    if not lacking:
+        return topics
+    has_error = context.api_version >= _FIRST_VERSION_WITH_LISTENER_ERROR
+    error = ErrorCode.LISTENER_NOT_FOUND if has_error else ErrorCode.LEADER_NOT_AVAILABLE
+    seen: list[MetadataResponseTopic] = made_late(topics, partial(_topic_as_seen, lacking, error))
+    return seen
+
+
+def _topic_as_seen(lacking: frozenset[int], error: ErrorCode, topic: MetadataResponseTopic) -> MetadataResponseTopic:
+    topic.partitions = made_late(topic.partitions, partial(_partition_as_seen, lacking, error))
+    return topic
+
+
+def _partition_as_seen(
+    lacking: frozenset[int], error: ErrorCode, partition: MetadataResponsePartition
+) -> MetadataResponsePartition:
+    offline = set(partition.offline_replicas) | (lacking & set(partition.replica_nodes))
+    partition.offline_replicas = [each for each in partition.replica_nodes if each in offline]
+    if partition.leader_id in lacking:
+        partition.error_code = error
+        partition.leader_id = -1
+    return partition
 
 
 HANDLER = public(ApiKey.METADATA, 0, 12, handle_metadata, budget=OF_EVERYTHING)
