@@ -14,6 +14,7 @@ from broker.config.broker import BrokerConfig
 from broker.handlers.registry import HANDLERS
 from broker.protocol.api_keys import ApiKey
 from broker.replication.fetch_session import FetchSessions
+from broker.runtime.controller.controller_runtime import ControllerRuntime
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -120,6 +121,25 @@ class StateMetrics:
         topic = self._metadata.topics.get(name)
         asked_for = replicas_asked_for(name, self._config)
         return topic is not None and any(len(each.replicas) < asked_for for each in topic.partitions.values())
+
+
+class ControllerMetrics:
+    """What only the controller knows, read when somebody asks."""
+
+    def __init__(self, controller: ControllerRuntime):
+        self._controller = controller
+
+    def collect(self) -> Iterable[Metric]:
+        yield _counter(
+            "unclean_leader_elections",
+            "Partitions this broker, as controller, let somebody lead who was not in sync.",
+            self._controller.unclean_elections,
+        )
+        yield _gauge(
+            "foreign_brokers",
+            "Brokers of another Kafka registered in this ensemble, as the controller sees them; 0 elsewhere.",
+            len(self._controller.foreign_brokers),
+        )
 
 
 def _counter(name: str, meaning: str, value: int) -> CounterMetricFamily:

@@ -38,13 +38,12 @@ from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
 from broker.server.addresses import Addresses
-from broker.server.controller_metrics import ControllerMetrics
 from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.dispatcher import Dispatcher
 from broker.server.ground import Ground
 from broker.server.log_metrics import LogMetrics
-from broker.server.metrics import ErrorMetrics, RequestMetrics, StateMetrics
+from broker.server.metrics import ControllerMetrics, ErrorMetrics, RequestMetrics, StateMetrics
 from broker.server.registration import Registration
 from broker.server.replication import Replication, random_session_id
 from broker.server.security import Security

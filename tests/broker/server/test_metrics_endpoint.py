@@ -10,8 +10,7 @@ from structlog.testing import capture_logs
 
 from broker.common.own_names import OwnNames
 from broker.server import metrics_endpoint
-from broker.server.controller_metrics import ControllerMetrics
-from broker.server.metrics import new_registry
+from broker.server.metrics import ControllerMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
 from tests.eventually import eventually
 
