@@ -7,7 +7,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from broker.config.broker import BrokerConfig
 from broker.log.manager import LogManager
-from broker.server.authorizer_metrics import has_names
+from broker.server.security_metrics import has_names
 
 _PREFIX = "barnabas_broker_"
 

@@ -20,8 +20,8 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, replicas_asked_for
-from broker.server.authorizer_metrics import has_names
 from broker.server.listeners import Listeners
+from broker.server.security_metrics import has_names
 
 _PREFIX = "barnabas_broker_"
 

@@ -20,14 +20,11 @@ from broker.runtime.security.quotas import Quotas
 from broker.security.sasl import oauthbearer
 from broker.security.session import ANONYMOUS, Session
 from broker.server.addresses import Addresses
-from broker.server.authorizer_metrics import AuthorizerMetrics, has_names
-from broker.server.certificate_metrics import CertificateMetrics
 from broker.server.exits import Exits
 from broker.server.ground import Ground
-from broker.server.login_metrics import LoginMetrics
-from broker.server.quota_metrics import QuotaMetrics
 from broker.server.sasl_login import Bounds, Logins, end_login
 from broker.server.sasl_offer import Provers, login_settings
+from broker.server.security_metrics import AuthorizerMetrics, CertificateMetrics, LoginMetrics, QuotaMetrics, has_names
 from broker.server.tokens import Tokens
 from broker.server.waiting_room import WaitingRoom
 from broker.zookeeper.entity_configs import EntityConfigs

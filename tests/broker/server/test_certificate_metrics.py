@@ -5,7 +5,7 @@ from datetime import timedelta
 from broker.common.clock import SystemClock
 from broker.config.broker import read_broker_config
 from broker.net.turns import Turns
-from broker.server.certificate_metrics import CertificateMetrics
+from broker.server.security_metrics import CertificateMetrics
 from broker.server.tls import ListenersTls
 from tests.certificates import Authority
 

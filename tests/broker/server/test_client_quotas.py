@@ -18,7 +18,7 @@ from broker.protocol.messages.metadata import MetadataRequest
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.server.quota_metrics import QuotaMetrics
+from broker.server.security_metrics import QuotaMetrics
 from tests.broker.server.conftest import request_frame
 from tests.eventually import eventually
 

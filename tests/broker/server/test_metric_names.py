@@ -7,9 +7,9 @@ import pytest
 
 from broker.config.authorizer import AUTHORIZERS
 from broker.config.broker import BrokerConfig, read_broker_config
-from broker.server.authorizer_metrics import ALL, AuthorizerMetrics, has_names
 from broker.server.log_metrics import LogMetrics
 from broker.server.metrics import StateMetrics
+from broker.server.security_metrics import ALL, AuthorizerMetrics, has_names
 
 _RULES = f"authorizer.class.name={AUTHORIZERS[0]}\n"
 
