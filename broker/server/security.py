@@ -16,16 +16,19 @@ from broker.runtime.config_changes import Apply
 from broker.runtime.security import authorizer_log, credentials
 from broker.runtime.security.authorizer import Authorizer, unlimited_rights
 from broker.runtime.security.credentials import Credentials
+from broker.runtime.security.delegation_tokens import DelegationTokens, TokenSettings
 from broker.runtime.security.quotas import Quotas
+from broker.runtime.security.token_accounts import TokenAccounts
+from broker.security.delegation_tokens import Lifetimes
 from broker.security.sasl import oauthbearer
 from broker.security.session import ANONYMOUS, Session
 from broker.server.addresses import Addresses
+from broker.server.bearer_listeners import BearerListeners
 from broker.server.exits import Exits
 from broker.server.ground import Ground
 from broker.server.sasl_login import Bounds, Logins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.security_metrics import AuthorizerMetrics, CertificateMetrics, LoginMetrics, QuotaMetrics, has_names
-from broker.server.tokens import Tokens
 from broker.server.waiting_room import WaitingRoom
 from broker.zookeeper.entity_configs import EntityConfigs
 from broker.zookeeper.session import ZooKeeperSession
@@ -100,3 +103,30 @@ def _authorizer(config: BrokerConfig, session: ZooKeeperSession, clock: Clock) -
         return None
     principals, allows_if_none = config.super_users.principals, config.allow_everyone_if_no_acl_found
     return Authorizer(session, principals, clock, allows_if_none=allows_if_none)
+
+
+class Tokens:
+    """Logins by tokens: the cluster's own (delegation tokens) and those of others (bearer tokens)."""
+
+    def __init__(
+        self, config: BrokerConfig, session: ZooKeeperSession, clock: Clock, is_controller: Callable[[], bool]
+    ):
+        self.delegation = DelegationTokens(session, _token_settings(config), clock, is_controller)
+        self.accounts = TokenAccounts(self.delegation)
+        self.bearer = BearerListeners(clock)
+
+    async def start(self) -> None:
+        """Raises StartupError, and the errors of ZooKeeper."""
+        self.accounts.start()
+        await self.delegation.start()
+        await self.bearer.start()
+
+    def stop(self) -> None:
+        self.bearer.stop()
+        self.accounts.stop()
+        self.delegation.stop()
+
+
+def _token_settings(config: BrokerConfig) -> TokenSettings:
+    lifetimes = Lifetimes(config.delegation_token_max_lifetime_ms, config.delegation_token_expiry_time_ms)
+    return TokenSettings(config.delegation_token_secret, lifetimes, config.delegation_token_expiry_check_interval_ms)
