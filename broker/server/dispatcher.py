@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from time import perf_counter_ns
 
+from broker.common.clock import Clock
 from broker.common.errors import BarnabasError, ErrorCode, InvariantViolation, ProtocolError
-from broker.common.limits import LONG_ANSWERS_ENCODED_MAX, REFUSED_REQUEST_BYTES_MAX
+from broker.common.limits import LONG_ANSWERS_ENCODED_MAX, REFUSALS_LOGGED_EVERY_S, REFUSED_REQUEST_BYTES_MAX
 from broker.common.logs import logger
 from broker.common.types import new_tuple
 from broker.handlers.api_versions import unsupported_version_response
@@ -30,7 +31,6 @@ from broker.security.session import Session
 from broker.server.long_requests import LongRequests
 from broker.server.metering import Later, Metering, Timed
 from broker.server.metrics import RequestMetrics
-from broker.server.refusals import Refusals
 from broker.server.route import Route
 
 _log = logger(__name__)
@@ -271,3 +271,19 @@ def _refused(route: Route, frame: memoryview, body_at: int) -> Message:
         return route.refuse(route.decode(frame, body_at))
     except MALFORMED as error:
         raise route.malformed(error) from None
+
+
+class Refusals:
+    """Logs a broker's refused requests: the first at once, then one line for all that came meanwhile."""
+
+    def __init__(self, clock: Clock):
+        self._clock = clock
+        self._count = 0
+        self._logged_at_ms: int | None = None
+
+    def note(self, peer: str, api: ApiKey, reason: str) -> None:
+        self._count += 1
+        now_ms = self._clock.monotonic_ms()
+        if self._logged_at_ms is None or now_ms - self._logged_at_ms >= 1000 * REFUSALS_LOGGED_EVERY_S:
+            _log.warning("requests refused", last_peer=peer, last_api=api.name, reason=reason, count=self._count)
+            self._logged_at_ms, self._count = now_ms, 0
