@@ -5,15 +5,16 @@ for each broker alone. What cannot count, written past every check, is left out 
 """
 
 import asyncio
+import socket
 from collections.abc import Callable, Mapping
 from functools import partial
+from ipaddress import IPv6Address, ip_address
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.security_limits import QUOTA_USES_TOLD_MAX
 from broker.config.broker import BrokerConfig
 from broker.runtime.config_changes import Apply
-from broker.runtime.security.resolved_addresses import resolved
 from broker.security.quotas.addresses import AddressQuotas
 from broker.security.quotas.client_quotas import ClientQuotas, Use
 from broker.security.quotas.entities import QuotaEntity, entity_at
@@ -32,6 +33,7 @@ _log = logger(__name__)
 Values = Mapping[QuotaKey, float]
 #: Values to set by key, None for what is to be removed.
 Changes = Mapping[str, float | None]
+_RESOLVE_S_MAX = 5.0
 
 
 class Quotas:
@@ -181,3 +183,24 @@ class Quotas:
     def address_uses(self) -> list[Use]:
         """As `uses`, of addresses and the connections they open."""
         return self.addresses.uses(self.now_ns(), QUOTA_USES_TOLD_MAX)
+
+
+async def resolved(text: str) -> str | None:
+    """None if it is neither an address nor a host that can be found now. A v4 address in v6 is the v4 address."""
+    try:
+        return _spelled(text)
+    except ValueError:
+        pass
+    try:
+        async with asyncio.timeout(_RESOLVE_S_MAX):
+            found = await asyncio.get_running_loop().getaddrinfo(text, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError, TimeoutError):
+        return None
+    return _spelled(str(found[0][4][0])) if found else None
+
+
+def _spelled(text: str) -> str:
+    address = ip_address(text)
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(address)

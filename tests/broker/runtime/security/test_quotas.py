@@ -7,8 +7,7 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode
 from broker.config.broker import read_broker_config
 from broker.runtime.config_changes import ConfigKeepers
-from broker.runtime.security.quotas import Quotas
-from broker.runtime.security.resolved_addresses import resolved
+from broker.runtime.security.quotas import Quotas, resolved
 from broker.security.quotas.entities import entity_at
 from broker.security.quotas.filters import read_filter
 from broker.security.session import Session
