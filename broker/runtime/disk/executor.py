@@ -7,14 +7,15 @@ are threads. Nothing is said of who may touch what meanwhile: that is for who as
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from broker.common.limits import DISK_THREADS_PER_DIRECTORY
+from broker.common.limits import CUT_WAIT_S_MAX, DISK_THREADS_PER_DIRECTORY
+from broker.common.types import TopicPartition
 
 T = TypeVar("T")
 
@@ -106,3 +107,13 @@ def _settle(done: "asyncio.Future[T]", outcome: "asyncio.Future[T]") -> None:
         done.set_exception(error)
     else:
         done.set_result(outcome.result())
+
+
+async def still_under_way(
+    work: Mapping[TopicPartition, asyncio.Future[Any]], partitions: Collection[TopicPartition]
+) -> set[TopicPartition]:
+    """Return when no work on `partitions` is left; those with work left after CUT_WAIT_S_MAX, whose disk hangs."""
+    waited_for = {partition: work[partition] for partition in partitions if partition in work}
+    if waited_for:
+        await asyncio.wait(waited_for.values(), timeout=CUT_WAIT_S_MAX)
+    return {partition for partition, done in waited_for.items() if not done.done()}

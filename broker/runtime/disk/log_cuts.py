@@ -9,12 +9,11 @@ from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
-from broker.common.limits import CUT_WAIT_S_MAX
 from broker.common.types import TopicPartition
 from broker.log.log import Log
 from broker.log.manager import LogManager
 from broker.log.truncation import Cut
-from broker.runtime.disk.executor import DiskExecutor
+from broker.runtime.disk.executor import DiskExecutor, still_under_way
 
 
 class LogCuts:
@@ -43,10 +42,7 @@ class LogCuts:
 
     async def ended(self, partitions: Collection[TopicPartition]) -> set[TopicPartition]:
         """Returns when none of these is being cut; those that still are after CUT_WAIT_S_MAX, whose disk hangs."""
-        under_way = {each: self._under_way[each] for each in partitions if each in self._under_way}
-        if under_way:
-            await asyncio.wait(under_way.values(), timeout=CUT_WAIT_S_MAX)
-        return {each for each, done in under_way.items() if not done.done()}
+        return await still_under_way(self._under_way, partitions)
 
     def _note(self, directory: Path) -> None:
         """What comes while this is being done is noted by the next round."""

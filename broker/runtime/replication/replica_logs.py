@@ -3,8 +3,10 @@ of the same name wrote is set aside as stray. Whatever may take long on a slow d
 """
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
@@ -15,14 +17,14 @@ from broker.log.gaps import Gap
 from broker.log.log import Log
 from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState
-from broker.runtime.disk.executor import DiskExecutor
+from broker.runtime.disk.executor import DiskExecutor, still_under_way
 from broker.runtime.disk.group_flushes import GroupFlushes
-from broker.runtime.disk.log_copies import LogCopies
 from broker.runtime.disk.log_cuts import LogCuts
 from broker.runtime.disk.log_start_notes import LogStartNotes
 from broker.runtime.replication.hosted_partition import HostedPartition
 
 _log = logger(__name__)
+_T = TypeVar("_T")
 
 
 class ReplicaLogs:
@@ -199,3 +201,34 @@ def _still_being_cut(topic_partition: TopicPartition) -> ApiError:
     return ApiError(
         ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {topic_partition} is being cut or copied, and its disk hangs"
     )
+
+
+class LogCopies:
+    """File work on copies of logs that are to lie in another directory: one piece at a time for each partition.
+
+    For the broker's loop. Its threads are its own: no other work waits behind a copy.
+    """
+
+    def __init__(self) -> None:
+        self._disk = DiskExecutor()
+        self._under_way: dict[TopicPartition, asyncio.Future[Any]] = {}
+
+    def begin(self, partition: TopicPartition, directory: Path, work: Callable[[], _T]) -> "asyncio.Future[_T]":
+        """Have `work` done, which writes to the log directory. Cancelling the future does not stop it."""
+        done = self._under_way[partition] = self._disk.submit(directory, partition, work)
+        done.add_done_callback(partial(self._ended, partition))
+        return done
+
+    def _ended(self, partition: TopicPartition, done: "asyncio.Future[Any]") -> None:
+        if self._under_way.get(partition) is done:
+            del self._under_way[partition]
+
+    async def ended(self, partitions: Collection[TopicPartition]) -> set[TopicPartition]:
+        """Returns when no thread is at a copy of these; those where one still is after CUT_WAIT_S_MAX: the disk hangs.
+
+        For who has seen to it that nothing is begun for them meanwhile.
+        """
+        return await still_under_way(self._under_way, partitions)
+
+    async def idle(self) -> None:
+        await self._disk.idle()

@@ -23,7 +23,7 @@ from broker.records.batch import patch_batch
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.delayed_fetches import DelayedFetches
-from broker.runtime.disk import log_cuts
+from broker.runtime.disk import executor
 from broker.runtime.replication.follower_cuts import start_over_at, truncate
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas, take_roles
@@ -185,7 +185,7 @@ async def test_a_role_waits_for_the_cut(replicas, disk):
 
 
 async def test_a_role_whose_log_hangs_is_refused_and_the_others_are_taken(replicas, disk, monkeypatch):
-    monkeypatch.setattr(log_cuts, "CUT_WAIT_S_MAX", 0.01)
+    monkeypatch.setattr(executor, "CUT_WAIT_S_MAX", 0.01)
     truncate(replicas, replicas.get("t", 0), 2)
     outcomes = (await take_roles(replicas, led_by(1, leader_epoch=3), {}))[TOPIC_ID]
     assert outcomes.pop(0) is ErrorCode.REPLICA_NOT_AVAILABLE, "and told again later"
