@@ -1,9 +1,9 @@
 """`kafka-configs`: what is set for topics, brokers and their loggers; where brokers keep them, quotas and users too."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from broker.cli.configs.config_changes import Changes, read_added, read_deleted
+from broker.cli.configs.config_changes import SCRAM, Changes, read_added, read_deleted, scram_deletions
 from broker.cli.configs.config_entities import (
     BROKER_LOGGERS,
     BROKERS,
@@ -25,8 +25,7 @@ from broker.cli.configs.config_listing import (
     zookeeper_line,
     zookeeper_quota_line,
 )
-from broker.cli.configs.quotas import alter_quotas, describe_quotas
-from broker.cli.configs.stored_users import alter_stored, is_about_credentials
+from broker.cli.configs.quotas import alter_quotas, describe_quotas, new_upsertion
 from broker.cli.frame.answers import check
 from broker.cli.frame.connecting import ADMIN, client_config, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
@@ -47,6 +46,9 @@ from broker.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 
+if TYPE_CHECKING:
+    from broker.zookeeper.session import ZooKeeperSession
+
 _RESOURCES = {TOPICS: 2, BROKERS: 4, BROKER_LOGGERS: 8, CLIENT_METRICS: 16}
 #: Described in one request: an answer has every setting of each.
 _AT_ONCE = 100
@@ -61,9 +63,9 @@ def run(arguments: Arguments) -> None:
     changes = _changes(arguments) if arguments["alter"] else None
     if arguments["zookeeper"]:
         print(_OLD_WORDS)
-    if arguments["zookeeper"] and changes is not None and is_about_credentials(whose, changes):
+    if arguments["zookeeper"] and changes is not None and _is_about_credentials(whose, changes):
         files = (arguments["zookeeper-digest-file"] or "", arguments["zk-tls-config-file"] or "")
-        alter_stored(ZooKeeperAccess(arguments["zookeeper"], *files), str(whose[0].name), changes)
+        _alter_stored(ZooKeeperAccess(arguments["zookeeper"], *files), str(whose[0].name), changes)
         _tell_altered(whose, arguments)
         return
     try:
@@ -201,6 +203,38 @@ def _alter_settings(cluster: Cluster, entity: Entity, changes: Changes) -> None:
     )
     (result,) = _ask(cluster, entity, IncrementalAlterConfigsRequest(resources=[resource])).responses
     check(result.error_code, result.error_message)
+
+
+def _is_about_credentials(entities: Sequence[Entity], changes: Changes | None) -> bool:
+    """Nothing else of the change needs a broker."""
+    is_one_user = [each.type for each in entities] == [USERS] and bool(entities[0].name)
+    return is_one_user and changes is not None and bool(changes.of_scram()) and not changes.of_others()
+
+
+def _alter_stored(zookeeper: ZooKeeperAccess, user: str, changes: Changes) -> None:
+    """Write a user's SCRAM credentials straight into ZooKeeper, as a broker would.
+
+    For the first user of a cluster, when no client can log in yet, and while no broker runs. Raises CommandError.
+    """
+    from broker.common.clock import SystemClock
+    from broker.security.sanitized_names import sanitized
+    from broker.security.sasl.stored_credentials import changes_of
+    from broker.zookeeper.store import ClusterStore
+
+    upsertions = [new_upsertion(user, key, text) for key, text in changes.added.items()]
+    (change,) = changes_of(scram_deletions(user, changes), upsertions).values()
+    if isinstance(change, ApiError):
+        raise CommandError(f"Error while executing config command: {change}")
+
+    async def write(session: "ZooKeeperSession") -> None:
+        for parent in ("/config/users", "/config/changes"):
+            await session.ensure(parent)
+        await ClusterStore(session, SystemClock()).change_config(USERS, sanitized(user), change.apply)
+
+    try:
+        zookeeper.read(write, f"what {' and '.join(SCRAM)} are of {user}")
+    except ApiError as error:
+        raise CommandError(f"Error while executing config command: {error}") from None
 
 
 COMMAND = Command(

@@ -2,11 +2,12 @@
 
 import sys
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, ZOOKEEPER, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.frame.zookeeper import ZooKeeperAccess
 from broker.cli.groups.offset_checking import OldGroup, checked_lines
-from broker.cli.groups.old_groups import read_old_group
 from broker.client.cluster import Cluster
 from broker.client.groups import Groups
 from broker.client.leaders import Leaders
@@ -14,6 +15,9 @@ from broker.client.log_ends import offsets_of_led
 from broker.common.errors import ApiError, BarnabasError
 from broker.common.types import TopicPartition
 from broker.protocol.messages.list_offsets import LATEST_TIMESTAMP
+
+if TYPE_CHECKING:
+    from broker.zookeeper.session import ZooKeeperSession
 
 _DEPRECATED = (
     "WARNING: ConsumerOffsetChecker is deprecated and will be dropped in releases following 0.9.0. "
@@ -26,7 +30,7 @@ def run(arguments: Arguments) -> None:
     print(_DEPRECATED, file=sys.stderr)
     asks_zookeeper = arguments.given("zookeeper") or not arguments.given("bootstrap-server")
     try:
-        old = read_old_group(arguments["zookeeper"], arguments["group"]) if asks_zookeeper else OldGroup()
+        old = _read_old_group(arguments["zookeeper"], arguments["group"]) if asks_zookeeper else OldGroup()
         with connected(arguments) as cluster:
             _check(cluster, old, arguments)
     except UsageError:
@@ -66,6 +70,36 @@ def _partitions(leaders: Leaders, topic: str) -> list[TopicPartition]:
 
 def _names(text: str) -> list[str]:
     return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _read_old_group(connect: str, group: str) -> OldGroup:
+    """Read a group of the consumer of Kafka 0.8 below /consumers; empty if there is none. Raises CommandError."""
+    if not group.strip(".") or "/" in group or not group.isprintable():
+        return OldGroup()  # no name of a znode
+
+    async def read(session: "ZooKeeperSession") -> OldGroup:
+        offsets = await _texts_of_partitions(session, f"/consumers/{group}/offsets")
+        owners = await _texts_of_partitions(session, f"/consumers/{group}/owners")
+        numbers = {partition: int(text) for partition, text in offsets.items() if text.strip().isdecimal()}
+        return OldGroup(numbers, owners)
+
+    return ZooKeeperAccess(connect).read(read, f"what group {group} has read")
+
+
+async def _texts_of_partitions(session: "ZooKeeperSession", path: str) -> dict[TopicPartition, str]:
+    """`path`/TOPIC/PARTITION → what is written there."""
+    from broker.zookeeper.errors import NodeMissing
+
+    texts = {}
+    for topic in await session.children_if_present(path):
+        for name in await session.children_if_present(f"{path}/{topic}"):
+            if name.isdecimal():
+                try:
+                    znode = await session.get(f"{path}/{topic}/{name}")
+                except NodeMissing:
+                    continue
+                texts[TopicPartition(topic, int(name))] = znode.data.decode(errors="replace")
+    return texts
 
 
 COMMAND = Command(

@@ -8,7 +8,7 @@ from broker.cli.frame.answers import check, int32, int64
 from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
 from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.frame.output import OUTPUT, Progress, print_json, wants_json
-from broker.cli.frame.secret import ZOOKEEPER_FOR_SECRET, membership
+from broker.cli.frame.zookeeper import ZK_TLS, ZOOKEEPER_DIGEST, ZooKeeperAccess
 from broker.cli.logs.transaction_tables import DESCRIBE, HANGING, LIST, NONE, PRODUCERS, OpenTransaction, or_none, table
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
@@ -24,9 +24,19 @@ from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
+from broker.security.membership import NONCE_BYTES, Membership
 
 _MINUTE_MS = 60_000
 _ONE_KEY = 3
+_ZOOKEEPER_FOR_SECRET = (
+    Option(
+        "zookeeper",
+        "Where the cluster's ZooKeeper is: who can read the cluster's secret there may ask as a member.",
+        "HOST:PORT,…[/CHROOT]",
+    ),
+    ZOOKEEPER_DIGEST,
+    ZK_TLS,
+)
 
 
 def _list(arguments: Arguments) -> None:
@@ -127,7 +137,7 @@ def _abort(arguments: Arguments) -> None:
     with connected(arguments) as cluster:
         marker = _marker(cluster, arguments, partition)
         connection = Leaders(cluster).connection(partition)
-        answer = connection.ask(WriteTxnMarkersRequest(markers=[marker]), membership=membership(arguments))
+        answer = connection.ask(WriteTxnMarkersRequest(markers=[marker]), membership=_membership(arguments))
     code = answer.markers[0].topics[0].partitions[0].error_code
     if code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         raise CommandError(
@@ -262,6 +272,23 @@ def _topic(*, required: bool = True) -> tuple[Option, Option]:
     )
 
 
+def _membership(arguments: Arguments) -> Membership | None:
+    """Return what makes the command a member of the cluster: what only members may ask is then answered.
+
+    None if no ZooKeeper is named, or for a cluster that has no secret. Raises CommandError.
+    """
+    connect = arguments["zookeeper"]
+    if not connect:
+        return None
+    import os
+
+    from broker.zookeeper.cluster_secret import read_secret
+
+    files = (arguments["zookeeper-digest-file"] or "", arguments["zk-tls-config-file"] or "")
+    secret = ZooKeeperAccess(connect, *files).read(read_secret, "the cluster's secret")
+    return Membership(secret, lambda: os.urandom(NONCE_BYTES).hex()) if secret else None
+
+
 COMMAND = Command(
     name="kafka-transactions",
     summary="List and describe transactions, find those that hang, and abort them.",
@@ -296,7 +323,7 @@ COMMAND = Command(
                 Option("producer-id", "Whose it is.", "ID", parse=int64),
                 Option("producer-epoch", "Its epoch.", "N", parse=int32),
                 Option("coordinator-epoch", "Of the last marker in the partition.", "N", parse=int32),
-                *ZOOKEEPER_FOR_SECRET,
+                *_ZOOKEEPER_FOR_SECRET,
             ),
         ),
         Command(
