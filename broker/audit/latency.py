@@ -4,7 +4,7 @@ A latency is the clock of who counts less the record's time; two clocks, so it m
 and are in no percentile: a producer's clock that is ahead must not make a slow consumer look quick.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from broker.common.sketch import Sketch, bucket_of
@@ -76,13 +76,6 @@ class Latency:
         if max(ages, default=0) > BUCKET_MAX:
             raise ValueError("no latency")
         return cls(ages, early, most_ms)
-
-
-def merged(found: Iterable[Latency]) -> Latency:
-    whole = Latency()
-    for each in found:
-        whole.merge(each)
-    return whole
 
 
 class Latencies:

@@ -41,7 +41,3 @@ def unescaped(properties: Mapping[str, str]) -> dict[str, str]:
 def _character(escape: re.Match[str]) -> str:
     code = escape[1]
     return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPES.get(code, code)
-
-
-def render_properties(pairs: dict[str, str]) -> str:
-    return "".join(f"{key}={value}\n" for key, value in pairs.items())

@@ -1,6 +1,6 @@
 """Requests that Kafka's older tools leave for the controller as one znode each. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from broker.common.types import TopicPartition
 from broker.zookeeper.errors import MalformedZnode
@@ -29,11 +29,6 @@ def decode_reassignment_request(data: bytes) -> Targets:
         }
     except (KeyError, ValueError, TypeError) as error:
         raise MalformedZnode(f"{REASSIGNMENT_REQUEST} names no partitions and replicas") from error
-
-
-def encode_election_request(partitions: Iterable[TopicPartition]) -> bytes:
-    named = [{"topic": topic, "partition": index} for topic, index in sorted(partitions)]
-    return encode_fields({"version": 1, "partitions": named})
 
 
 def decode_election_request(data: bytes) -> frozenset[TopicPartition]:

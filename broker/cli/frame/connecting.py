@@ -6,7 +6,7 @@ ZooKeeper is asked where the brokers are, and everything else is asked of the br
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from broker.cli.frame.declaration import Arguments, CommandError, Option, UsageError
 from broker.cli.frame.zookeeper import ZooKeeperAccess
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from broker.client.security.properties import ClientSecurity
     from broker.common.cluster import LiveBroker
     from broker.zookeeper.session import ZooKeeperSession
-
-Found = TypeVar("Found")
 
 BOOTSTRAP_SERVER = Option(
     "bootstrap-server",
@@ -37,8 +35,6 @@ ADMIN = (BOOTSTRAP_SERVER, ZOOKEEPER, COMMAND_CONFIG)
 
 _TIMEOUT_KEY = "default.api.timeout.ms"
 _TIMEOUT_S = 30.0
-_CONNECT_TIMEOUT_MS = 10_000
-_SESSION_TIMEOUT_MS = 6_000
 
 
 @contextmanager

@@ -31,10 +31,6 @@ class PassStats:
     def records_kept(self) -> int:
         return self.records.get(Fate.KEPT, 0) + self.records.get(Fate.UNREADABLE, 0)
 
-    @property
-    def records_dropped(self) -> int:
-        return sum(self.records.values()) - self.records_kept
-
     def facts(self) -> dict[str, object]:
         """As keys of a log line."""
         counts = {f"records_{fate.value}": self.records.get(fate, 0) for fate in Fate}

@@ -23,10 +23,6 @@ from broker.registry.schema import Named
 
 #: Which may have one twice.
 _LISTS_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "items", "prefixItems"})
-_SENTENCES = {
-    "OPEN": "The new schema has an open content model and has a property or item at path '{path}' which is missing in "
-    "the old schema, where it may have been anything",
-}
 
 
 class JsonSchema:

@@ -5,9 +5,10 @@ import random
 import pytest
 
 from broker.audit.increment import DEAD, BadIncrement, Chain, Increment, Tier
-from broker.audit.latency import LARGEST_MS, Latencies, Latency, merged
+from broker.audit.latency import LARGEST_MS, Latencies, Latency
 from broker.audit.tally import Tally
 from broker.common.types import TopicPartition
+from tests.audit_ledger import merged
 
 P = TopicPartition("t", 0)
 

@@ -13,13 +13,12 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from broker.audit.counter import UNPACKED_BYTES_MAX
 from broker.audit.hook import AuditedConsumer, AuditedProducer
 from broker.audit.increment import Tier
-from broker.audit.latency import merged
 from broker.audit.states import State
 from broker.audit.tally import WINDOWS_MAX
 from broker.audit.topic import ensure_topic
 from broker.audit.verdict import BROKERS, judge
 from broker.records.batch import Compression
-from tests.audit_ledger import ledger_of
+from tests.audit_ledger import ledger_of, merged
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.audit.made import MINUTE
 from tests.produced_batches import append_batch

@@ -1,4 +1,4 @@
-from broker.config.properties import parse_properties, render_properties, unescaped
+from broker.config.properties import parse_properties, unescaped
 
 
 def test_comments_blank_lines_and_spaces_do_not_count():
@@ -19,11 +19,6 @@ def test_the_later_line_wins():
 
 def test_only_a_newline_ends_a_line():
     assert parse_properties("a=1\r\nb=2\rc=3\u2028d=4\x0be=5\n") == {"a": "1", "b": "2", "c": "3\u2028d=4\x0be=5"}
-
-
-def test_rendered_pairs_read_back_equal():
-    pairs = {"broker.id": "1", "listeners": "PLAINTEXT://127.0.0.1:9092"}
-    assert parse_properties(render_properties(pairs)) == pairs
 
 
 def test_separators_in_files_are_escaped_as_java_reads_them():

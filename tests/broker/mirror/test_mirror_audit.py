@@ -4,7 +4,6 @@ import re
 from contextlib import contextmanager
 
 from broker.audit.increment import RETURNING, Tier
-from broker.audit.latency import merged
 from broker.audit.ledger import Ledger
 from broker.audit.tally import MODULUS, Counted, Tally
 from broker.common.bounded_patterns import BoundedPattern
@@ -14,6 +13,7 @@ from broker.mirror.batches import Copy
 from broker.mirror.naming import Chosen, Naming, copied_topics, is_internal
 from broker.records.builder import build_batch
 from broker.records.record import Record
+from tests.audit_ledger import merged
 from tests.barnabas_cluster import await_true
 from tests.broker.mirror.conftest import mirroring
 from tests.broker.mirror.test_mirror_task import MODES, topic  # noqa: F401 (a fixture)

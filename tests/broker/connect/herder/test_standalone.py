@@ -7,9 +7,8 @@ from urllib.parse import quote
 import pytest
 
 from broker.audit.increment import DEAD, FILTERED, Tier
-from broker.audit.latency import merged
 from broker.audit.topic import ensure_topic
-from tests.audit_ledger import ledger_of
+from tests.audit_ledger import ledger_of, merged
 from tests.barnabas_cluster import await_true
 from tests.broker.connect.mock_cluster import produce_all
 from tests.broker.connect.workers import start_worker

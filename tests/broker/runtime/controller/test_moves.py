@@ -1,5 +1,7 @@
 """Moves and elections carried out on a real ZooKeeper, by controllers that come and go."""
 
+import json
+
 import pytest
 
 from broker.common.errors import ApiError, ErrorCode
@@ -118,7 +120,8 @@ async def test_preferred_leader_is_elected_on_request_and_by_znode(cluster):
     await _count_in(one, 1, 2)
     await _elect_until_done(one)
     await eventually(lambda: two.broker.leads == {T0: 2}, "the leader elected is told")
-    await two.store.session.create(admin_znodes.ELECTION_REQUEST, admin_znodes.encode_election_request([T0]))
+    asked_for = json.dumps({"version": 1, "partitions": [{"topic": T0.topic, "partition": T0.partition}]})
+    await two.store.session.create(admin_znodes.ELECTION_REQUEST, asked_for.encode())
     await until(lambda: _data(one, admin_znodes.ELECTION_REQUEST), None, "the request is done with")
 
 
