@@ -6,7 +6,6 @@ the logs were loaded before that, at start, by the log manager.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from uuid import UUID
 
 from broker.common.clock import Clock
@@ -18,7 +17,6 @@ from broker.log.manager import LogManager
 from broker.log.validation import Look
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
-    LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
 from broker.protocol.primitives import Buffer
@@ -36,7 +34,7 @@ from broker.runtime.replication.hosted_partition import (
 )
 from broker.runtime.replication.leader_flushes import LeaderFlushes
 from broker.runtime.replication.replica_logs import ReplicaLogs
-from broker.runtime.replication.topic_names import TopicNames, note_outcome
+from broker.runtime.replication.topic_names import TopicNames
 from broker.runtime.whole_changes import WholeChanges
 
 _log = logger(__name__)
@@ -109,24 +107,13 @@ class ReplicaManager:
         if controller_epoch != self.controller_epoch:
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
 
-    def apply_leader_and_isr(
-        self, request: LeaderAndIsrRequest, configs: Mapping[str, LogConfig] = MappingProxyType({})
-    ) -> dict[UUID, dict[int, ErrorCode]]:
-        """Take the roles of one request; the outcome of each partition by topic id, see `note_outcome`.
-
-        `configs` are by topic, for partitions that were not hosted before: they serve nobody under another one.
-        """
-        outcomes: dict[UUID, dict[int, ErrorCode]] = {}
-        for topic in request.topic_states:
-            for state in topic.partition_states:
-                note_outcome(outcomes, topic.topic_id, state.partition_index, self.apply_role(topic, state, configs))
-        return outcomes
-
     def apply_role(
         self, topic: LeaderAndIsrTopicState, state: LeaderAndIsrPartitionState, configs: Mapping[str, LogConfig]
     ) -> ErrorCode:
-        """Take one of them, now. KAFKA_STORAGE_ERROR: this broker cannot before it starts again; REPLICA_NOT_AVAILABLE
-        and UNKNOWN_SERVER_ERROR: it could not just now, and serves the partition no more until it is told again.
+        """Take the role of one partition, now; `configs` are by topic, for a partition that was not hosted before.
+
+        KAFKA_STORAGE_ERROR: this broker cannot before it starts again. REPLICA_NOT_AVAILABLE and UNKNOWN_SERVER_ERROR:
+        it could not just now, and serves the partition no more until it is told again.
         """
         topic_partition = TopicPartition(topic.topic_name, state.partition_index)
         try:

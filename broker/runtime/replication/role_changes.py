@@ -57,7 +57,10 @@ def topics_new_here(replicas: ReplicaManager, request: LeaderAndIsrRequest) -> s
 async def take_roles(
     replicas: ReplicaManager, request: LeaderAndIsrRequest, configs: Mapping[str, LogConfig]
 ) -> dict[UUID, dict[int, ErrorCode]]:
-    """As `ReplicaManager.apply_leader_and_isr`, a few at a time; where a log is being cut, when it is.
+    """Take the roles of one request, a few at a time; where a log is being cut, when it is.
+
+    The outcome of each partition is by topic id, see `note_outcome`. `configs` are by topic, for partitions that were
+    not hosted before: they serve nobody under another one.
 
     Raises ApiError when another controller has spoken meanwhile; what was taken by then stays, its epochs tell.
     """

@@ -77,6 +77,7 @@ from broker.server.metrics import RequestMetrics, new_registry
 from broker.server.sasl_login import Bounds, Logins, end_login
 from broker.server.sasl_offer import Provers, login_settings
 from broker.server.waiting_room import WaitingRoom
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.broker.runtime.controllers_word import tell_all
 from tests.manual_clock import ManualClock
 from tests.members import MEMBERSHIP, dialer
@@ -390,14 +391,14 @@ class Served:
         topic_state = LeaderAndIsrTopicState(
             topic_name=topic, topic_id=topic_id or topic_id_of(topic), partition_states=states
         )
-        self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic_state]))
+        apply_leader_and_isr(self.replicas, LeaderAndIsrRequest(topic_states=[topic_state]))
 
     def lead_with_follower(self, topic: str, follower: int, leader_epoch: int = 1) -> None:
         """As the controller: this broker leads partition 0, and `follower` is in sync."""
         both = [1, follower]
         state = LeaderAndIsrPartitionState(leader=1, leader_epoch=leader_epoch, isr=both, replicas=both)
         topic_state = LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id_of(topic), partition_states=[state])
-        self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic_state]))
+        apply_leader_and_isr(self.replicas, LeaderAndIsrRequest(topic_states=[topic_state]))
 
     def tell_of(self, topic: str, partitions: int = 1, leader: int = 1, topic_id=None) -> None:
         """As the controller: what to answer to Metadata."""

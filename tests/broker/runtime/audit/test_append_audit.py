@@ -24,6 +24,7 @@ from broker.runtime.audit.append_count import AppendTimeCount
 from broker.runtime.audit.positions import NOWHERE
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.replica_manager import ReplicaManager
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.manual_clock import ManualClock
 
 MINUTE = 60_000
@@ -69,7 +70,7 @@ class Node:
         request = LeaderAndIsrRequest(
             topic_states=[LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id, partition_states=[state])]
         )
-        self.replicas.apply_leader_and_isr(request, {topic: config})
+        apply_leader_and_isr(self.replicas, request, {topic: config})
         return self.replicas.get(topic, 0)
 
     def append(self, *times, **more):

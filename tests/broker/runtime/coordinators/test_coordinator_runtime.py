@@ -23,6 +23,7 @@ from broker.runtime.coordinators import loading
 from broker.runtime.coordinators.shard import Shard
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.broker.runtime.coordinators.world import CLIENT, PRODUCER_ID, TOPIC_ID, World
 from tests.eventually import eventually
 from tests.manual_clock import ManualClock
@@ -408,7 +409,7 @@ async def test_of_many_partitions_with_something_due_one_has_its_turn_at_a_time(
         for index in (0, 1)
     ]
     topic = LeaderAndIsrTopicState(topic_name=OFFSETS_TOPIC, topic_id=TOPIC_ID, partition_states=both)
-    world.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+    apply_leader_and_isr(world.replicas, LeaderAndIsrRequest(topic_states=[topic]))
     due, ticked = {0: 5, 1: 3}, []
     monkeypatch.setattr(Shard, "next_timer_ms", lambda shard: due.get(shard.partition))
     monkeypatch.setattr(Shard, "next_deadline_ms", lambda shard: due.get(shard.partition))

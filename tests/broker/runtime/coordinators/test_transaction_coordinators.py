@@ -29,6 +29,7 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 from tests.broker.coordinator.transaction.asking import error_of, to_add, to_verify
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 from tests.manual_clock import ManualClock
 from tests.members import dialer
@@ -51,7 +52,7 @@ async def is_there(_partition) -> bool:
 def take_role(replicas: ReplicaManager, leader: int, leader_epoch: int) -> None:
     state = LeaderAndIsrPartitionState(leader=leader, leader_epoch=leader_epoch, isr=[1, 2], replicas=[1, 2])
     topic = LeaderAndIsrTopicState(topic_name=TRANSACTION_TOPIC, topic_id=UUID(int=3), partition_states=[state])
-    replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+    apply_leader_and_isr(replicas, LeaderAndIsrRequest(topic_states=[topic]))
 
 
 async def test_transaction_coordinator_waits_for_an_uncommitted_tail_it_took_over(replicas):
@@ -113,7 +114,7 @@ class World:
     def lead(self, isr: list[int], leader: int = 1, leader_epoch: int = 0) -> None:
         state = LeaderAndIsrPartitionState(leader=leader, leader_epoch=leader_epoch, isr=isr, replicas=[1, 2, 3])
         topic = LeaderAndIsrTopicState(topic_name=TRANSACTION_TOPIC, topic_id=UUID(int=3), partition_states=[state])
-        self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+        apply_leader_and_isr(self.replicas, LeaderAndIsrRequest(topic_states=[topic]))
 
     @property
     def hosted(self) -> HostedPartition:

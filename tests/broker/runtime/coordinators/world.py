@@ -38,6 +38,7 @@ from broker.runtime.coordinators.group_coordinators import group_coordinators
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 
 TOPIC_ID = UUID(int=9)
@@ -62,7 +63,7 @@ class World:
         replicas = [leader, *followers]
         state = LeaderAndIsrPartitionState(leader=leader, leader_epoch=leader_epoch, isr=replicas, replicas=replicas)
         topic = LeaderAndIsrTopicState(topic_name=OFFSETS_TOPIC, topic_id=TOPIC_ID, partition_states=[state])
-        self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+        apply_leader_and_isr(self.replicas, LeaderAndIsrRequest(topic_states=[topic]))
 
     def write(self, key: bytes | None, value: bytes | None = b"") -> None:
         batch = build_batch([Record(0, 1_700_000_000_000, key, value)])

@@ -27,6 +27,7 @@ from broker.runtime.disk import executor
 from broker.runtime.replication.follower_cuts import start_over_at, truncate
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas, take_roles
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 
 TOPIC_ID = UUID(int=1)
@@ -47,7 +48,7 @@ async def replicas(logs):
     """Followers of broker 2 that hold three records each, all noted as replicated and fsynced."""
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     replicas.controller_epoch = 1
-    replicas.apply_leader_and_isr(led_by(1, leader_epoch=1))
+    apply_leader_and_isr(replicas, led_by(1, leader_epoch=1))
     for partition in ALL:
         for _ in range(3):
             replicas.append(partition, build_batch([Record(0, 1, b"k", b"v")]))
@@ -55,7 +56,7 @@ async def replicas(logs):
         logs.get(partition).flush()
     logs.checkpoint_recovery_points()
     logs.store_high_watermarks(replicas.high_watermarks())
-    replicas.apply_leader_and_isr(led_by(2, leader_epoch=2))
+    apply_leader_and_isr(replicas, led_by(2, leader_epoch=2))
     yield replicas
     await replicas.logs.idle()
 

@@ -21,6 +21,7 @@ from broker.records.record import Record
 from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.replica_manager import ReplicaManager
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 from tests.manual_clock import ManualClock
 
@@ -35,7 +36,7 @@ def world(tmp_path):
     logs.load_all()
     replicas = ReplicaManager(ME, logs, DelayedFetches(clock), clock)
     acks = DelayedProduces(replicas, clock)
-    replicas.apply_leader_and_isr(role(leader=ME, leader_epoch=5))
+    apply_leader_and_isr(replicas, role(leader=ME, leader_epoch=5))
     hosted = replicas.get(*PARTITION)
     replicas.configure(hosted, replace(hosted.log.config, min_insync_replicas=2))
     yield SimpleNamespace(replicas=replicas, acks=acks, hosted=hosted, clock=clock)
@@ -155,7 +156,7 @@ async def test_an_answer_that_cannot_be_made_does_not_end_the_watch_over_the_oth
 
 async def test_trap_09_what_a_leader_had_not_committed_is_not_acknowledged_when_it_was_replaced(world):
     answer = produce(world)
-    world.replicas.apply_leader_and_isr(role(leader=NEAR, leader_epoch=6))
+    apply_leader_and_isr(world.replicas, role(leader=NEAR, leader_epoch=6))
     assert await answer is ErrorCode.NOT_LEADER_OR_FOLLOWER
     with pytest.raises(ApiError) as refused:
         world.replicas.read(PARTITION, 0, 1_000, at_least_one=True)

@@ -23,6 +23,7 @@ from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import follower_feeds
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.replica_manager import ReplicaManager
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.manual_clock import ManualClock
 
 ME, NEAR, FAR = 1, 2, 3
@@ -48,7 +49,7 @@ def lead(replicas: ReplicaManager, partitions: int = 1, topic_id: UUID = TOPIC_I
         for index in range(partitions)
     ]
     topic = LeaderAndIsrTopicState(topic_name="t", topic_id=topic_id, partition_states=states)
-    replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+    apply_leader_and_isr(replicas, LeaderAndIsrRequest(topic_states=[topic]))
 
 
 def made_anew(replicas: ReplicaManager) -> None:

@@ -22,6 +22,7 @@ from broker.runtime.log_dir_failures import LogDirFailures
 from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.isr_updater import IsrUpdater
 from broker.runtime.replication.replica_manager import ReplicaManager
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 from tests.manual_clock import ManualClock
 
@@ -62,7 +63,7 @@ async def world(tmp_path):
     failures.on_failed = replicas.resign_offline
     acks = DelayedProduces(replicas, clock)
     updater = IsrUpdater(replicas, store, lambda _: True, LAG_MS_MAX, clock)
-    replicas.apply_leader_and_isr(roles())
+    apply_leader_and_isr(replicas, roles())
     both = [replicas.get("t", index) for index in range(2)]
     assert len({hosted.log.directory.parent for hosted in both}) == 2
     for hosted in both:
@@ -154,7 +155,7 @@ async def test_all_that_is_asked_of_a_partition_on_a_broken_disk_is_answered_sto
         lambda: world.replicas.leader_log("t", 0, 5),
     )
     assert {code_of(ask) for ask in asked} == {ErrorCode.KAFKA_STORAGE_ERROR}
-    outcomes = world.replicas.apply_leader_and_isr(roles(leader_epoch=6))[UUID(int=1)]
+    outcomes = apply_leader_and_isr(world.replicas, roles(leader_epoch=6))[UUID(int=1)]
     assert outcomes == {0: ErrorCode.KAFKA_STORAGE_ERROR, 1: ErrorCode.NONE}
     assert sound.partition.is_leader
     assert not broken.partition.is_leader

@@ -27,6 +27,7 @@ from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettin
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.record_deletions import Deleted, Deletion, RecordDeletions
 from broker.runtime.replication.replica_manager import ReplicaManager
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 from tests.manual_clock import ManualClock
 
@@ -50,7 +51,7 @@ class Follower:
         self.logs = LogManager([directory], LogConfig(), broker_id, "cluster")
         self.logs.load_all()
         self.replicas = ReplicaManager(broker_id, self.logs, DelayedFetches(clock), clock)
-        self.replicas.apply_leader_and_isr(role())
+        apply_leader_and_isr(self.replicas, role())
         self.log = self.replicas.get(*T).log
         self._settings = FetchSettings(broker_id, 500, 1 << 20, 1 << 20, 100, 30_000, 1 << 21)
         self._feeds = feeds
@@ -88,7 +89,7 @@ async def world(tmp_path):
     logs.load_all()
     replicas = ReplicaManager(ME, logs, DelayedFetches(clock), clock)
     feeds = FollowerFeeds(replicas, ReplicationThrottle(1), count(1).__next__, clock)
-    replicas.apply_leader_and_isr(role())
+    apply_leader_and_isr(replicas, role())
     deletions = RecordDeletions(replicas, live.__contains__, clock)
     feeds.on_log_start = deletions.on_news
     for _ in range(RECORDS):
@@ -171,7 +172,7 @@ async def test_replica_whose_broker_is_away_is_not_waited_for(world):
 
 
 async def test_follower_that_registered_anew_has_to_say_again_where_it_starts(world):
-    world.replicas.apply_leader_and_isr(role(leader_epoch=6))
+    apply_leader_and_isr(world.replicas, role(leader_epoch=6))
     answer = await delete(world, 0)
     assert not answer.done(), "under this epoch nobody has said anything"
     for follower in (world.near, world.far):
@@ -182,7 +183,7 @@ async def test_follower_that_registered_anew_has_to_say_again_where_it_starts(wo
 
 async def test_leadership_that_is_lost_leaves_it_open_what_the_next_leader_shows(world):
     answer = await delete(world, 7)
-    world.replicas.apply_leader_and_isr(role(leader=NEAR, leader_epoch=6))
+    apply_leader_and_isr(world.replicas, role(leader=NEAR, leader_epoch=6))
     assert answer.result().code is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 

@@ -28,6 +28,7 @@ from broker.runtime.replication import repacking as module
 from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 
 T, U = TopicPartition("t", 0), TopicPartition("u", 0)
@@ -54,7 +55,7 @@ def world(tmp_path):
     replicas = ReplicaManager(1, logs, DelayedFetches(clock), clock)
     repacking = Repacking(replicas)
     lz4 = LogConfig(compression_type="lz4")
-    replicas.apply_leader_and_isr(leading("t", "u"), {"t": lz4, "u": lz4})
+    apply_leader_and_isr(replicas, leading("t", "u"), {"t": lz4, "u": lz4})
     yield SimpleNamespace(replicas=replicas, repacking=repacking, appended=[])
     logs.shutdown()
 
@@ -172,7 +173,7 @@ async def test_who_comes_after_the_codec_was_taken_away_overtakes_nobody_who_wai
 
 async def test_only_what_clients_write_to_a_leader_is_looked_at(world):
     packed = LogConfig(compression_type="uncompressed")
-    world.replicas.apply_leader_and_isr(leading(TRANSACTION_TOPIC), {TRANSACTION_TOPIC: packed})
+    apply_leader_and_isr(world.replicas, leading(TRANSACTION_TOPIC), {TRANSACTION_TOPIC: packed})
     assert world.repacking.partitions == {T, U}
     world.replicas.stop_replica(T, delete=False)
     assert world.repacking.partitions == {U}

@@ -43,6 +43,7 @@ from broker.runtime.replication import replica_fetchers
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 
 TOPIC_ID = UUID(int=1)
@@ -117,7 +118,7 @@ class World:
             for index in range(PARTITIONS)
         ]
         topic = LeaderAndIsrTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=states)
-        self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+        apply_leader_and_isr(self.replicas, LeaderAndIsrRequest(topic_states=[topic]))
 
     def answer(self, partitions: list[PartitionData]) -> None:
         response = FetchResponse(

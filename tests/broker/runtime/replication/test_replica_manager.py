@@ -30,6 +30,7 @@ from broker.runtime.replication import hosted_partition
 from broker.runtime.replication.replica_logs import set_aside_other_topic
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.role_changes import ReplicaStop, create_logs, stop_replicas
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 
 
@@ -68,16 +69,16 @@ async def test_a_log_deleted_as_an_earlier_purge_ends_is_purged_too(logs, tmp_pa
 async def test_a_partition_that_could_not_be_deleted_and_comes_back_begins_anew(logs, monkeypatch):
     """There were no descriptors left when its log was to go: closed, it would refuse everybody for ever."""
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
-    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
+    apply_leader_and_isr(replicas, _led_by_1(leader_epoch=5))
     _append(replicas.get("t", 0).log)
 
     with monkeypatch.context() as patched:
         patched.setattr(log_removal, "open_directory", _out_of_descriptors)
         outcome = await stop_replicas(replicas, [deleted(TopicPartition("t", 0), leader_epoch=5)])
         assert set(outcome.values()) == {ErrorCode.KAFKA_STORAGE_ERROR}
-        replicas.apply_leader_and_isr(_led_by_1(leader_epoch=6))
+        apply_leader_and_isr(replicas, _led_by_1(leader_epoch=6))
         assert replicas.get("t", 0) is None
-    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=7))) is ErrorCode.NONE
+    assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=7))) is ErrorCode.NONE
     log = replicas.leader_log("t", 0).log
     assert log.log_end_offset == 0
     _append(log)
@@ -86,7 +87,7 @@ async def test_a_partition_that_could_not_be_deleted_and_comes_back_begins_anew(
 async def test_a_partition_moved_in_the_ordinary_way_is_no_warning(logs):
     """The news of who has it now often come before the request to stop."""
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
-    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
+    apply_leader_and_isr(replicas, _led_by_1(leader_epoch=5))
     hosted = replicas.get("t", 0)
     with capture_logs() as lines:
         replicas.assigned_elsewhere(TopicPartition("t", 0), hosted.topic_id, 6, (2, 3))
@@ -96,24 +97,24 @@ async def test_a_partition_moved_in_the_ordinary_way_is_no_warning(logs):
 
 async def test_role_in_a_directory_that_has_failed_is_refused(logs):
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
-    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))) is ErrorCode.NONE
+    assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=5))) is ErrorCode.NONE
     replicas.get("t", 0).log.on_disk_error(OSError(5, "Input/output error", "disk"))
-    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))) is ErrorCode.KAFKA_STORAGE_ERROR
+    assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=5))) is ErrorCode.KAFKA_STORAGE_ERROR
 
 
 async def test_partition_this_broker_was_relieved_of_is_led_by_somebody_else(logs):
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
-    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
+    apply_leader_and_isr(replicas, _led_by_1(leader_epoch=5))
     replicas.stop_replica(TopicPartition("t", 0), delete=False, leader_epoch=5)
     assert _refusal(replicas, "t") is ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert _refusal(replicas, "u") is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=6))
+    apply_leader_and_isr(replicas, _led_by_1(leader_epoch=6))
     assert replicas.leader_log("t", 0).log.log_end_offset == 0
 
 
 async def test_late_stop_of_an_earlier_epoch_leaves_a_replica_that_was_given_back(logs):
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
-    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
+    apply_leader_and_isr(replicas, _led_by_1(leader_epoch=5))
     with pytest.raises(ApiError) as refusal:
         replicas.stop_replica(TopicPartition("t", 0), delete=True, leader_epoch=4)
     assert refusal.value.code is ErrorCode.FENCED_LEADER_EPOCH
@@ -125,7 +126,7 @@ async def test_late_stop_of_an_earlier_epoch_leaves_a_replica_that_was_given_bac
 async def test_trap_12_role_under_another_topic_id_begins_with_an_empty_log(logs, tmp_path):
     logs.get_or_create(TopicPartition("t", 0), UUID(int=9)).append(build_batch([Record(0, 0, None, b"old")]), 3)
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
-    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is ErrorCode.NONE
+    assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=0))) is ErrorCode.NONE
     hosted = replicas.get("t", 0)
     assert (hosted.topic_id, hosted.log.log_end_offset) == (UUID(int=1), 0)
     assert logs.topic_id_of(TopicPartition("t", 0)) == UUID(int=1)
@@ -147,9 +148,9 @@ async def test_a_log_of_another_topic_that_could_not_be_set_aside_at_once_is_nev
             with pytest.raises(ApiError):
                 set_aside_other_topic(logs, t_0, UUID(int=1))
         else:
-            assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is not ErrorCode.NONE
+            assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=0))) is not ErrorCode.NONE
     await replicas.logs.create([NewLog(t_0, UUID(int=1), is_new=False)])
-    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is ErrorCode.NONE
+    assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=0))) is ErrorCode.NONE
     await replicas.logs.purged()
     assert replicas.get("t", 0).log.log_end_offset == 0
     (aside,) = tmp_path.glob("*/t-0.*-stray")
@@ -164,7 +165,7 @@ async def test_a_log_that_could_not_be_set_aside_is_served_when_its_role_comes(l
         with pytest.raises(ApiError):
             logs.set_aside_as_stray(t_0, "of no use")
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
-    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is ErrorCode.NONE
+    assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=0))) is ErrorCode.NONE
     assert replicas.get("t", 0).log.log_end_offset == 1
     _append(replicas.get("t", 0).log)
 
@@ -179,15 +180,15 @@ async def test_a_role_whose_log_waits_for_room_is_told_again_until_it_is_open(lo
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     for reason, code in ((None, ErrorCode.KAFKA_STORAGE_ERROR), (stop, ErrorCode.REPLICA_NOT_AVAILABLE)):
         logs._unopened[partition] = UnopenedLog(home, "there is no room", reason)
-        assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is code
+        assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=0))) is code
     await create_logs(replicas, _led_by_1(leader_epoch=0))
-    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is ErrorCode.NONE
+    assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=0))) is ErrorCode.NONE
 
 
 async def test_a_role_without_a_topic_id_is_one_in_the_topic_that_the_log_notes(logs):
     log = logs.get_or_create(TopicPartition("t", 0), UUID(int=9))
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
-    outcomes = replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0, topic_id=NO_TOPIC_ID))
+    outcomes = apply_leader_and_isr(replicas, _led_by_1(leader_epoch=0, topic_id=NO_TOPIC_ID))
     assert outcomes == {NO_TOPIC_ID: {0: ErrorCode.NONE}}
     assert (replicas.get("t", 0).topic_id, replicas.get("t", 0).log) == (UUID(int=9), log)
 
@@ -198,7 +199,7 @@ async def test_a_role_in_a_topic_of_which_no_id_is_known_waits_for_one(logs):
     request = _led_by_1(leader_epoch=0, topic_id=NO_TOPIC_ID)
     logs.get_or_create(TopicPartition("u", 0), UUID(int=2))
     request.topic_states += _led_by_1(leader_epoch=0, topic="u", topic_id=NO_TOPIC_ID).topic_states
-    outcomes = replicas.apply_leader_and_isr(request)
+    outcomes = apply_leader_and_isr(replicas, request)
     assert outcomes == {NO_TOPIC_ID: {0: ErrorCode.REPLICA_NOT_AVAILABLE}}, "an error is not hidden by a success"
     assert (replicas.get("t", 0), replicas.topic_names.of(NO_TOPIC_ID)) == (None, "")
     assert logs.get(TopicPartition("t", 0)) is None
@@ -207,8 +208,8 @@ async def test_a_role_in_a_topic_of_which_no_id_is_known_waits_for_one(logs):
 async def test_a_role_under_the_id_of_another_hosted_topic_is_refused(logs):
     """A znode was copied with the id in it: followers, who fetch by ids, would get the other topic's records."""
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
-    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))
-    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0, topic="u"))) is (
+    apply_leader_and_isr(replicas, _led_by_1(leader_epoch=0))
+    assert _outcome(apply_leader_and_isr(replicas, _led_by_1(leader_epoch=0, topic="u"))) is (
         ErrorCode.INCONSISTENT_TOPIC_ID
     )
     assert (replicas.get("u", 0), replicas.topic_names.of(UUID(int=1))) == (None, "t")
@@ -230,13 +231,13 @@ async def test_a_role_that_cannot_be_taken_is_the_matter_of_its_partition_alone(
     request.topic_states += _led_by_1(leader_epoch=5, topic="u", topic_id=UUID(int=2)).topic_states
     with monkeypatch.context() as broken:
         broken.setattr(Log, "begin_leader_epoch", begin_or_raise)
-        outcomes = replicas.apply_leader_and_isr(request)
+        outcomes = apply_leader_and_isr(replicas, request)
     assert _outcome(outcomes) is ErrorCode.UNKNOWN_SERVER_ERROR
     assert outcomes[UUID(int=2)][0] is ErrorCode.NONE
     assert roles[0] == ("t", None), "whoever thought it led here is told that it does not"
     assert _refusal(replicas, "t") is ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert replicas.leader_log("u", 0).partition.leader_epoch == 5
-    assert _outcome(replicas.apply_leader_and_isr(request)) is ErrorCode.NONE
+    assert _outcome(apply_leader_and_isr(replicas, request)) is ErrorCode.NONE
     assert replicas.leader_log("t", 0).partition.leader_epoch == 5
 
 
@@ -246,7 +247,7 @@ async def test_what_a_topic_asks_for_counts_from_the_first_role_on(tmp_path):
     replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     request = _led_by_1(leader_epoch=5)
     request.topic_states[0].partition_states[0].replicas = [1, 2]
-    replicas.apply_leader_and_isr(request)
+    apply_leader_and_isr(replicas, request)
     batch = memoryview(build_batch([Record(0, 0, None, b"x")]))
     with pytest.raises(ApiError) as refused:
         replicas.append(TopicPartition("t", 0), batch, is_for_all=True)
@@ -294,7 +295,7 @@ async def test_who_raises_when_it_hears_of_a_role_is_told_again_of_the_role_as_i
             partition_index=0, leader=2, leader_epoch=epoch, isr=[2], replicas=[1, 2], is_new=True
         )
         topic = LeaderAndIsrTopicState(topic_name="t", topic_id=UUID(int=1), partition_states=[state])
-        replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+        apply_leader_and_isr(replicas, LeaderAndIsrRequest(topic_states=[topic]))
     await eventually(lambda: len(heard) == 3, "it is told again")
     assert heard == [1, 2, 2]
 

@@ -24,6 +24,7 @@ from broker.runtime.replication import stray_logs
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.stray_logs import StrayLogs
 from broker.zookeeper.errors import ZooKeeperError
+from tests.broker.runtime.applied_roles import apply_leader_and_isr
 from tests.eventually import eventually
 
 OURS, EARLIER = UUID(int=1), UUID(int=2)
@@ -210,7 +211,7 @@ LATER = UUID(int=3)
 def told_to_lead(manager, topic_id: UUID) -> ErrorCode:
     state = LeaderAndIsrPartitionState(leader=1, isr=[1], replicas=[1])
     topic = LeaderAndIsrTopicState(topic_name="t", topic_id=topic_id, partition_states=[state])
-    return manager.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))[topic_id][0]
+    return apply_leader_and_isr(manager, LeaderAndIsrRequest(topic_states=[topic]))[topic_id][0]
 
 
 async def test_partition_of_an_earlier_topic_is_let_go_and_the_next_role_is_taken(strays, topics, manager, tmp_path):
