@@ -7,7 +7,7 @@ from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
-from broker.protocol.headers import decode_request_header, encode_response_header
+from broker.protocol.headers import decode_request_header
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionError,
@@ -18,6 +18,7 @@ from broker.protocol.messages.stop_replica import StopReplicaPartitionError, Sto
 from broker.protocol.messages.update_metadata import UpdateMetadataResponse
 from broker.protocol.schema import Message
 from tests.members import Doorkeeper
+from tests.response_headers import encode_response_header
 
 
 class ScriptedBroker:

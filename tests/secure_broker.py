@@ -13,13 +13,14 @@ from pathlib import Path
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
-from broker.protocol.headers import decode_request_header, encode_response_header
+from broker.protocol.headers import decode_request_header
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 from broker.protocol.messages.metadata import MetadataResponse, MetadataResponseBroker
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
 from broker.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from tests.certificates import Authority, Credential
+from tests.response_headers import encode_response_header
 
 _SALT, _ITERATIONS = b"salt of this broker", 4_096
 _HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}

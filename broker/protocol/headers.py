@@ -79,11 +79,6 @@ def encode_request_header(header: RequestHeader) -> bytes:
     return fixed + client_id + (b"\0" if _is_flexible(header.api_key, header.api_version) else b"")
 
 
-def encode_response_header(api_key: int, api_version: int, correlation_id: int) -> bytes:
-    fixed = _CORRELATION_ID.pack(correlation_id)
-    return fixed + b"\0" if has_flexible_response_header(api_key, api_version) else fixed
-
-
 def decode_response_header(api_key: int, api_version: int, frame: Buffer) -> tuple[int, int]:
     """(correlation id, position where the body begins); ProtocolError if truncated."""
     try:

@@ -30,7 +30,6 @@ from broker.protocol.headers import (
     decode_request_header,
     decode_response_header,
     encode_request_header,
-    encode_response_header,
 )
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.fetch import (
@@ -60,6 +59,7 @@ from broker.security.login import login
 from broker.security.membership import NONCE_BYTES, Membership
 from broker.zookeeper import znodes
 from tests.members import Doorkeeper
+from tests.response_headers import encode_response_header
 from tests.zookeeper_server import free_ports, running_zookeeper
 
 PARTITIONS = 1_000

@@ -13,11 +13,12 @@ from broker.client.errors import ApiNotServed, BrokerUnreachable, UnreadableAnsw
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
-from broker.protocol.headers import decode_request_header, encode_response_header
+from broker.protocol.headers import decode_request_header
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 from broker.protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from broker.protocol.messages.preview_retention import PreviewRetentionRequest
+from tests.response_headers import encode_response_header
 
 
 class Peer:

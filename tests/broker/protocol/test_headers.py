@@ -16,8 +16,8 @@ from broker.protocol.headers import (
     decode_request_header,
     decode_response_header,
     encode_request_header,
-    encode_response_header,
 )
+from tests.response_headers import encode_response_header
 
 CLASSIC = RequestHeader(ApiKey.PRODUCE, 8, 77, "rdkafka")
 FLEXIBLE = RequestHeader(ApiKey.PRODUCE, 9, 77, "rdkafka")

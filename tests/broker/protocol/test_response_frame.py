@@ -6,12 +6,12 @@ from broker.common.errors import InvariantViolation
 from broker.common.limits import ENTRIES_ENCODED_IN_A_TURN
 from broker.protocol.answered_errors import error_check
 from broker.protocol.codec import decode, encode
-from broker.protocol.headers import encode_response_header
 from broker.protocol.made_late import joined, made_late
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
 from broker.protocol.messages.list_groups import ListedGroup, ListGroupsResponse
 from broker.protocol.response_frame import PART_BYTES_MIN, Framed, response_framer, stepwise_framer
+from tests.response_headers import encode_response_header
 
 CORRELATION_ID = 0x01020304
 

@@ -9,7 +9,7 @@ from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
 from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
-from broker.protocol.headers import decode_request_header, encode_response_header
+from broker.protocol.headers import decode_request_header
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
@@ -29,6 +29,7 @@ from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 from tests.broker.runtime.controllers_word import tell_all
 from tests.eventually import eventually
 from tests.members import Doorkeeper, dialer
+from tests.response_headers import encode_response_header
 
 OWN, OTHER = 1, 2
 P0, P1 = TopicPartition("t", 0), TopicPartition("u", 3)

@@ -9,7 +9,7 @@ import pytest
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
-from broker.protocol.headers import decode_request_header, encode_response_header
+from broker.protocol.headers import decode_request_header
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from broker.protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
@@ -17,6 +17,7 @@ from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest,
 from console.kit.gateway.connection.at_once import ask_at_once
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.connection.own_requests import own_requests
+from tests.response_headers import encode_response_header
 from tests.zookeeper_server import free_ports
 
 
