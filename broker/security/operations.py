@@ -7,7 +7,10 @@ from enum import IntEnum
 
 
 class Operation(IntEnum):
-    """Kafka's numbers (AclOperation); UNKNOWN and ANY stand in requests and filters only."""
+    """Kafka's numbers (AclOperation); UNKNOWN and ANY stand in requests and filters only.
+
+    The authorized operations of a response are a set of these, each the bit of its number.
+    """
 
     UNKNOWN = 0
     ANY = 1

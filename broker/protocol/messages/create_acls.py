@@ -1,17 +1,17 @@
 """CreateAcls: add access rules."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.messages.describe_acls import AclPatternType
+from broker.protocol.messages.describe_acls import LITERAL
 from broker.protocol.schema import Message, Request, Struct, array, int8, int16, int32, string, wire
 
 
 class AclCreation(Struct):
-    resource_type: int = wire(int8)  #: an AclResourceType
+    resource_type: int = wire(int8)  #: a ResourceType
     resource_name: str = wire(string)  #: "*" as a literal name is every resource; the cluster's is "kafka-cluster"
-    resource_pattern_type: int = wire(int8, since=1, default=AclPatternType.LITERAL.value)  #: LITERAL or PREFIXED
+    resource_pattern_type: int = wire(int8, since=1, default=LITERAL)  #: LITERAL or PREFIXED
     principal: str = wire(string)  #: "User:alice", "User:*"
     host: str = wire(string)  #: an address or "*"
-    operation: int = wire(int8)  #: an AclOperation
+    operation: int = wire(int8)  #: an Operation
     permission_type: int = wire(int8)  #: DENY or ALLOW
 
 

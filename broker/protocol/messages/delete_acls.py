@@ -1,18 +1,18 @@
 """DeleteAcls: remove the access rules that match some filters."""
 
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.messages.describe_acls import AclPatternType
+from broker.protocol.messages.describe_acls import LITERAL
 from broker.protocol.schema import Message, Request, Struct, array, int8, int16, int32, string, wire
 
 
 class DeleteAclsFilter(Struct):
-    resource_type_filter: int = wire(int8)  #: an AclResourceType
+    resource_type_filter: int = wire(int8)  #: a ResourceType
     resource_name_filter: str | None = wire(string, nullable=True)  #: null matches everything, here and below
-    pattern_type_filter: int = wire(int8, since=1, default=AclPatternType.LITERAL.value)  #: an AclPatternType
+    pattern_type_filter: int = wire(int8, since=1, default=LITERAL)  #: a PatternType
     principal_filter: str | None = wire(string, nullable=True)
     host_filter: str | None = wire(string, nullable=True)
-    operation: int = wire(int8)  #: an AclOperation
-    permission_type: int = wire(int8)  #: an AclPermissionType
+    operation: int = wire(int8)  #: an Operation
+    permission_type: int = wire(int8)  #: a Permission
 
 
 class DeleteAclsRequest(Request["DeleteAclsResponse"], api=ApiKey.DELETE_ACLS, versions=(0, 3), flexible_from=2):
@@ -27,13 +27,13 @@ class DeleteAclsRequest(Request["DeleteAclsResponse"], api=ApiKey.DELETE_ACLS, v
 class DeleteAclsMatchingAcl(Struct):
     error_code: int = wire(int16)  #: why this rule is still there
     error_message: str | None = wire(string, nullable=True)
-    resource_type: int = wire(int8)  #: an AclResourceType
+    resource_type: int = wire(int8)  #: a ResourceType
     resource_name: str = wire(string)
-    pattern_type: int = wire(int8, since=1, default=AclPatternType.LITERAL.value)  #: an AclPatternType
+    pattern_type: int = wire(int8, since=1, default=LITERAL)  #: a PatternType
     principal: str = wire(string)
     host: str = wire(string)
-    operation: int = wire(int8)  #: an AclOperation
-    permission_type: int = wire(int8)  #: an AclPermissionType
+    operation: int = wire(int8)  #: an Operation
+    permission_type: int = wire(int8)  #: a Permission
 
 
 class DeleteAclsFilterResult(Struct):

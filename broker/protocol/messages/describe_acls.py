@@ -1,66 +1,14 @@
-"""DescribeAcls: which access rules match a filter. The enums of rules and filters are declared here."""
+"""DescribeAcls: which access rules match a filter.
 
-from enum import IntEnum
+The numbers of resource types and operations are those of `broker/security/operations.py`, the numbers of pattern types
+and permissions those of `broker/security/acls/model.py`.
+"""
 
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message, Request, Struct, array, int8, int16, int32, string, wire
 
-
-class AclResourceType(IntEnum):
-    """Values of `resource_type` and `resource_type_filter` in the three APIs of ACLs."""
-
-    UNKNOWN = 0
-    #: In filters only.
-    ANY = 1
-    TOPIC = 2
-    GROUP = 3
-    CLUSTER = 4
-    TRANSACTIONAL_ID = 5
-    DELEGATION_TOKEN = 6
-    USER = 7
-
-
-class AclPatternType(IntEnum):
-    """Values of `pattern_type`, `pattern_type_filter` and `resource_pattern_type` (KIP-290)."""
-
-    UNKNOWN = 0
-    #: In filters only: whatever the kind of pattern.
-    ANY = 1
-    #: In filters only: every pattern that applies to the name, be it literal, wildcard or prefix.
-    MATCH = 2
-    LITERAL = 3
-    PREFIXED = 4
-
-
-class AclOperation(IntEnum):
-    """Values of `operation`; authorized operations elsewhere are sets of these, each the bit of its number."""
-
-    UNKNOWN = 0
-    #: In filters only.
-    ANY = 1
-    ALL = 2
-    READ = 3
-    WRITE = 4
-    CREATE = 5
-    DELETE = 6
-    ALTER = 7
-    DESCRIBE = 8
-    CLUSTER_ACTION = 9
-    DESCRIBE_CONFIGS = 10
-    ALTER_CONFIGS = 11
-    IDEMPOTENT_WRITE = 12
-    CREATE_TOKENS = 13
-    DESCRIBE_TOKENS = 14
-
-
-class AclPermissionType(IntEnum):
-    """Values of `permission_type`."""
-
-    UNKNOWN = 0
-    #: In filters only.
-    ANY = 1
-    DENY = 2
-    ALLOW = 3
+#: The pattern type of versions that name none (KIP-290).
+LITERAL = 3
 
 
 class DescribeAclsRequest(Request["DescribeAclsResponse"], api=ApiKey.DESCRIBE_ACLS, versions=(0, 3), flexible_from=2):
@@ -69,26 +17,26 @@ class DescribeAclsRequest(Request["DescribeAclsResponse"], api=ApiKey.DESCRIBE_A
     1: kinds of patterns (KIP-290). 3: users as resources (KIP-373).
     """
 
-    resource_type_filter: int = wire(int8)  #: an AclResourceType
+    resource_type_filter: int = wire(int8)  #: a ResourceType
     resource_name_filter: str | None = wire(string, nullable=True)
-    pattern_type_filter: int = wire(int8, since=1, default=AclPatternType.LITERAL.value)  #: an AclPatternType
+    pattern_type_filter: int = wire(int8, since=1, default=LITERAL)  #: a PatternType
     principal_filter: str | None = wire(string, nullable=True)  #: "User:alice"
     host_filter: str | None = wire(string, nullable=True)
-    operation: int = wire(int8)  #: an AclOperation
-    permission_type: int = wire(int8)  #: an AclPermissionType
+    operation: int = wire(int8)  #: an Operation
+    permission_type: int = wire(int8)  #: a Permission
 
 
 class AclDescription(Struct):
     principal: str = wire(string)
     host: str = wire(string)  #: an address or "*"
-    operation: int = wire(int8)  #: an AclOperation
-    permission_type: int = wire(int8)  #: an AclPermissionType
+    operation: int = wire(int8)  #: an Operation
+    permission_type: int = wire(int8)  #: a Permission
 
 
 class DescribeAclsResource(Struct):
-    resource_type: int = wire(int8)  #: an AclResourceType
+    resource_type: int = wire(int8)  #: a ResourceType
     resource_name: str = wire(string)
-    pattern_type: int = wire(int8, since=1, default=AclPatternType.LITERAL.value)  #: an AclPatternType
+    pattern_type: int = wire(int8, since=1, default=LITERAL)  #: a PatternType
     acls: list[AclDescription] = wire(array(AclDescription))
 
 

@@ -55,8 +55,8 @@ class DescribeRequestsDenials(Struct):
     last_at_ms: int = wire(int64)
     last_principal: str = wire(string)
     last_host: str = wire(string)
-    last_operation: int = wire(int8)  #: an AclOperation
-    last_resource_type: int = wire(int8)  #: an AclResourceType
+    last_operation: int = wire(int8)  #: an Operation
+    last_resource_type: int = wire(int8)  #: a ResourceType
     last_resource_name: str = wire(string)
 
 
