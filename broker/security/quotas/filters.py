@@ -1,20 +1,12 @@
 """Which quotas somebody asks about (KIP-546): a condition for each type of entity, and whether others may be there."""
 
 from collections.abc import Iterable
-from enum import IntEnum
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.protocol.messages.describe_client_quotas import QuotaMatchType
 from broker.security.quotas.entities import EntityType, QuotaEntity
 from broker.security.sanitized_names import DEFAULT, sanitized
-
-
-class Match(IntEnum):
-    """Values on the wire."""
-
-    EXACT = 0
-    DEFAULT = 1
-    ANY = 2
 
 
 class Condition(NamedTuple):
@@ -60,12 +52,12 @@ def read_filter(components: Iterable[tuple[str, int, str | None]], *, is_strict:
 
 
 def _text(match: int, name: str | None) -> str | None:
-    if (match == Match.EXACT) != (name is not None):
+    if (match == QuotaMatchType.EXACT) != (name is not None):
         raise ApiError(ErrorCode.INVALID_REQUEST, "A name belongs to an exact match, and to no other")
-    if match == Match.EXACT:
+    if match == QuotaMatchType.EXACT:
         return sanitized(name or "")
-    if match == Match.DEFAULT:
+    if match == QuotaMatchType.DEFAULT:
         return DEFAULT
-    if match == Match.ANY:
+    if match == QuotaMatchType.ANY:
         return None
     raise ApiError(ErrorCode.INVALID_REQUEST, f"Unexpected match type {match}")
