@@ -17,7 +17,6 @@ from broker.cli.placement.reassignment import (
     FOLLOWER_RATE,
     LEADER_RATE,
     LOG_DIRS_RATE,
-    Move,
     Plan,
     as_plan,
     parse_plan,
@@ -29,6 +28,7 @@ from broker.cli.placement.reassignment_states import Line, listed, log_dir_lines
 from broker.cli.placement.throttling import clear_brokers, clear_topics, throttle_brokers, throttle_topics
 from broker.client.cluster import Cluster
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 
 _ACTIONS = ("generate", "execute", "verify", "cancel", "list")
@@ -104,7 +104,7 @@ def _throttle(
     arguments: Arguments,
     plan: Plan,
     current: dict[TopicPartition, tuple[int, ...]],
-    moves: dict[TopicPartition, Move],
+    moves: dict[TopicPartition, ReplicaAssignment],
 ) -> None:
     rate, log_dirs_rate = arguments["throttle"], arguments["replica-alter-log-dirs-throttle"]
     if rate < 0 and log_dirs_rate < 0:

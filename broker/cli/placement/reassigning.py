@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from broker.cli.frame.answers import check
-from broker.cli.placement.reassignment import Move
 from broker.client.cluster import Cluster
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -27,11 +27,11 @@ def assignments(cluster: Cluster, topics: Sequence[str]) -> dict[TopicPartition,
     return found
 
 
-def moves_in_progress(cluster: Cluster) -> dict[TopicPartition, Move]:
+def moves_in_progress(cluster: Cluster) -> dict[TopicPartition, ReplicaAssignment]:
     answer = cluster.ask_controller(ListPartitionReassignmentsRequest())
     check(answer.error_code, answer.error_message)
     return {
-        TopicPartition(topic.name, each.partition_index): Move(
+        TopicPartition(topic.name, each.partition_index): ReplicaAssignment(
             tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
         )
         for topic in answer.topics

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker.cli.frame.declaration import CommandError
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.placement import place_replicas
 
@@ -35,23 +36,6 @@ class Plan:
     @property
     def topics(self) -> list[str]:
         return sorted({partition.topic for partition in self.targets})
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A reassignment that goes on: `replicas` are those of now, what comes and goes included."""
-
-    replicas: tuple[int, ...]
-    adding: tuple[int, ...]
-    removing: tuple[int, ...]
-
-    @property
-    def target(self) -> tuple[int, ...]:
-        return tuple(each for each in self.replicas if each not in self.removing)
-
-    @property
-    def before(self) -> tuple[int, ...]:
-        return tuple(each for each in self.replicas if each not in self.adding)
 
 
 def parse_plan(listed: Iterable[Mapping[str, Any]]) -> Plan:
@@ -122,14 +106,14 @@ def propose(
 
 
 def replica_throttles(
-    targets: Assignment, current: Assignment, moves: Mapping[TopicPartition, Move]
+    targets: Assignment, current: Assignment, moves: Mapping[TopicPartition, ReplicaAssignment]
 ) -> tuple[dict[str, dict[str, str | None]], set[int]]:
     """Topic → its throttled replicas, while `targets` and `moves` go on: those that are there give, those that come
     take. And the brokers which do. A partition that stays where it is is not throttled."""
     givers: dict[str, list[str]] = {}
     takers: dict[str, list[str]] = {}
     brokers: set[int] = set()
-    sources = {each: move.before for each, move in moves.items()}
+    sources = {each: move.origin for each, move in moves.items()}
     goals = {each: move.target for each, move in moves.items()} | dict(targets)
     for partition, goal in sorted(goals.items()):
         before = sources.get(partition) or current[partition]

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from broker.cli.placement.reassignment import Assignment, LogDirs, Move
+from broker.cli.placement.reassignment import Assignment, LogDirs
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 
 
@@ -16,7 +17,11 @@ class Line:
 
 
 def partition_lines(
-    targets: Assignment, current: Assignment, moves: Mapping[TopicPartition, Move], *, as_before: bool = False
+    targets: Assignment,
+    current: Assignment,
+    moves: Mapping[TopicPartition, ReplicaAssignment],
+    *,
+    as_before: bool = False,
 ) -> list[Line]:
     """`as_before`: in the words of Kafka before 2.6."""
     return [
@@ -76,7 +81,7 @@ def _log_dir_line(partition: TopicPartition, broker: int, goal: str, lies: Lies)
     return Line(replica, f"Reassignment of replica {replica} completed successfully.", is_done=True)
 
 
-def listed(moves: Mapping[TopicPartition, Move]) -> list[str]:
+def listed(moves: Mapping[TopicPartition, ReplicaAssignment]) -> list[str]:
     if not moves:
         return ["No partition reassignments found."]
     lines = ["Current partition reassignments:"]

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from broker.common.replica_assignment import ReplicaAssignment
 from console.kit.gateway.brokers.interface import ReplicaSizes
 from console.kit.gateway.groups.interface import TopicPartition
 
@@ -13,22 +14,8 @@ RATE_KEYS = ("leader.replication.throttled.rate", "follower.replication.throttle
 REPLICA_KEYS = ("leader.replication.throttled.replicas", "follower.replication.throttled.replicas")
 
 
-@dataclass(frozen=True, slots=True)
-class MoveView:
-    """A partition on the move: everybody involved, who comes and who goes."""
-
-    replicas: tuple[int, ...]
-    adding: tuple[int, ...]
-    removing: tuple[int, ...]
-
-    @property
-    def target(self) -> tuple[int, ...]:
-        return tuple(each for each in self.replicas if each not in self.removing)
-
-    @property
-    def origin(self) -> tuple[int, ...]:
-        """The members it had before, not always in their order: the cluster does not keep it."""
-        return tuple(each for each in self.replicas if each not in self.adding)
+#: A partition on the move. The cluster does not always keep the order of `origin`.
+MoveView = ReplicaAssignment
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 import pytest
 
 from broker.cli.frame.declaration import CommandError
-from broker.cli.placement.reassignment import Move, parse_plan, plan_json, propose, replica_throttles
+from broker.cli.placement.reassignment import parse_plan, plan_json, propose, replica_throttles
 from broker.cli.placement.reassignment_states import Lies, listed, log_dir_lines, partition_lines
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 
 P0, P1 = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -54,7 +55,7 @@ def test_a_proposal_spreads_each_topic_over_brokers_and_racks_with_as_many_repli
 
 
 def test_who_gives_and_who_takes_is_throttled_also_of_moves_that_go_on_and_nobody_else():
-    moves = {P1: Move(replicas=(4, 2, 3), adding=(4,), removing=(3,))}
+    moves = {P1: ReplicaAssignment(replicas=(4, 2, 3), adding=(4,), removing=(3,))}
     topics, brokers = replica_throttles({P0: (1, 5), TopicPartition("u", 0): (2, 1)}, {
         P0: (1, 2), P1: (4, 2, 3), TopicPartition("u", 0): (1, 2),
     }, moves)  # fmt: skip
@@ -70,7 +71,7 @@ def test_who_gives_and_who_takes_is_throttled_also_of_moves_that_go_on_and_nobod
 def test_each_partition_is_done_moving_or_somewhere_else():
     targets = {P0: (1, 2), P1: (3, 1), TopicPartition("t", 2): (2,)}
     current = {P0: (1, 2), P1: (3, 1, 2), TopicPartition("t", 2): (1,)}
-    moves = {P1: Move((3, 1, 2), (3,), (2,))}
+    moves = {P1: ReplicaAssignment((3, 1, 2), (3,), (2,))}
     assert [each.sentence for each in partition_lines(targets, current, moves)] == [
         "Reassignment of partition t-0 is completed.",
         "Reassignment of partition t-1 is still in progress.",
