@@ -3,6 +3,7 @@ more than rate.
 """
 
 import asyncio
+from collections.abc import Callable
 from itertools import count
 
 from broker.common.cluster import LiveBroker
@@ -85,3 +86,37 @@ class OutboundConnection:
         if answered_id != correlation_id:
             raise ProtocolError(f"{self._host}:{self._port} answers request {answered_id} instead of {correlation_id}")
         return decode(response_type(message), frame[at:], version)
+
+
+class RelocatableConnection:
+    """A connection to one broker where it is now: it is opened anew once the broker has another address."""
+
+    def __init__(
+        self, dialer: Dialer, broker_id: int, address_of: Callable[[], tuple[str, int] | None], client_id: str
+    ):
+        """`address_of` returns host and port of the broker, None while they are not known."""
+        self._dialer = dialer
+        self._broker_id = broker_id
+        self._address_of = address_of
+        self._client_id = client_id
+        self._address: tuple[str, int] | None = None
+        self._connection: OutboundConnection | None = None
+
+    async def request(
+        self, message: Request[AnyResponse], version: int, connect_timeout_ms: int, timeout_ms: int
+    ) -> AnyResponse:
+        """Return the response. Raises PeerUnreachable, or ProtocolError when the response cannot be read."""
+        address = self._address_of()
+        if address is None:
+            raise PeerUnreachable(f"the address of broker {self._broker_id} is not known")
+        connection = self._connection
+        if connection is None or address != self._address:
+            self.close()
+            self._address = address
+            self._connection = connection = OutboundConnection(self._dialer, *address, self._client_id)
+        await connection.connect(connect_timeout_ms)
+        return await connection.request(message, version, timeout_ms)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()

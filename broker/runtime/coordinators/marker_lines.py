@@ -16,7 +16,7 @@ from broker.common.types import TopicPartition
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
 from broker.net.dialer import Dialer, PeerUnreachable
-from broker.net.outbound import OutboundConnection
+from broker.net.outbound import RelocatableConnection
 from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -134,19 +134,14 @@ class PeerLine(MarkerLine):
     ):
         super().__init__(on_codes)
         self._broker_id = broker_id
-        self._address_of = address_of
-        self._dialer = dialer
-        self._name = name
-        self._address: tuple[str, int] | None = None
-        self._connection: OutboundConnection | None = None
+        self._connection = RelocatableConnection(dialer, broker_id, address_of, name)
         self._sending: asyncio.Task[None] | None = None
 
     def close(self) -> None:
         super().close()
         if self._sending is not None:
             self._sending.cancel()
-        if self._connection is not None:
-            self._connection.close()
+        self._connection.close()
 
     def _send(self) -> None:
         if self._sending is None:
@@ -158,7 +153,9 @@ class PeerLine(MarkerLine):
         try:
             while asked := self._take():
                 try:
-                    response = await (await self._connected()).request(_request(asked), _VERSION, _REQUEST_TIMEOUT_MS)
+                    response = await self._connection.request(
+                        _request(asked), _VERSION, _CONNECT_TIMEOUT_MS, _REQUEST_TIMEOUT_MS
+                    )
                     codes = _codes(response)
                 except Exception as error:
                     self._note_failure(error)
@@ -176,19 +173,6 @@ class PeerLine(MarkerLine):
         (_log.info if is_foreseen else _log.error)(
             "broker takes no markers", broker=self._broker_id, reason=str(error) if is_foreseen else repr(error)
         )
-
-    async def _connected(self) -> OutboundConnection:
-        address = self._address_of()
-        if address is None:
-            raise PeerUnreachable(f"nobody knows where broker {self._broker_id} is")
-        connection = self._connection
-        if connection is None or address != self._address:
-            if connection is not None:
-                connection.close()
-            self._address = address
-            self._connection = connection = OutboundConnection(self._dialer, *address, self._name)
-        await connection.connect(_CONNECT_TIMEOUT_MS)
-        return connection
 
 
 def _request(asked: Waiting) -> WriteTxnMarkersRequest:

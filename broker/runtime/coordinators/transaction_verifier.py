@@ -7,6 +7,7 @@ without a socket.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from broker.common.errors import ErrorCode, ProtocolError
@@ -14,7 +15,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
 from broker.net.dialer import Dialer, PeerUnreachable
-from broker.net.outbound import OutboundConnection
+from broker.net.outbound import RelocatableConnection
 from broker.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
@@ -95,12 +96,9 @@ class _Coordinator:
     """The line to one broker, and what waits for it."""
 
     def __init__(self, own_id: int, broker_id: int, address_of: AddressOf, dialer: Dialer):
-        self._own_id = own_id
         self._broker_id = broker_id
-        self._address_of = address_of
-        self._dialer = dialer
-        self._address: tuple[str, int] | None = None
-        self._connection: OutboundConnection | None = None
+        name = f"broker-{own_id}-transactions"
+        self._connection = RelocatableConnection(dialer, broker_id, partial(address_of, broker_id), name)
         self._waiting: list[tuple[Question, asyncio.Future[Verdicts]]] = []
         self._asking: asyncio.Task[None] | None = None
 
@@ -115,8 +113,7 @@ class _Coordinator:
     def close(self) -> None:
         if self._asking is not None:
             self._asking.cancel()
-        if self._connection is not None:
-            self._connection.close()
+        self._connection.close()
 
     async def _ask_all(self) -> None:
         try:
@@ -145,28 +142,13 @@ class _Coordinator:
     async def _ask(self, questions: list[Question]) -> list[Verdicts]:
         try:
             request = AddPartitionsToTxnRequest(transactions=[transaction_of(question) for question in questions])
-            response = await (await self._connected()).request(request, _VERSION, _REQUEST_TIMEOUT_MS)
+            response = await self._connection.request(request, _VERSION, _CONNECT_TIMEOUT_MS, _REQUEST_TIMEOUT_MS)
             return [verdicts_of(question, response) for question in questions]
         except (PeerUnreachable, ProtocolError) as error:
             _log.info("transaction coordinator does not answer", broker=self._broker_id, reason=str(error))
         except Exception:  # an answer with codes of a later version, say: producers wait for a verdict without end
             _log.exception("transaction coordinator cannot be asked", broker=self._broker_id)
         return [question.all_of(ErrorCode.NETWORK_EXCEPTION) for question in questions]
-
-    async def _connected(self) -> OutboundConnection:
-        """To where the broker is now: it may have moved since."""
-        address = self._address_of(self._broker_id)
-        if address is None:
-            raise PeerUnreachable(f"nobody knows where broker {self._broker_id} is")
-        connection = self._connection
-        if connection is None or address != self._address:
-            if connection is not None:
-                connection.close()
-            self._address = address
-            name = f"broker-{self._own_id}-transactions"
-            self._connection = connection = OutboundConnection(self._dialer, *address, name)
-        await connection.connect(_CONNECT_TIMEOUT_MS)
-        return connection
 
 
 def transaction_of(question: Question) -> AddPartitionsToTxnTransaction:
