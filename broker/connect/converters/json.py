@@ -13,14 +13,12 @@ from broker.connect.api import (
     Importance,
     Schema,
 )
-from broker.connect.api.config import OneOf, between
+from broker.connect.api.config import between
 from broker.connect.api.plugin import Props
 from broker.connect.converters.json_columns import EnvelopeColumns
 from broker.connect.converters.json_schema_form import schema_from_json, schema_to_json
-from broker.connect.converters.json_text import dump, load
+from broker.connect.converters.json_text import DECIMAL_FORMAT, dump, load
 from broker.connect.converters.json_values import JsonValues, schemaless_to_json
-
-_DECIMAL_FORMAT = OneOf("BASE64", "NUMERIC")
 
 
 class JsonConverter(Converter):
@@ -42,15 +40,7 @@ class JsonConverter(Converter):
             "The maximum number of schemas that can be cached in this converter instance.",
             between(1, 100_000),
         ),
-        ConfigKey(
-            "decimal.format",
-            ConfigType.STRING,
-            "BASE64",
-            Importance.LOW,
-            "How decimals are written: BASE64 of their digits, or NUMERIC, a JSON number. Both are read.",
-            _DECIMAL_FORMAT,
-            recommender=_DECIMAL_FORMAT,
-        ),
+        DECIMAL_FORMAT,
         ConfigKey(
             "replace.null.with.default",
             ConfigType.BOOLEAN,

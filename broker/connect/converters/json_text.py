@@ -6,7 +6,19 @@ from typing import Any
 
 import orjson
 
-from broker.connect.api import DataError
+from broker.connect.api import ConfigKey, ConfigType, DataError, Importance
+from broker.connect.api.config import OneOf
+
+_FORMATS = OneOf("BASE64", "NUMERIC")
+DECIMAL_FORMAT = ConfigKey(
+    "decimal.format",
+    ConfigType.STRING,
+    "BASE64",
+    Importance.LOW,
+    "How decimals are written: BASE64 of their digits, or NUMERIC, a JSON number. Both are read.",
+    _FORMATS,
+    recommender=_FORMATS,
+)
 
 
 def dump(value: Any, has_decimals: bool) -> bytes:

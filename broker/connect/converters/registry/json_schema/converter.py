@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, DataError, Importance, Schema
-from broker.connect.api.config import OneOf
-from broker.connect.converters.json_text import dump, load
+from broker.connect.converters.json_text import DECIMAL_FORMAT, dump, load
 from broker.connect.converters.registry.converter import Codec, RegistryConverter, Said
 from broker.connect.converters.registry.json_schema.reading import read_schema
 from broker.connect.converters.registry.json_schema.saying import Sayer
@@ -13,23 +12,13 @@ from broker.connect.converters.registry.json_schema.values import SchemaValues
 from broker.connect.converters.registry.settings import CONFIG
 from broker.registry.schema import Named
 
-_DECIMAL_FORMAT = OneOf("BASE64", "NUMERIC")
-
 
 class JsonSchemaConverter(RegistryConverter):
     """Values are written by their own schema, also with use.latest.version: the latest one's id goes before them."""
 
     TYPE = "JSON"
     CONFIG = CONFIG + ConfigDef(
-        ConfigKey(
-            "decimal.format",
-            ConfigType.STRING,
-            "BASE64",
-            Importance.LOW,
-            "How decimals are written: BASE64 of their digits, or NUMERIC, a JSON number. Both are read.",
-            _DECIMAL_FORMAT,
-            recommender=_DECIMAL_FORMAT,
-        ),
+        DECIMAL_FORMAT,
         ConfigKey(
             "use.optional.for.nonrequired",
             ConfigType.BOOLEAN,
