@@ -4,7 +4,7 @@ import time
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from broker.client.connection import BrokerConnection, Meter
+from broker.client.connection import BrokerConnection
 from broker.client.errors import ApiNotServed, BrokerUnreachable, NotTrusted, UnreadableAnswer
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
 from broker.protocol.messages import AnyResponse
@@ -27,13 +27,11 @@ class Cluster:
         timeout_s: float = 10.0,
         client_id: str = "barnabas",
         security: "ClientSecurity | None" = None,
-        meter: Meter | None = None,
     ):
         self._bootstrap_servers = tuple(bootstrap_servers)
         self._timeout_s = timeout_s
         self._client_id = client_id
         self._security = security
-        self._meter = meter
         self._connections: dict[tuple[str, int], BrokerConnection] = {}
 
     def __enter__(self) -> "Cluster":
@@ -73,7 +71,7 @@ class Cluster:
         is_garbled = any(isinstance(error, ProtocolError) for error in failures)
         raise UnreadableAnswer(reason) if is_garbled else BrokerUnreachable(reason)
 
-    def ask_controller(self, request: Request[AnyResponse], *, version_max: int = 0x7FFF) -> AnyResponse:
+    def ask_controller(self, request: Request[AnyResponse]) -> AnyResponse:
         """What only the controller does. Any broker passes some of it on; all are told it where it is done.
 
         One that has died is taken for the controller as long as its session lasts: while none can be reached, it is
@@ -81,7 +79,7 @@ class Cluster:
 
         Raises BrokerUnreachable, ApiNotServed, ApiError(NOT_CONTROLLER) when none is elected.
         """
-        return self._controller().ask(request, version_max=version_max)
+        return self._controller().ask(request)
 
     def _controller(self) -> BrokerConnection:
         deadline = time.monotonic() + self._timeout_s
@@ -117,7 +115,6 @@ class Cluster:
                 timeout_s=self._timeout_s,
                 client_id=self._client_id,
                 security=self._security,
-                meter=self._meter,
             )
         return self._connections[host, port]
 

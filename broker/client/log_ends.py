@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.types import IsolationLevel, TopicPartition
+from broker.common.types import TopicPartition
 
 
 def led(leaders: Leaders, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
@@ -23,11 +23,7 @@ def _is_led(leaders: Leaders, partition: TopicPartition) -> bool:
     return True
 
 
-def offsets_of_led(
-    leaders: Leaders,
-    question: Mapping[TopicPartition, int],
-    isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
-) -> dict[TopicPartition, int]:
+def offsets_of_led(leaders: Leaders, question: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
     """As `list_offsets`, without partitions that have no leader. Raises as it does."""
     asked = {partition: question[partition] for partition in led(leaders, question)}
-    return list_offsets(leaders, asked, isolation) if asked else {}
+    return list_offsets(leaders, asked) if asked else {}

@@ -50,7 +50,7 @@ if not structlog.is_configured():
     structlog.dev.ConsoleRenderer.get_active().exception_formatter = structlog.dev.plain_traceback
 
 
-def configure_logs(level: str = "INFO", **facts: object) -> None:
+def configure_logs(**facts: object) -> None:
     """Send every log line of this process to standard error; `facts` (broker_id=1 …) go onto each line."""
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, *_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -62,7 +62,7 @@ def configure_logs(level: str = "INFO", **facts: object) -> None:
     handler.setFormatter(_formatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level)
+    root.setLevel(logging.INFO)
     logging.getLogger("kazoo").setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(**facts)
     global _are_configured

@@ -1,6 +1,6 @@
 """Where a cluster of a mirror is and how one gets in: an alias, addresses, and Kafka's client properties."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -52,12 +52,10 @@ class ClusterAddress:
         return told
 
 
-def read_address(
-    alias: str, properties: Mapping[str, str], wrong: Callable[[str], Exception] = ValueError
-) -> ClusterAddress:
-    """Raises `wrong` with a sentence, ClientConfigError."""
+def read_address(alias: str, properties: Mapping[str, str]) -> ClusterAddress:
+    """Raises ValueError with a sentence, ClientConfigError."""
     servers = properties.get("bootstrap.servers", "")
     if not servers.strip():
-        raise wrong(f"cluster {alias} has no bootstrap.servers")
+        raise ValueError(f"cluster {alias} has no bootstrap.servers")
     parse_bootstrap_servers(servers)
     return ClusterAddress(alias, servers, read_security(properties))

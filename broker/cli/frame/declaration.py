@@ -143,9 +143,9 @@ class Arguments:
         return self._spelled.get(name, name)
 
 
-def command_line(command: Command, values: Mapping[str, Any], words: tuple[str, ...] = ()) -> str:
+def command_line(command: Command, values: Mapping[str, Any]) -> str:
     """What to type in a shell. KeyError for an option that the command does not have: a plan cannot show nonsense."""
-    parts = [command.name, *(shlex.quote(word) for word in words)]
+    parts = [command.name]
     for name, value in values.items():
         option = command.option(name)
         if option is None:

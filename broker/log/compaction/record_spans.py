@@ -27,14 +27,12 @@ class RecordSpan(NamedTuple):
     is_tombstone: bool
 
 
-def unpack_batch(
-    header: BatchHeader, batch: bytes | bytearray | memoryview, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
-) -> tuple[bytes, list[RecordSpan]]:
+def unpack_batch(header: BatchHeader, batch: bytes | bytearray | memoryview) -> tuple[bytes, list[RecordSpan]]:
     """(uncompressed records, where each lies). Raises ApiError if they cannot be decoded within the limits.
 
     INVALID_TIMESTAMP is for times that no header could tell.
     """
-    payload = unpack_records(header, batch, decompressed_bytes_max)
+    payload = unpack_records(header, batch)
     return payload, list(record_spans(header, payload))
 
 
