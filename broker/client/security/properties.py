@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from broker.client.security.errors import ClientConfigError
-from broker.client.security.jaas import LoginModule, parse_jaas
 from broker.client.security.secret import Secret
+from broker.security.sasl.jaas import LoginModule, parse_login_module
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 SCRAM_MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -238,7 +238,7 @@ def _read_sasl(said: Mapping[str, str]) -> SaslSettings:
         spoken = ", ".join(MECHANISMS)
         default = ", which is Kafka's default," if mechanism == "GSSAPI" else ""
         raise ClientConfigError(f"sasl.mechanism={mechanism}{default} is not spoken here; set it to one of {spoken}")
-    module = parse_jaas(said["sasl.jaas.config"]) if said.get("sasl.jaas.config") else None
+    module = _login_module(said["sasl.jaas.config"]) if said.get("sasl.jaas.config") else None
     if module is not None and module.name != _MODULE_OF[mechanism]:
         raise ClientConfigError(
             f"sasl.jaas.config names {module.name}; with sasl.mechanism={mechanism} it is {_MODULE_OF[mechanism]}"
@@ -246,6 +246,15 @@ def _read_sasl(said: Mapping[str, str]) -> SaslSettings:
     if mechanism == "OAUTHBEARER":
         return SaslSettings(mechanism, bearer=_read_bearer(said, module.options if module else {}))
     return _read_password(said, mechanism, module)
+
+
+def _login_module(text: str) -> LoginModule:
+    """Return the module under its class's own name, without the package. Raises ClientConfigError."""
+    try:
+        module = parse_login_module(text)
+    except ValueError as error:
+        raise ClientConfigError(f"sasl.jaas.config cannot be read: it {error}") from None
+    return module._replace(name=module.name.rpartition(".")[2])
 
 
 def _read_password(said: Mapping[str, str], mechanism: str, module: LoginModule | None) -> SaslSettings:

@@ -2,8 +2,8 @@
 
     org.apache.kafka.common.security.plain.PlainLoginModule required username="a" password="p" user_a="p";
 
-Modules are those of Kafka's mechanisms that are served, and none else: in Java the name is a class that is loaded
-(CVE-2023-25194 made it run what a client wanted). Options hold passwords; no error repeats the text.
+A broker takes the modules of Kafka's mechanisms that are served, and none else: in Java the name is a class that is
+loaded (CVE-2023-25194 made it run what a client wanted). Options hold passwords; no error repeats the text.
 """
 
 import re
@@ -38,7 +38,18 @@ class LoginModule(NamedTuple):
 
 
 def parse_jaas(text: str) -> LoginModule:
-    """Raises ValueError with a sentence that holds nothing of the text but the name of a module."""
+    """Return a module of those that a broker serves.
+
+    Raises ValueError with a sentence that holds nothing of the text but the name of a module.
+    """
+    module = parse_login_module(text)
+    if module.name not in MODULES:
+        raise ValueError(f"names the login module {module.name:.100}; there are {', '.join(MODULES)}")
+    return module
+
+
+def parse_login_module(text: str) -> LoginModule:
+    """Return the one module of `text`, whatever its class. Raises ValueError, whose sentence repeats nothing of it."""
     tokens = _tokens(text)
     end = tokens.index((";", True)) if (";", True) in tokens else -1
     if not tokens:
@@ -50,8 +61,6 @@ def parse_jaas(text: str) -> LoginModule:
     words = tokens[:end]
     if len(words) < 2 or words[0][1] or words[1][0].lower() not in _FLAGS:
         raise ValueError("has no control flag (required) after the login module")
-    if words[0][0] not in MODULES:
-        raise ValueError(f"names the login module {words[0][0]:.100}; there are {', '.join(MODULES)}")
     return LoginModule(words[0][0], _options(words[2:]))
 
 
