@@ -1,6 +1,7 @@
 """What a schema is to the registry, before anybody looks into its text. Pure."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 AVRO = "AVRO"
 
@@ -44,3 +45,18 @@ class Named:
     content: Content
     subject: str
     version: int
+
+
+class Difference(NamedTuple):
+    """What a new schema changes and where, in Confluent's words for JSON Schema and Protobuf."""
+
+    type: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.type} #/{self.path}"
+
+    @property
+    def explanation(self) -> str:
+        words = self.type.lower().replace("_", " ")
+        return f'{{errorType:"{self.type}", description:"At path \'#/{self.path}\': {words}"}}'

@@ -1,9 +1,9 @@
 """Schemas made of others: one of them, any, all, or not this one."""
 
 from broker.registry.json_schema.comparison import Comparison
-from broker.registry.json_schema.difference import Difference
 from broker.registry.json_schema.model import ALL, ANY, Node
 from broker.registry.json_schema.values import as_key
+from broker.registry.schema import Difference
 
 
 def compare_negations(comparison: Comparison, original: Node, update: Node) -> None:

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from broker.registry.comparison_budget import ComparisonBudget
-from broker.registry.json_schema.difference import Difference
 from broker.registry.json_schema.model import ALL, Node
+from broker.registry.schema import Difference
 
 Pair = tuple[int, int]
 Compare: TypeAlias = Callable[["Comparison", Node, Node], None]

@@ -3,8 +3,6 @@
 Whatever is not named here is none, so that what is forgotten refuses too much rather than too little.
 """
 
-from typing import NamedTuple
-
 COMPATIBLE = frozenset(
     [
         "ID_CHANGED",
@@ -88,11 +86,3 @@ LENIENT = COMPATIBLE | frozenset(
         "PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL",
     ]
 )
-
-
-class Difference(NamedTuple):
-    type: str
-    path: str
-
-    def __str__(self) -> str:
-        return f"{self.type} #/{self.path}"

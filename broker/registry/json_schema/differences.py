@@ -6,10 +6,11 @@ from broker.registry.comparison_budget import ComparisonBudget
 from broker.registry.json_schema.arrays import compare_arrays
 from broker.registry.json_schema.combined import compare_combined, compare_negations
 from broker.registry.json_schema.comparison import Compare, Comparison, Means, Pair
-from broker.registry.json_schema.difference import COMPATIBLE, LENIENT, Difference
+from broker.registry.json_schema.difference import COMPATIBLE, LENIENT
 from broker.registry.json_schema.model import Node
 from broker.registry.json_schema.objects import compare_objects
 from broker.registry.json_schema.values import compare_consts, compare_enums, compare_numbers, compare_strings
+from broker.registry.schema import Difference
 
 #: Of two schemas of the same kind; others have nothing to compare.
 _BY_KIND: Mapping[str, Compare] = {

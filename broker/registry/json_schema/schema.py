@@ -14,7 +14,7 @@ from referencing.jsonschema import DRAFT7, specification_with
 from broker.common.limits import REGISTRY_SCHEMA_DEPTH_MAX
 from broker.common.security_limits import REGISTRY_UNIQUE_PAIRS_MAX
 from broker.registry.errors import InvalidSchema
-from broker.registry.json_schema.difference import COMPATIBLE, LENIENT, Difference
+from broker.registry.json_schema.difference import COMPATIBLE, LENIENT
 from broker.registry.json_schema.differences import differences
 from broker.registry.json_schema.model import Model
 from broker.registry.json_schema.names import Names
@@ -47,7 +47,7 @@ class JsonSchema:
         harmless = LENIENT if lenient else COMPATIBLE
         with closing(Names()) as names:
             found = differences(writer.model.root, self.model.root, names.has, lenient=lenient)
-        return [_told(each) for each in found if each.type not in harmless]
+        return [each.explanation for each in found if each.type not in harmless]
 
     def formatted(self, format_name: str) -> str:
         """`resolved`: whatever is referred to stands in it, below definitions."""
@@ -153,8 +153,3 @@ def _loads(text: str) -> Any:
 def _dumps(raw: Any) -> str:
     """Order of members counts, whitespace does not."""
     return json.dumps(raw, ensure_ascii=False, separators=(",", ":"))
-
-
-def _told(difference: Difference) -> str:
-    words = difference.type.lower().replace("_", " ")
-    return f'{{errorType:"{difference.type}", description:"At path \'#/{difference.path}\': {words}"}}'

@@ -3,7 +3,6 @@ still be read. Differences are named as in the reference implementation.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
@@ -13,6 +12,7 @@ from google.protobuf.descriptor_pb2 import (
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as F
 
 from broker.registry.comparison_budget import ComparisonBudget
+from broker.registry.schema import Difference
 
 INCOMPATIBLE = frozenset(
     [
@@ -44,14 +44,6 @@ _GROUPS = {
     for kind in kinds
 }
 _MESSAGES = (F.TYPE_MESSAGE, F.TYPE_GROUP)
-
-
-class Difference(NamedTuple):
-    type: str
-    path: str
-
-    def __str__(self) -> str:
-        return f"{self.type} #/{self.path}"
 
 
 def differences(original: Sequence[FileDescriptorProto], update: Sequence[FileDescriptorProto]) -> list[Difference]:

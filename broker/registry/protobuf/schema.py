@@ -8,7 +8,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.message import DecodeError
 
 from broker.registry.errors import InvalidSchema
-from broker.registry.protobuf.comparison import INCOMPATIBLE, Difference, differences
+from broker.registry.protobuf.comparison import INCOMPATIBLE, differences
 from broker.registry.protobuf.compiler import MAIN, compile_files
 from broker.registry.protobuf.printing import text_of
 from broker.registry.schema import Named
@@ -25,7 +25,7 @@ class ProtobufSchema:
 
     def incompatibilities(self, writer: "ProtobufSchema", *, lenient: bool) -> list[str]:
         found = differences(writer.files, self.files)
-        return [_told(each) for each in found if each.type in INCOMPATIBLE]
+        return [each.explanation for each in found if each.type in INCOMPATIBLE]
 
     def formatted(self, format_name: str) -> str:
         """`serialized`: the descriptor in base64, as deserializers want it."""
@@ -83,8 +83,3 @@ def _known(text: str, files: dict[str, str]) -> dict[str, str]:
     described = [descriptor_pb2.DESCRIPTOR, meta_pb2.DESCRIPTOR, decimal_pb2.DESCRIPTOR]
     protos = [FileDescriptorProto.FromString(each.serialized_pb) for each in described]
     return {each.name: text_of([*protos[:at], each]) for at, each in enumerate(protos) if at and each.name not in files}
-
-
-def _told(difference: Difference) -> str:
-    words = difference.type.lower().replace("_", " ")
-    return f'{{errorType:"{difference.type}", description:"At path \'#/{difference.path}\': {words}"}}'
