@@ -75,11 +75,17 @@ def _apply(client: ApiClient, arguments: argparse.Namespace) -> int:
     print("\n".join(plan_lines(plan)), file=sys.stderr)
     if plan["obstacle"]:
         return 1
+    return confirm(client, plan, arguments)
+
+
+def confirm(client: ApiClient, plan: Mapping[str, Any], arguments: argparse.Namespace) -> int:
+    """Ask for the plan's confirmation unless it was typed, and apply it. Return the command's exit status."""
     typed = arguments.typed if arguments.yes else asked(plan)
     if typed is None:
         print("Nothing was changed.", file=sys.stderr)
         return 1
-    confirmed = {"digest": plan["digest"], "typed_name": typed, **words_of(arguments)}
+    words = {"reason": arguments.reason, "emergency": arguments.emergency}
+    confirmed = {"digest": plan["digest"], "typed_name": typed, **words}
     return told(client.post("plans/apply", {**plan["apply"], **confirmed}))
 
 
@@ -87,10 +93,6 @@ def add_words(parser: argparse.ArgumentParser) -> None:
     """What is said with a confirmation."""
     parser.add_argument("--reason", default="", help="for who decides about it, if it has to wait")
     parser.add_argument("--emergency", default="", metavar="WHY", help="of an administrator: it cannot wait its time")
-
-
-def words_of(arguments: argparse.Namespace) -> Mapping[str, str]:
-    return {"reason": arguments.reason, "emergency": arguments.emergency}
 
 
 def told(answer: Mapping[str, Any]) -> int:

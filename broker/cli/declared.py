@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from broker.cli.api import add_words, asked, console_parser, contents, plan_lines, token_in, told, words_of
+from broker.cli.api import add_words, confirm, console_parser, contents, plan_lines, token_in
 from broker.cli.api_client import ApiClient, Refused
 
 ACTION = "apply-declaration"
@@ -77,12 +77,7 @@ def _apply(client: ApiClient, arguments: argparse.Namespace) -> int:
         return 0
     if arguments.digest and not hmac.compare_digest(arguments.digest.encode(), plan["digest"].encode()):
         raise Refused(f"this is not what was reviewed: its digest is {plan['digest']}. Nothing was changed.")
-    typed = arguments.typed if arguments.yes else asked(plan)
-    if typed is None:
-        print("Nothing was changed.", file=sys.stderr)
-        return 1
-    confirmed = {"digest": plan["digest"], "typed_name": typed, **words_of(arguments)}
-    return told(client.post("plans/apply", {**plan["apply"], **confirmed}))
+    return confirm(client, plan, arguments)
 
 
 def _drift(client: ApiClient, arguments: argparse.Namespace) -> int:
