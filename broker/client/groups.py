@@ -125,14 +125,7 @@ class Groups:
 
     def commit(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> None:
         """For a group without members."""
-        topics: dict[str, list[OffsetCommitRequestPartition]] = {}
-        for (topic, index), offset in offsets.items():
-            partition = OffsetCommitRequestPartition(
-                partition_index=index, committed_offset=offset, committed_metadata=""
-            )
-            topics.setdefault(topic, []).append(partition)
-        listed = [OffsetCommitRequestTopic(name=name, partitions=each) for name, each in topics.items()]
-        self._ask(group_id, OffsetCommitRequest(group_id=group_id, topics=listed), _first_error)
+        self._ask(group_id, commit_request(group_id, offsets.items()), _first_error)
 
     def delete(self, group_id: str) -> None:
         """ApiError(NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND)."""
@@ -140,11 +133,7 @@ class Groups:
 
     def delete_offsets(self, group_id: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, ErrorCode]:
         """How it went for each partition."""
-        topics: dict[str, list[OffsetDeleteRequestPartition]] = {}
-        for topic, index in partitions:
-            topics.setdefault(topic, []).append(OffsetDeleteRequestPartition(partition_index=index))
-        listed = [OffsetDeleteRequestTopic(name=name, partitions=each) for name, each in topics.items()]
-        request = OffsetDeleteRequest(group_id=group_id, topics=listed)
+        request = offset_delete_request(group_id, partitions)
         answer = self._ask(group_id, request, lambda answer: answer.error_code)
         return {
             TopicPartition(topic.name, each.partition_index): told_code(each.error_code)
@@ -189,3 +178,22 @@ def _first_error(answer: OffsetFetchResponse | OffsetCommitResponse) -> int:
 def _check(code: int, what: str) -> None:
     if code:
         raise ApiError(told_code(code), f"{what}: {told_code(code).meaning}")
+
+
+def commit_request(group_id: str, offsets: Iterable[tuple[tuple[str, int], int]]) -> OffsetCommitRequest:
+    """Return a commit of offsets, each after its (topic, partition), by a client that is no member of the group."""
+    topics: dict[str, list[OffsetCommitRequestPartition]] = {}
+    for (topic, index), offset in offsets:
+        partition = OffsetCommitRequestPartition(partition_index=index, committed_offset=offset, committed_metadata="")
+        topics.setdefault(topic, []).append(partition)
+    listed = [OffsetCommitRequestTopic(name=name, partitions=named) for name, named in topics.items()]
+    return OffsetCommitRequest(group_id=group_id, topics=listed)
+
+
+def offset_delete_request(group_id: str, partitions: Iterable[tuple[str, int]]) -> OffsetDeleteRequest:
+    """Return a request that the group forget its offsets of these (topic, partition)."""
+    topics: dict[str, list[OffsetDeleteRequestPartition]] = {}
+    for topic, index in partitions:
+        topics.setdefault(topic, []).append(OffsetDeleteRequestPartition(partition_index=index))
+    listed = [OffsetDeleteRequestTopic(name=name, partitions=named) for name, named in topics.items()]
+    return OffsetDeleteRequest(group_id=group_id, topics=listed)

@@ -7,22 +7,13 @@ even when another one, or itself again, has long served the group (librdkafka #5
 from collections.abc import Callable, Iterable, Mapping
 
 from broker.client.coordinators import MOVED, Coordinators
+from broker.client.groups import commit_request, offset_delete_request
 from broker.common.errors import ErrorCode
 from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.find_coordinator import CoordinatorType
-from broker.protocol.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-    OffsetCommitResponse,
-)
-from broker.protocol.messages.offset_delete import (
-    OffsetDeleteRequest,
-    OffsetDeleteRequestPartition,
-    OffsetDeleteRequestTopic,
-    OffsetDeleteResponse,
-)
+from broker.protocol.messages.offset_commit import OffsetCommitResponse
+from broker.protocol.messages.offset_delete import OffsetDeleteResponse
 from broker.protocol.schema import Request
 from console.kit.gateway.connection.client import ClusterClient
 from console.kit.gateway.errors import refusal
@@ -38,16 +29,7 @@ class GroupChanges:
 
     def commit(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, str]:
         """OffsetCommit by nobody; what was refused, with why, if it is not all of it."""
-        topics: dict[str, list[OffsetCommitRequestPartition]] = {}
-        for (topic, partition), offset in offsets.items():
-            asked = OffsetCommitRequestPartition(
-                partition_index=partition, committed_offset=offset, committed_metadata=""
-            )
-            topics.setdefault(topic, []).append(asked)
-        request = OffsetCommitRequest(
-            group_id=group_id,
-            topics=[OffsetCommitRequestTopic(name=name, partitions=asked) for name, asked in topics.items()],
-        )
+        request = commit_request(group_id, offsets.items())
         codes = _refused(self._ask(group_id, request, lambda answer: next(iter(_refused(answer).values()), 0)))
         if codes and len(codes) == len(offsets):
             raise refusal(next(iter(codes.values())))
@@ -55,13 +37,7 @@ class GroupChanges:
 
     def forget(self, group_id: str, places: Iterable[TopicPartition]) -> dict[TopicPartition, str]:
         """OffsetDelete; what was refused, with why."""
-        topics: dict[str, list[OffsetDeleteRequestPartition]] = {}
-        for topic, partition in places:
-            topics.setdefault(topic, []).append(OffsetDeleteRequestPartition(partition_index=partition))
-        request = OffsetDeleteRequest(
-            group_id=group_id,
-            topics=[OffsetDeleteRequestTopic(name=name, partitions=asked) for name, asked in topics.items()],
-        )
+        request = offset_delete_request(group_id, places)
         answer = self._ask(group_id, request, lambda answer: answer.error_code)
         if answer.error_code:
             raise refusal(answer.error_code)
