@@ -13,6 +13,7 @@ from broker.connect.api import ConnectError, SinkConnector
 from broker.connect.group.wire import Unit
 from broker.connect.herder.validation import connector_class
 from broker.connect.plugins import task_name
+from broker.connect.redaction import NO_REFERENCES, Redaction
 from broker.connect.tasks.unit import RunningUnit, Tell
 from broker.connect.traces import words_of
 
@@ -32,8 +33,9 @@ class RunningConnector(RunningUnit):
         *,
         props: Mapping[str, str],
         publish: Callable[[str, list[dict[str, str]]], "Future[Any] | None"],
+        redaction: Redaction = NO_REFERENCES,
     ):
-        super().__init__(unit, tell, is_paused)
+        super().__init__(unit, tell, is_paused, redaction)
         self._props = props
         self._publish = publish
         self._wanted = threading.Event()

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
+from contextlib import ExitStack
 from typing import Any
 
 from broker.common.logs import logger
@@ -22,7 +23,7 @@ from broker.connect.herder.offset_stores import OffsetStores
 from broker.connect.herder.validation import connector_class
 from broker.connect.levels import Levels
 from broker.connect.providers import refer
-from broker.connect.redaction import Redaction
+from broker.connect.redaction import Redaction, redacting
 from broker.connect.settings import Settings
 from broker.connect.storage import records
 from broker.connect.storage.configurations import Configurations
@@ -32,7 +33,8 @@ from broker.connect.storage.states import States
 from broker.connect.tasks.exactly_once_source import RunningExactlyOnceSource
 from broker.connect.tasks.sink_task import RunningSink
 from broker.connect.tasks.source_task import RunningSource
-from broker.connect.tasks.unit import RunningUnit, Tell
+from broker.connect.tasks.unit import RunningUnit
+from broker.connect.traces import words_of
 
 #: How long a request may take (A1).
 REQUEST_TIMEOUT_S = 90.0
@@ -172,40 +174,39 @@ class Herder:
         return config, own, count
 
     def _begin(self, unit: Unit, signature: Any, is_paused: bool) -> None:
-        try:
-            running = self._make(unit, is_paused)
-        except Exception as error:  # a plugin that cannot be found or made: this unit's failure alone
-            self.tell(unit, "FAILED", str(error))
-            return
+        with ExitStack() as stack:
+            try:
+                redaction = self.redaction_of(*unit)
+                stack.enter_context(redacting(redaction))
+                running = self._make(unit, is_paused, redaction)
+            except Exception as error:  # a plugin that cannot be found or made: this unit's failure alone
+                self.tell(unit, "FAILED", words_of(error))
+                return
         self._running[unit] = signature, running
         running.begin()
 
-    def _telling(self, redaction: Redaction) -> Tell:
-        """Return `tell` for units of a configuration: statuses are read by more people than its secrets."""
+    def redaction_of(self, name: str, task: int = CONNECTOR) -> Redaction:
+        """Return what hides the values of the references of a connector and one of its tasks. Raises ConfigError."""
+        of_task = self.configurations.tasks[name][task] if task != CONNECTOR else {}
+        return Redaction(self.settings.providers.resolve, self.configurations.connectors.get(name, {}), of_task)
 
-        def tell(unit: Unit, state: str, trace: str | None) -> None:
-            self.tell(unit, state, trace and redaction.hide(trace))
-
-        return tell
-
-    def _make(self, unit: Unit, is_paused: bool) -> RunningUnit:
+    def _make(self, unit: Unit, is_paused: bool, redaction: Redaction) -> RunningUnit:
         resolve = self.settings.providers.resolve
         raw = self.configurations.connectors[unit.connector]
         props = resolve(raw)
         if unit.is_connector:
-            tell = self._telling(Redaction(raw, props, resolve))
             return RunningConnector(
-                unit, tell, is_paused, props=props,
+                unit, self.tell, is_paused, props=props, redaction=redaction,
                 publish=lambda name, configs: self.publish_tasks(name, [refer(each, raw, props) for each in configs]),
             )  # fmt: skip
         cls = connector_class(props)
         of_task = self.configurations.tasks[unit.connector][unit.task]
         own = {**props, **resolve(of_task)}
-        tell = self._telling(Redaction({**raw, **of_task}, own, resolve))
         settings = self.settings
         common: dict[str, Any] = {
             "task": cls.task_class,
             "props": own,
+            "redaction": redaction,
             "worker_props": settings.props,
             "producer": settings.producer(unit.connector, unit.task, props),
             "admin": settings.admin(unit.connector, unit.task, props),
@@ -216,7 +217,7 @@ class Herder:
         if issubclass(cls, SinkConnector):
             consumer = settings.consumer(unit.connector, unit.task, props)
             connect = functools.partial(settings.cluster_of, "consumer", props)
-            return RunningSink(unit, tell, is_paused, consumer=consumer, connect=connect, **common)
+            return RunningSink(unit, self.tell, is_paused, consumer=consumer, connect=connect, **common)
         common |= {
             "offsets": self.offset_stores.of(unit.connector, props),
             "makes_topics": settings.topic_creation_enable,
@@ -229,8 +230,8 @@ class Herder:
                 "fence": self.fencing.ask,
                 "is_current": lambda: self.fencing.require_current(unit, generation),
             }
-            return RunningExactlyOnceSource(unit, tell, is_paused, **common)
-        return RunningSource(unit, tell, is_paused, **common)
+            return RunningExactlyOnceSource(unit, self.tell, is_paused, **common)
+        return RunningSource(unit, self.tell, is_paused, **common)
 
     def _stop(self, units: list[Unit]) -> None:
         stopping = [self._running.pop(unit)[1] for unit in units if unit in self._running]

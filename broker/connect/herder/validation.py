@@ -21,10 +21,10 @@ from broker.connect.api import (
 )
 from broker.connect.api.config import Password, between, not_empty
 from broker.connect.herder.aliased import aliased, check_aliased
+from broker.connect.herder.blind_validation import blind_infos
 from broker.connect.herder.errors import BadRequest
 from broker.connect.overrides import overrides_of
 from broker.connect.plugins import Kind, LoadError, lookup
-from broker.connect.redaction import Redaction
 from broker.connect.settings import Settings
 from broker.connect.tasks.boundaries import BOUNDARY, OWN_TOPIC
 from broker.connect.tasks.boundaries import KEYS as BOUNDARY_KEYS
@@ -32,7 +32,6 @@ from broker.connect.tasks.dead_letters import KEYS as DEAD_LETTER_KEYS
 from broker.connect.tasks.sink_audit import KEYS as AUDIT_KEYS
 from broker.connect.tasks.tolerance import ERROR_KEYS
 from broker.connect.tasks.topic_creation import read_topic_rules
-from broker.connect.traces import sentence_of, words_of
 from broker.connect.transforms.patterns import java_regex
 
 Props = Mapping[str, Any]
@@ -89,29 +88,13 @@ def validate(raw: Props, settings: Settings) -> dict[str, Any]:
     said = {key: value for key, value in raw.items() if value is not None}
     try:
         props: dict[str, Any] = dict.fromkeys(raw) | settings.providers.resolve(said)
-        redaction = Redaction(said, props, settings.providers.resolve)
     except WrongReference as error:
         raise ConnectError(str(error)) from None
-    try:
+    if props == raw:
         infos = _validate(raw, props, settings)
-    except Exception as error:  # of a plugin, too
-        told = words_of(error) if isinstance(error, ConnectError) else sentence_of(error)
-        if (hidden := redaction.hide(told)) == told:
-            raise
-        raise ConnectError(hidden) from None
-    return _redacted(infos, redaction) | {"name": raw["connector.class"]}
-
-
-def _redacted(infos: dict[str, Any], redaction: Redaction) -> dict[str, Any]:
-    """Aliases are in names and groups of their keys, so those are texts of the configuration as well."""
-    for each in infos["configs"]:
-        value = each["value"]
-        value["name"] = redaction.hide(value["name"])
-        value["errors"] = [redaction.hide(error) for error in value["errors"]]
-        value["recommended_values"] = [text and redaction.hide(text) for text in value["recommended_values"]]
-        for field in ("name", "group", "display_name") if each["definition"] else ():
-            each["definition"][field] = redaction.hide(each["definition"][field])
-    return infos | {"groups": [redaction.hide(group) for group in infos["groups"]]}
+    else:
+        infos = blind_infos(raw, props, lambda props: _validate(raw, props, settings))
+    return infos | {"name": raw["connector.class"]}
 
 
 def _validate(raw: Props, props: Props, settings: Settings) -> dict[str, Any]:

@@ -19,17 +19,19 @@ from starlette.types import ASGIApp
 from broker.common.errors import ApiError, BarnabasError
 from broker.common.logs import LEVELS, logger
 from broker.common.request_bodies import RETRY_LATER, BodiesFull
+from broker.config.definition import ConfigError
 from broker.connect.api import ConnectError
 from broker.connect.group.wire import Unit
 from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound, NotLeader, Refused, TooLong
 from broker.connect.herder.herder import REQUEST_TIMEOUT_S, Herder
 from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
 from broker.connect.plugins import Kind, lookup, plugins
+from broker.connect.redaction import redacting
 from broker.connect.rest.forwarding import Send, forward
 from broker.connect.rest.offsets import ConnectorOffsets
 from broker.connect.rest.quoted_paths import QuotedPaths, quoted_part
 from broker.connect.storage.records import TARGETS, logger_record
-from broker.connect.traces import sentence_of, words_of
+from broker.connect.traces import sentence_of, trace_of, words_of
 
 #: A configuration is a few kilobytes; what is longer is none.
 _BODY_BYTES_MAX = 1024 * 1024
@@ -127,14 +129,24 @@ class Rest:
             return forward(self._send, request, raw, error.url)
         except Refused as error:
             return _error(error.status, str(error))
-        except (ConnectError, BarnabasError) as error:
-            return _error(500, words_of(error))
-        except BaseException as error:  # of a plugin, too: the log has the traceback, who asked has one sentence
-            _log.exception("request failed", path=request.url.path)
-            return _error(500, sentence_of(error))
+        except BaseException as error:  # of a plugin, too
+            return self._failed(request, error)
         if isinstance(said, Response):
             return said
         return Response(status_code=status) if said is None else JSONResponse(said, status)
+
+    def _failed(self, request: Request, error: BaseException) -> Response:
+        """Return one sentence; the log has the traceback. Neither shows what the connector's references stand for."""
+        name = _name(request) if "name" in request.path_params else ""
+        try:
+            redaction = self._herder.redaction_of(name)
+        except ConfigError as unreadable:
+            return _error(500, str(unreadable))
+        with redacting(redaction):
+            if isinstance(error, ConnectError | BarnabasError):
+                return _error(500, words_of(error))
+            _log.error("request failed", path=request.url.path, exception=trace_of(error))
+            return _error(500, sentence_of(error))
 
     def _list(self, request: Request, _body: Any) -> Any:
         names = sorted(self._herder.configurations.connectors)

@@ -20,6 +20,7 @@ from broker.connect.api import (
 from broker.connect.plugins import Kind, lookup
 from broker.connect.tasks.retriable import ClusterUnavailable
 from broker.connect.tasks.tolerance import Failure, Tolerance
+from broker.connect.traces import words_of
 
 _log = logger("broker.connect")
 Produced = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
@@ -97,7 +98,7 @@ class Pipeline:
             self._try_keys(topic, messages)
             found = self._value.to_columns(topic, values)
         except Exception as error:  # a plugin's code: whose failure it is, `sink` finds out
-            _log.debug("records are converted one by one", topic=topic, reason=str(error))
+            _log.debug("records are converted one by one", topic=topic, reason=words_of(error))
             return None
         if found is None:
             return None

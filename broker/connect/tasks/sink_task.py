@@ -21,6 +21,7 @@ from broker.connect.api import (
     TopicPartition,
 )
 from broker.connect.group.wire import Unit
+from broker.connect.redaction import NO_REFERENCES, Redaction, redacting
 from broker.connect.tasks.consumed import is_passing, partition_of, place_of, read_at
 from broker.connect.tasks.dead_letters import DeadLetters
 from broker.connect.tasks.matching_topics import MatchingTopics
@@ -31,6 +32,7 @@ from broker.connect.tasks.sink_batch import Offsets, SinkBatch
 from broker.connect.tasks.sink_consumer import SinkConsumer, leaves_out
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.tasks.unit import RunningUnit, Tell
+from broker.connect.traces import trace_of
 
 _log = logger("broker.connect")
 _BATCH_RECORDS = 500
@@ -63,8 +65,9 @@ class RunningSink(RunningUnit):
         holds: Callable[[], bool],
         used: Callable[[Unit, str], None],
         flush_interval_s: float,
+        redaction: Redaction = NO_REFERENCES,
     ):
-        super().__init__(unit, tell, is_paused)
+        super().__init__(unit, tell, is_paused, redaction)
         self._make, self._props, self._worker_props = task, props, worker_props
         self._consumer_config, self._producer_config, self._admin_config = consumer, producer, admin
         self._connect = connect
@@ -128,7 +131,8 @@ class RunningSink(RunningUnit):
             raise ConnectError("the record reported is not of the batch that was put last")
         if self._audit is not None:
             self._audit.reported(message)
-        self._give_up(message, Failure("TASK_PUT", self._task_name, error))
+        with redacting(self._redaction):  # a task may report on a thread of its own
+            self._give_up(message, Failure("TASK_PUT", self._task_name, error))
         self._dead_letters.flush()
         done.set_result(None)
         return done
@@ -364,7 +368,8 @@ class RunningSink(RunningUnit):
             wanted = self._task.pre_commit(current)
         except Exception as error:  # a plugin's code: nothing it has put is known to be safe
             if not self._is_uncommitted:
-                _log.exception("pre_commit failed", connector=self.unit.connector, task=self.unit.task)
+                trace = trace_of(error)
+                _log.error("pre_commit failed", connector=self.unit.connector, task=self.unit.task, exception=trace)
             if not is_last:
                 self._is_uncommitted = True
                 self.falters("pre_commit failed", error)

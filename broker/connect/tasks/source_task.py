@@ -12,6 +12,7 @@ from broker.common.quiet_clients import told
 from broker.connect.api import ConnectError, RetriableError, SourceRecord, SourceTask
 from broker.connect.api.plugin import TransactionContext
 from broker.connect.group.wire import Unit
+from broker.connect.redaction import NO_REFERENCES, Redaction
 from broker.connect.storage.logs import StorageError
 from broker.connect.storage.records import dump
 from broker.connect.storage.source_offsets import SourceOffsets
@@ -22,6 +23,7 @@ from broker.connect.tasks.retriable import ClusterUnavailable, failure_of
 from broker.connect.tasks.tolerance import Failure, Tolerance
 from broker.connect.tasks.topic_creation import read_topic_rules
 from broker.connect.tasks.unit import RunningUnit, Tell
+from broker.connect.traces import words_of
 
 _log = logger("broker.connect")
 #: What a poll that failed for now is followed by, twice as long each time.
@@ -65,12 +67,13 @@ class RunningSource(RunningUnit):
         flush_interval_s: float,
         flush_timeout_s: float,
         makes_topics: bool = False,
+        redaction: Redaction = NO_REFERENCES,
     ):
         """`holds`: whether this worker may still write, by its group.
 
         `used` is told each topic once.
         """
-        super().__init__(unit, tell, is_paused)
+        super().__init__(unit, tell, is_paused, redaction)
         self._make, self._props, self._worker_props, self._producer_config = task, props, worker_props, producer
         self._kept, self._holds, self._used = offsets, holds, used
         self._flush_interval_s, self._flush_timeout_s = flush_interval_s, flush_timeout_s
@@ -217,7 +220,8 @@ class RunningSource(RunningUnit):
         """
         failure = failure_of(f"record for {message.topic()} was not written", error)
         if self._tolerance.tolerates and not isinstance(failure, ClusterUnavailable):
-            _log.error("record left out", connector=self.unit.connector, stage="KAFKA_PRODUCE", reason=str(failure))
+            reason = words_of(failure)
+            _log.error("record left out", connector=self.unit.connector, stage="KAFKA_PRODUCE", reason=reason)
             return True
         self._failure = self._failure or failure
         return False

@@ -10,6 +10,7 @@ from broker.common.backoff import Backoff
 from broker.common.logs import logger
 from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectError, Importance, RetriableError
 from broker.connect.api.config import OneOf
+from broker.connect.traces import words_of
 
 _log = logger("broker.connect")
 _RETRY_FIRST_MS = 300
@@ -71,5 +72,5 @@ class Tolerance:
         if self.logs:
             _log.error(
                 "record left out", connector=connector, task=task, stage=failure.stage, place=place,
-                reason=str(failure.error),
+                reason=words_of(failure.error),
             )  # fmt: skip

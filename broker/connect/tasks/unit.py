@@ -7,6 +7,7 @@ from collections.abc import Callable
 from broker.common.backoff import Backoff
 from broker.common.logs import logger
 from broker.connect.group.wire import Unit
+from broker.connect.redaction import NO_REFERENCES, Redaction, redacting
 from broker.connect.tasks.retriable import is_retriable
 from broker.connect.traces import sentence_of, trace_of, words_of
 
@@ -27,7 +28,8 @@ class RunningUnit:
     ends a unit for good. So `run` begins with nothing of the run before.
     """
 
-    def __init__(self, unit: Unit, tell: Tell, is_paused: bool):
+    def __init__(self, unit: Unit, tell: Tell, is_paused: bool, redaction: Redaction = NO_REFERENCES):
+        """redaction: what the references of its configuration stand for; no text of an error shows it."""
         self.unit = unit
         self.stopping = threading.Event()
         self.failed = False
@@ -35,9 +37,10 @@ class RunningUnit:
         self._is_abandoned = False
         self._is_faltering = False
         self._tell = tell
+        self._redaction = redaction
         if not is_paused:
             self._resumed.set()
-        self._thread = threading.Thread(target=self._live, name=f"{unit.connector}-{unit.task}", daemon=True)
+        self._thread = threading.Thread(target=self._live_redacted, name=f"{unit.connector}-{unit.task}", daemon=True)
 
     def begin(self) -> None:
         self._thread.start()
@@ -70,8 +73,10 @@ class RunningUnit:
         self.stopping.set()
         try:
             self.interrupt()
-        except Exception:  # a plugin's code, which is about to end anyway
-            _log.exception("stop failed", connector=self.unit.connector, task=self.unit.task)
+        except Exception as error:  # a plugin's code, which is about to end anyway
+            with redacting(self._redaction):
+                trace = trace_of(error)
+            _log.error("stop failed", connector=self.unit.connector, task=self.unit.task, exception=trace)
 
     def await_stop(self, timeout_s: float) -> bool:
         """Whether it ended. One that hangs is not heard any more, whatever it says."""
@@ -102,6 +107,10 @@ class RunningUnit:
             _log.info("goes on", connector=self.unit.connector, task=self.unit.task)
             self.say("RUNNING")
 
+    def _live_redacted(self) -> None:
+        with redacting(self._redaction):
+            self._live()
+
     def _live(self) -> None:
         backoff = Backoff(RESTART_PAUSE_S, RESTART_PAUSE_MAX_S)
         while True:
@@ -115,8 +124,9 @@ class RunningUnit:
                     return
                 if not is_retriable(error):
                     self.failed = True
-                    _log.exception("failed", connector=self.unit.connector, task=self.unit.task)
-                    self.say("FAILED", trace_of(error))
+                    trace = trace_of(error)
+                    _log.error("failed", connector=self.unit.connector, task=self.unit.task, exception=trace)
+                    self.say("FAILED", trace)
                     return
                 self._is_faltering = False
                 self.falters("begins again", error)

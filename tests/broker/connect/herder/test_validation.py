@@ -120,6 +120,25 @@ def test_no_error_quotes_what_a_reference_stands_for(key, around, refer):
         assert not {"s3cret", "t0oo"} & set(re.findall(r"\w+", json.dumps(validate(said, settings))))
 
 
+@pytest.mark.parametrize("guess", ["s3cret", "t0oo", "s3cre", "wrong", "s3cret, t0oo"])
+def test_what_is_told_of_a_guess_does_not_depend_on_it(guess, refer):
+    """Whoever may validate would read a secret by guesses that a redacted error tells apart."""
+    answers = []
+    for kept in (SECRET, "another, value"):
+        settings, reference = refer(kept)
+        said = SOURCE | RIGHT | {"tasks.max": f"{guess} 1 2 3", "errors.tolerance": f"{guess}{reference}"}
+        answers.append(validate(said | {"predicates": reference, f"predicates.{guess}.type": "x"}, settings))
+    assert answers[0] == answers[1]
+
+
+def test_errors_that_have_nothing_to_do_with_a_reference_are_told_in_full(refer):
+    settings, reference = refer("hello")
+    said = SOURCE | RIGHT | {"tasks.max": "many", "topic": reference}
+    errors = [error for each in validate(said, settings)["configs"] for error in each["value"]["errors"]]
+    assert errors == [each for each in errors if "many" in each]
+    assert len(errors) == 1
+
+
 def test_an_error_names_the_reference_that_is_wrong(refer):
     settings, reference = refer(SECRET)
     with pytest.raises(BadRequest, match=re.escape(reference)):
