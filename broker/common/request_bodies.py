@@ -1,7 +1,8 @@
 """One bound for the bodies of all requests that a REST listener reads or answers, with a share for each address.
 
 Connections and single bodies are bounded already, and their product is a gigabyte. A body counts until its request is
-answered. A client that needs room takes that of its own address's oldest unfinished body: sending slowly holds none.
+answered. A client that needs room takes that of its own address's oldest unfinished body, and a newcomer, for which the
+reserve is full, that of the oldest of all: sending slowly holds none, however many addresses do it together.
 """
 
 import asyncio
@@ -50,8 +51,8 @@ class RequestBodies:
         """uncounted: bytes at the beginning of each body that count for nothing; connections bound their sum."""
         self.budget = SharedBudget(size, floor)
         self._uncounted = uncounted
-        #: By address, the oldest one first.
-        self._unfinished: dict[Owner, dict[RequestBody, None]] = {}
+        #: The oldest one first.
+        self._unfinished: dict[RequestBody, None] = {}
 
     def receive(self, body: RequestBody, length: int, *, is_last: bool) -> None:
         """Count so many more bytes of the body. Raises BodiesFull."""
@@ -63,30 +64,29 @@ class RequestBodies:
         self.budget.hold(body.owner, more)
         body.counted_bytes += more
         if is_last:
-            self._finish(body)
+            self._unfinished.pop(body, None)
         elif body.counted_bytes:
-            self._unfinished.setdefault(body.owner, {})[body] = None
+            self._unfinished[body] = None
 
     def end(self, body: RequestBody) -> None:
         """Give the room of the body back. Idempotent."""
         self.budget.hold(body.owner, -body.counted_bytes)
         body.counted_bytes = 0
-        self._finish(body)
-
-    def _finish(self, body: RequestBody) -> None:
-        unfinished = self._unfinished.get(body.owner, {})
-        unfinished.pop(body, None)
-        if not unfinished:
-            self._unfinished.pop(body.owner, None)
+        self._unfinished.pop(body, None)
 
     def _make_room(self, body: RequestBody, amount: int) -> bool:
-        for older in list(self._unfinished.get(body.owner, ())):
+        for is_own in (True, False):
             if self.budget.has_room_for(body.owner, amount):
-                break
-            if older is not body:
-                self.end(older)
-                older.is_refused = True
-                older.on_refused()
+                return True
+            if not is_own and self.budget.held_by(body.owner) + amount > self.budget.floor:
+                return False
+            for older in [each for each in self._unfinished if (each.owner == body.owner) is is_own]:
+                if self.budget.has_room_for(body.owner, amount):
+                    return True
+                if older is not body:
+                    self.end(older)
+                    older.is_refused = True
+                    older.on_refused()
         return self.budget.has_room_for(body.owner, amount)
 
 

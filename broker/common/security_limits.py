@@ -116,3 +116,6 @@ REGISTRY_JOBS_WAITING_MAX = 100
 REST_BODIES_BYTES_MAX = 64 * 1024 * 1024
 REST_BODY_UNCOUNTED_BYTES = 64 * 1024
 REST_BODIES_NEWCOMER_BYTES = 2 * 1024 * 1024
+
+#: What another worker or the leading registry answers to a forwarded request. The longest lists 10,000 tasks.
+FORWARDED_ANSWER_BYTES_MAX = 16 * 1024 * 1024

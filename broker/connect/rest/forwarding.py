@@ -9,12 +9,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from broker.client.logins import Logins
+from broker.common.security_limits import FORWARDED_ANSWER_BYTES_MAX
 
 _TIMEOUT_S = 90.0
 _NEXT = {None: "true", "true": "false"}
 
 
-#: Of a worker: URL, method, path, body, headers → status and content. Raises OSError, HTTPException.
+#: Of a worker: URL, method, path, body, headers → status and content. Raises OSError, HTTPException, AnswerTooLong for
+#: what is longer than FORWARDED_ANSWER_BYTES_MAX.
 Send = Callable[[str, str, str, bytes, dict[str, str]], tuple[int, bytes]]
 
 
@@ -48,11 +50,22 @@ def sender(tls: ssl.SSLContext | None) -> Send:
         try:
             connection.request(method, path, body or None, headers)
             answer = connection.getresponse()
-            return answer.status, answer.read()
+            return answer.status, _content(answer)
         finally:
             connection.close()
 
     return send
+
+
+class AnswerTooLong(http.client.HTTPException):
+    """Another worker answers with more than a worker has to say."""
+
+
+def _content(answer: http.client.HTTPResponse) -> bytes:
+    content = answer.read(FORWARDED_ANSWER_BYTES_MAX + 1)
+    if len(content) > FORWARDED_ANSWER_BYTES_MAX:
+        raise AnswerTooLong(f"The other worker's answer is longer than {FORWARDED_ANSWER_BYTES_MAX:,} bytes")
+    return content
 
 
 def _connection(where: SplitResult, tls: ssl.SSLContext | None) -> http.client.HTTPConnection:

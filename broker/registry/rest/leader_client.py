@@ -5,6 +5,7 @@ from ssl import SSLContext
 
 import httpx2
 
+from broker.common.security_limits import FORWARDED_ANSWER_BYTES_MAX
 from broker.registry.rest.leader_answer import Answer, NoAnswer, NotConnected
 
 #: Confluent's: connecting and reading.
@@ -17,12 +18,24 @@ async def ask_leader(method: str, url: str, body: bytes, headers: Mapping[str, s
     timeout = httpx2.Timeout(_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
     try:
         async with httpx2.AsyncClient(timeout=timeout, trust_env=False, verify=tls or True) as client:
-            answer = await client.request(method, url, content=body, headers=headers)
+            asked = {**headers, "Accept-Encoding": "identity"}
+            async with client.stream(method, url, content=body, headers=asked) as answer:
+                return Answer(answer.status_code, answer.headers, await _content(answer))
     except httpx2.ConnectError as error:
         raise NotConnected(_words(error)) from None
     except httpx2.HTTPError as error:
         raise NoAnswer(_words(error)) from None
-    return Answer(answer.status_code, answer.headers, answer.content)
+
+
+async def _content(answer: httpx2.Response) -> bytes:
+    """Return the body as it was sent: what comes compressed unasked is not unpacked. Raises NoAnswer."""
+    parts, size = [], 0
+    async for part in answer.aiter_raw():
+        size += len(part)
+        if size > FORWARDED_ANSWER_BYTES_MAX:
+            raise NoAnswer(f"its answer is longer than {FORWARDED_ANSWER_BYTES_MAX:,} bytes")
+        parts.append(part)
+    return b"".join(parts)
 
 
 def _words(error: Exception) -> str:

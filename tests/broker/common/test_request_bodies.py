@@ -52,6 +52,28 @@ def test_however_many_bodies_never_end_they_hold_no_more_than_a_share_and_keep_n
     bodies.receive(RequestBody(A), 110, is_last=True)
 
 
+def test_however_many_addresses_send_slowly_a_newcomer_has_room(bodies):
+    refused = []
+    for number in range(100):
+        body = RequestBody(f"10.1.0.{number}", lambda number=number: refused.append(number))
+        bodies.receive(body, 110, is_last=False)
+    bodies.receive(RequestBody(A), 110, is_last=True)
+    assert refused == list(range(len(refused))), "the oldest ones"
+    assert bodies.budget.held <= 1_600
+
+
+def test_a_client_beyond_its_floor_takes_no_room_of_other_addresses(bodies):
+    refused = []
+    for number in range(12):
+        bodies.receive(RequestBody(f"10.1.0.{number}", lambda: refused.append(1)), 110, is_last=False)
+    refused.clear()
+    large = RequestBody(A)
+    with pytest.raises(BodiesFull):
+        for _ in range(20):
+            bodies.receive(large, 110, is_last=False)
+    assert len(refused) <= 1, "for its floor"
+
+
 def test_short_bodies_never_wait_for_room(bodies):
     hold(bodies, A, is_last=True)
     bodies.receive(RequestBody(A), 10, is_last=True)
