@@ -18,7 +18,7 @@ from broker.client.cluster import Cluster
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP
@@ -115,7 +115,7 @@ def _fetch(
             if data.error_code in _LAGS:
                 _begin_where_it_begins(cluster, compared)
             elif data.error_code:
-                compared.unread[broker] = ErrorCode(data.error_code).meaning
+                compared.unread[broker] = error_code_of(data.error_code).meaning
             else:
                 found = Read(batches_of(data.records, compared.offset), data.high_watermark)
                 reads[compared.partition][broker] = found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable, ClosedAtOnce, LoginRefused, NotTrusted
 from broker.client.wire import Room, Wire
-from broker.common.errors import ApiError, ErrorCode, ProtocolError
+from broker.common.errors import ApiError, ProtocolError, error_code_of
 from broker.protocol.api_keys import OWN_APIS_FROM, ApiKey
 from broker.protocol.codec import decode, encode_pieces
 from broker.protocol.framing import SIZE_BYTES
@@ -364,7 +364,7 @@ class BrokerConnection:
 
 def _versions(answer: ApiVersionsResponse) -> dict[int, tuple[int, int]]:
     if answer.error_code:
-        raise ApiError(ErrorCode(answer.error_code))
+        raise ApiError(error_code_of(answer.error_code))
     return {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection
-from broker.client.errors import BrokerUnreachable, told_code
-from broker.common.errors import ApiError, ErrorCode
+from broker.client.errors import BrokerUnreachable
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.find_coordinator import CoordinatorType, FindCoordinatorRequest
 from broker.protocol.schema import Request
@@ -48,7 +48,7 @@ class Coordinators:
         while True:
             try:
                 answer = self._connection(kind, key).ask(request, version_max=version_max)
-                code = told_code(error_of(answer))
+                code = error_code_of(error_of(answer))
                 if code is ErrorCode.NONE:
                     return answer
                 raise ApiError(code, f"{key}: {code.meaning}")
@@ -67,7 +67,7 @@ class Coordinators:
         if (kind, key) not in self._known:
             found = self._cluster.ask_any(FindCoordinatorRequest(key=key, key_type=kind), version_max=_ONE_KEY)
             if found.error_code:
-                raise ApiError(told_code(found.error_code))
+                raise ApiError(error_code_of(found.error_code))
             self._known[kind, key] = found.host, found.port
         return self._cluster.connection(*self._known[kind, key])
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from broker.client.assignment import decode_assignment
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
-from broker.client.errors import told_code
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
 from broker.protocol.messages import AnyResponse
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -136,7 +135,7 @@ class Groups:
         request = offset_delete_request(group_id, partitions)
         answer = self._ask(group_id, request, lambda answer: answer.error_code)
         return {
-            TopicPartition(topic.name, each.partition_index): told_code(each.error_code)
+            TopicPartition(topic.name, each.partition_index): error_code_of(each.error_code)
             for topic in answer.topics
             for each in topic.partitions
         }
@@ -177,7 +176,7 @@ def _first_error(answer: OffsetFetchResponse | OffsetCommitResponse) -> int:
 
 def _check(code: int, what: str) -> None:
     if code:
-        raise ApiError(told_code(code), f"{what}: {told_code(code).meaning}")
+        raise ApiError(error_code_of(code), f"{what}: {error_code_of(code).meaning}")
 
 
 def commit_request(group_id: str, offsets: Iterable[tuple[tuple[str, int], int]]) -> OffsetCommitRequest:

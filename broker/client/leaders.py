@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection
-from broker.client.errors import told_code
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
 from broker.protocol.messages.metadata import MetadataResponse
 
@@ -78,7 +77,7 @@ class Leaders:
         (described,) = metadata.topics
         self._known = {known: at for known, at in self._known.items() if known.topic != topic}
         if described.error_code:
-            code = told_code(described.error_code)
+            code = error_code_of(described.error_code)
             unknown = code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             raise ApiError(code, f"there is no topic {topic!r}" if unknown else f"{topic}: {code.meaning}")
         self.learn(metadata)

@@ -8,8 +8,8 @@ from typing import TypeVar
 from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection
 from broker.client.coordinators import MOVED
-from broker.client.errors import BrokerUnreachable, told_code
-from broker.common.errors import ApiError, ErrorCode
+from broker.client.errors import BrokerUnreachable
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.protocol.messages.find_coordinator import CoordinatorType, FindCoordinatorRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
@@ -117,7 +117,7 @@ class Member:
         except BrokerUnreachable:
             self._forget()
             raise
-        code = told_code(answer.error_code)
+        code = error_code_of(answer.error_code)
         if code in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS):
             self.heard_at = sent_at
         if code is ErrorCode.NONE:
@@ -136,7 +136,7 @@ class Member:
             request = FindCoordinatorRequest(key=self._group_id, key_type=CoordinatorType.GROUP)
             found = self._cluster.ask_any(request, version_max=_FIND_ONE)
             if found.error_code:
-                raise ApiError(told_code(found.error_code))
+                raise ApiError(error_code_of(found.error_code))
             self._coordinator = found.host, found.port
         return self._cluster.connection(*self._coordinator)
 

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Mapping
 
-from broker.client.errors import BrokerUnreachable, told_code
+from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, error_code_of
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.list_offsets import (
     EARLIEST_TIMESTAMP,
@@ -83,7 +83,9 @@ def _ask_leader(
         for each in answered.partitions:
             partition = TopicPartition(answered.name, each.partition_index)
             if each.error_code:
-                failure = ApiError(told_code(each.error_code), f"{partition}: {told_code(each.error_code).meaning}")
+                failure = ApiError(
+                    error_code_of(each.error_code), f"{partition}: {error_code_of(each.error_code).meaning}"
+                )
                 leaders.forget(partition)
             else:
                 found[partition] = each.offset

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from broker.client.errors import BrokerUnreachable, told_code
+from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED, Address, Leaders
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
 from broker.protocol.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 
@@ -60,7 +60,7 @@ def _ask_leader(
     request = DeleteRecordsRequest(topics=_topics(before.items()), timeout_ms=int(timeout_s * 1000))
     answer = connection.ask(request, timeout_s=timeout_s + _ON_ITS_WAY_S)
     return {
-        TopicPartition(topic.name, each.partition_index): _deletion(each.low_watermark, told_code(each.error_code))
+        TopicPartition(topic.name, each.partition_index): _deletion(each.low_watermark, error_code_of(each.error_code))
         for topic in answer.topics
         for each in topic.partitions
     }

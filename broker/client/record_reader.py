@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection, Sent
-from broker.client.errors import BrokerUnreachable, UnreadableAnswer, told_code
+from broker.client.errors import BrokerUnreachable, UnreadableAnswer
 from broker.client.leaders import MOVED, Address, Leaders
 from broker.client.offsets import list_offsets
 from broker.client.visible_batches import Batch, end_of, visible_batches
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP
@@ -316,7 +316,7 @@ class RecordReader:
             self._lost(address, asked)
             return
         if response.error_code:
-            raise ApiError(told_code(response.error_code))
+            raise ApiError(error_code_of(response.error_code))
         for topic in response.responses:
             for data in topic.partitions:
                 at = TopicPartition(topic.topic, data.partition_index)
@@ -331,7 +331,7 @@ class RecordReader:
         time.sleep(_PAUSE_S)
 
     def _take_partition(self, at: TopicPartition, data: PartitionData) -> None:
-        code = told_code(data.error_code)
+        code = error_code_of(data.error_code)
         if code is ErrorCode.OFFSET_OUT_OF_RANGE and self._reset is not None:
             (self.positions[at],) = list_offsets(self._leaders, {at: self._reset}, self._isolation).values()
         elif code in MOVED or (code is not ErrorCode.NONE and code.retriable):

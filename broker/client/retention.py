@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from broker.client.cluster import Cluster
 from broker.client.errors import BrokerUnreachable, LoginRefused
-from broker.common.errors import ApiError, ErrorCode, ProtocolError
+from broker.common.errors import ApiError, ErrorCode, ProtocolError, error_code_of
 from broker.protocol.messages.metadata import MetadataResponse
 from broker.protocol.messages.preview_retention import (
     PreviewRetentionConfig,
@@ -90,7 +90,7 @@ class _Gathered:
     def _leaders(self, metadata: MetadataResponse) -> dict[int, int]:
         (topic,) = metadata.topics
         if topic.error_code:
-            code = ErrorCode(topic.error_code)
+            code = error_code_of(topic.error_code)
             known = {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: f"there is no topic {self._question.topic!r}"}
             raise ApiError(code, known.get(code))
         return {partition.partition_index: partition.leader_id for partition in topic.partitions}
@@ -113,7 +113,7 @@ class _Gathered:
             return
         (topic,) = response.topics
         if topic.error_code:
-            raise ApiError(ErrorCode(topic.error_code), topic.error_message)
+            raise ApiError(error_code_of(topic.error_code), topic.error_message)
         self._topic = topic
         self._partitions |= {each.partition_index: each for each in topic.partitions}
 

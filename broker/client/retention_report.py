@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from broker.common.errors import ErrorCode
+from broker.common.errors import error_code_of
 from broker.protocol.messages.preview_retention import (
     DeletionReason,
     PreviewRetentionCompaction,
@@ -50,7 +50,7 @@ def report_lines(preview: PreviewRetentionTopicResult, *, with_segments: bool = 
         )
     for partition in preview.partitions:
         if partition.error_code:
-            message = partition.error_message or ErrorCode(partition.error_code).meaning
+            message = partition.error_message or error_code_of(partition.error_code).meaning
             yield f"partition {partition.partition_index} could not be asked: {message}"
 
 
@@ -70,7 +70,7 @@ def _plain(value: Any, name: str = "") -> Any:
         return [_plain(each) for each in value]
     if name == "reason":
         return DeletionReason(value).name
-    return ErrorCode(value).name if name == "error_code" else value
+    return error_code_of(value).name if name == "error_code" else value
 
 
 def _policy(preview: PreviewRetentionTopicResult) -> Iterator[str]:

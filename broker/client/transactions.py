@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
 from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from broker.protocol.messages.add_partitions_to_txn import (
@@ -129,7 +129,7 @@ def open_transactions(cluster: Cluster, prefix: str) -> list[str]:
     for broker in cluster.describe_topics([]).brokers:
         answer = cluster.connection(broker.host, broker.port).ask(ListTransactionsRequest(state_filters=[ONGOING]))
         if answer.error_code:
-            raise ApiError(ErrorCode(answer.error_code))
+            raise ApiError(error_code_of(answer.error_code))
         found |= {state.transactional_id for state in answer.transaction_states}
     return sorted(each for each in found if each.startswith(prefix))
 
@@ -157,6 +157,6 @@ def _error_of_offset(answer: TxnOffsetCommitResponse) -> int:
 
 def _worst(codes: list[int]) -> int:
     """What waiting does not mend goes before what it does; "the others were not attempted" comes last."""
-    wrong = [ErrorCode(code) for code in codes if code]
+    wrong = [error_code_of(code) for code in codes if code]
     wrong.sort(key=lambda code: (code is ErrorCode.OPERATION_NOT_ATTEMPTED, code.retriable))
     return wrong[0] if wrong else ErrorCode.NONE

@@ -129,6 +129,14 @@ class ErrorCode(IntEnum):
     TRANSACTION_ABORTABLE = 120, False, "The transaction must be aborted; the producer may then go on."
 
 
+def error_code_of(number: int) -> ErrorCode:
+    """Return the error code that another program answered, UNKNOWN_SERVER_ERROR for one that is not known here."""
+    try:
+        return ErrorCode(number)
+    except ValueError:
+        return ErrorCode.UNKNOWN_SERVER_ERROR
+
+
 class BarnabasError(Exception):
     """Root of every error this product raises on purpose."""
 

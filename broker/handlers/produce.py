@@ -5,7 +5,7 @@ With acks=0 there is no response, so an error closes the connection.
 
 import sys
 
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.limits import PRODUCE_ENTRIES_MAX
 from broker.common.types import TopicPartition
 from broker.handlers.handler import Budget, CloseConnectionError, public
@@ -115,7 +115,7 @@ def _close_on_error(outcomes: Outcomes, is_plain: bool, _context: RequestContext
     for name, of_topic in outcomes:
         for outcome in of_topic:
             if not isinstance(outcome, Produced):
-                code = ErrorCode(outcome.error_code).name
+                code = error_code_of(outcome.error_code).name
                 raise CloseConnectionError(f"acks=0 to {name}-{outcome.index} failed: {code}")
 
 

@@ -8,7 +8,7 @@ from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED, Leaders
 from broker.client.offsets import list_offsets
 from broker.client.visible_batches import end_of, visible_batches
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.mirror.book import Book
 from broker.mirror.records import TOPIC
@@ -88,7 +88,7 @@ class Ledger(Book):
         )
         answer = self._leaders.connection(LEDGER).ask(request, version_max=_FETCH_BY_NAME)
         if answer.error_code:
-            raise ApiError(ErrorCode(answer.error_code))
+            raise ApiError(error_code_of(answer.error_code))
         data: PartitionData = answer.responses[0].partitions[0]
         return data
 
@@ -97,7 +97,7 @@ class Ledger(Book):
             (self._next,) = list_offsets(self._leaders, {LEDGER: EARLIEST_TIMESTAMP}).values()
             return
         if data.error_code:
-            raise ApiError(ErrorCode(data.error_code))
+            raise ApiError(error_code_of(data.error_code))
         fetched = memoryview(data.records or b"")
         for header, batch in visible_batches(fetched, data.aborted_transactions or ()):
             if header.last_offset < self._next:

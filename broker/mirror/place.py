@@ -4,10 +4,9 @@ from typing import NamedTuple
 from uuid import UUID
 
 from broker.client.cluster import Cluster
-from broker.client.errors import told_code
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, error_code_of
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.mirror.records import Position
 from broker.mirror.runs import Runs
@@ -68,7 +67,8 @@ def topic_id_of(cluster: Cluster, topic: str) -> UUID | None:
     """None where a cluster gives topics none. Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable."""
     (described,) = cluster.describe_topics([topic]).topics
     if described.error_code:
-        raise ApiError(told_code(described.error_code), f"topic {topic}: {ErrorCode(described.error_code).meaning}")
+        code = error_code_of(described.error_code)
+        raise ApiError(code, f"topic {topic}: {code.meaning}")
     return described.topic_id if described.topic_id and described.topic_id.int else None
 
 

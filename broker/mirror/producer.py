@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from broker.client.connection import BrokerConnection, Sent
 from broker.client.coordinators import Coordinators
-from broker.client.errors import BrokerUnreachable, told_code
+from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Address, Leaders
 from broker.client.transactions import (
     ProducerIdentity,
@@ -18,7 +18,7 @@ from broker.client.transactions import (
     end_transaction,
     init_producer,
 )
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
 from broker.mirror.batches import Batch, stamp
 from broker.mirror.patience import TRANSACTION_WAITS_S, Patience
@@ -90,7 +90,7 @@ class BatchProducer:
             return self._told(lambda: init_producer(self._coordinators, transactional_id, TRANSACTION_TIMEOUT_MS))
         while True:
             answer = self._ask_any(InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0))
-            code = told_code(answer.error_code)
+            code = error_code_of(answer.error_code)
             if code is ErrorCode.NONE:
                 return ProducerIdentity("", answer.producer_id, answer.producer_epoch)
             self._pause(ApiError(code))
@@ -277,7 +277,7 @@ class BatchProducer:
     ) -> None:
         for topic in answer.responses:
             for each in topic.partition_responses:
-                partition, code = TopicPartition(topic.name, each.index), told_code(each.error_code)
+                partition, code = TopicPartition(topic.name, each.index), error_code_of(each.error_code)
                 queue, number = left[partition], numbers[partition]
                 if queue.refusal is not None:
                     continue

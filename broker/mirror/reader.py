@@ -15,12 +15,12 @@ from uuid import UUID
 
 from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection, Sent
-from broker.client.errors import BrokerUnreachable, told_code
+from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED, Address, Leaders
 from broker.client.offsets import list_offsets
 from broker.client.visible_batches import end_of, visible_batches
 from broker.client.wire import Room
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.mirror.batches import Copy, copy_of
@@ -260,7 +260,7 @@ class SourceReader:
             self._lost(fetching, address, next(iter(asked.wanted)), error)
             return []
         if answer.error_code:
-            raise ApiError(told_code(answer.error_code))
+            raise ApiError(error_code_of(answer.error_code))
         self.trouble = None
         found: list[Read] = []
         names = {wanted.topic_id: partition.topic for partition, wanted in asked.wanted.items()}
@@ -289,7 +289,7 @@ class SourceReader:
         self._stopping.wait(_PAUSE_S)
 
     def _taken(self, partition: TopicPartition, turn: int, offset: int, data: PartitionData) -> Read | None:
-        code = told_code(data.error_code)
+        code = error_code_of(data.error_code)
         if code in _OTHER_TOPIC:
             # Or a broker that has just come back and knows of none.
             self._leaders.forget(partition)

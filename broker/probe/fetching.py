@@ -1,7 +1,6 @@
 """What is asked of a leader to read the probe's records, and which there are in its answer. Pure."""
 
-from broker.client.errors import told_code
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, error_code_of
 from broker.probe.record import Mark, decode
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.records.batch import iterate_headers
@@ -25,7 +24,7 @@ def fetch_request(topic: str, wanted: dict[int, int], wait_ms: int) -> FetchRequ
 def marks_of(told: PartitionData, position: int) -> tuple[list[Mark], int, str]:
     """The marks of the probe's records from `position` on, what is to be read next, and why it cannot be known."""
     if told.error_code:
-        return [], position, told_code(told.error_code).meaning
+        return [], position, error_code_of(told.error_code).meaning
     marks, records = [], memoryview(told.records or b"")
     try:
         for at, header in iterate_headers(records):

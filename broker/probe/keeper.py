@@ -5,8 +5,7 @@ from threading import Event
 from typing import Any
 
 from broker.client.cluster import Cluster
-from broker.client.errors import told_code
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.probe.config import ProbeConfig
 from broker.probe.desk import Desk
@@ -90,7 +89,7 @@ class Keeper:
             with self._desk.lock:
                 self._desk.look_again = True
         for number, told in _errors(answer):
-            code = told_code(number)
+            code = error_code_of(number)
             if code not in _DONE:
                 raise ApiError(code, f"{self._desk.topic}: {told or code.meaning}")
 

@@ -8,9 +8,9 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from broker.client.connection import BrokerConnection
-from broker.client.errors import BrokerUnreachable, told_code
+from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED
-from broker.common.errors import BarnabasError, ErrorCode
+from broker.common.errors import BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.probe.desk import Desk
 from broker.probe.fetching import FETCH_VERSION_MAX, fetch_request, marks_of
@@ -100,7 +100,7 @@ class Lane:
                     book.written(self._broker, each.index, mark.number, each.base_offset, at_ms - sent_at_ms)
                     written.add(each.index)
                     continue
-                code = told_code(each.error_code)
+                code = error_code_of(each.error_code)
                 is_refused = code in _NOT_WRITTEN
                 book.not_written(self._broker, each.index, mark.number, at_ms, code.meaning, is_refused=is_refused)
                 self._desk.look_again = self._desk.look_again or code in MOVED

@@ -8,10 +8,10 @@ from threading import Event
 from typing import Any
 
 from broker.client.cluster import Cluster
-from broker.client.errors import BrokerUnreachable, told_code
+from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.probe.desk import Desk
@@ -80,7 +80,7 @@ class MirrorReader:
 
     def _note(self, partition: TopicPartition, told: Any) -> None:
         if told.error_code:
-            code = told_code(told.error_code)
+            code = error_code_of(told.error_code)
             if code is ErrorCode.OFFSET_OUT_OF_RANGE:
                 del self._positions[partition]
             self._leaders.forget(partition)

@@ -17,7 +17,7 @@ from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
 from broker.client.transactions import ProducerIdentity
 from broker.client.visible_batches import end_of, visible_batches
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
@@ -132,7 +132,7 @@ class Decisions:
         )
         response = self._leaders.connection(PARTITION).ask(request, version_max=_FETCH_BY_NAME)
         data: PartitionData | None = response.responses[0].partitions[0] if response.responses else None
-        code = ErrorCode(response.error_code or (data.error_code if data else 0))
+        code = error_code_of(response.error_code or (data.error_code if data else 0))
         if code is not ErrorCode.NONE or data is None:
             self._leaders.forget(PARTITION)
             raise ApiError(code, f"{PARTITION}: {code.meaning}")
@@ -154,7 +154,7 @@ class Decisions:
         controller = self._cluster.connection(*addresses[metadata.controller_id])
         response = controller.ask(CreateTopicsRequest(topics=[topic]))
         (result,) = response.topics
-        code = ErrorCode(result.error_code)
+        code = error_code_of(result.error_code)
         if code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
             raise ApiError(code, f"topic {DECISIONS_TOPIC} cannot be created: {result.error_message or code.meaning}")
 
@@ -164,5 +164,5 @@ class Decisions:
         )
         (result,) = self._cluster.ask_any(DescribeConfigsRequest(resources=[wanted])).results
         if result.error_code:
-            raise ApiError(ErrorCode(result.error_code), f"topic {DECISIONS_TOPIC}: {result.error_message}")
+            raise ApiError(error_code_of(result.error_code), f"topic {DECISIONS_TOPIC}: {result.error_message}")
         return next((each.value for each in result.configs if each.name == "cleanup.policy"), None)

@@ -51,7 +51,7 @@ from broker.client.transactions import (
     init_producer,
     open_transactions,
 )
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from broker.protocol.messages.find_coordinator import CoordinatorType
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
@@ -323,7 +323,7 @@ class Ledger:
             version_max=_ONE_GROUP,
         )
         if once and (code := _error_of(answer)):
-            raise ApiError(ErrorCode(code))
+            raise ApiError(error_code_of(code))
         said = [each for topic in answer.topics for each in topic.partitions if each.committed_offset >= 0]
         if said:
             newest = max(said, key=lambda each: each.committed_offset)

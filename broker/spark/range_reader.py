@@ -13,7 +13,7 @@ from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED, Leaders
 from broker.client.offsets import list_offsets
 from broker.client.visible_batches import end_of, visible_batches
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.common.types import IsolationLevel
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
@@ -73,7 +73,7 @@ class _RangeReader:
         """The offset that was asked for and what was answered; None when nothing came, perhaps for the moment."""
         try:
             data = self._fetch()
-            match ErrorCode(data.error_code):
+            match error_code_of(data.error_code):
                 case ErrorCode.NONE:
                     return self._take(data)
                 case ErrorCode.OFFSET_OUT_OF_RANGE:
@@ -103,7 +103,7 @@ class _RangeReader:
         )
         response = self._leaders.connection(self._wanted.partition).ask(request, version_max=_FETCH_BY_NAME)
         if response.error_code:
-            raise ApiError(ErrorCode(response.error_code))
+            raise ApiError(error_code_of(response.error_code))
         if not response.responses:
             raise ApiError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
         data: PartitionData = response.responses[0].partitions[0]

@@ -12,7 +12,7 @@ from broker.client.coordinators import Coordinators
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders
 from broker.client.transactions import ProducerIdentity, add_partitions
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from broker.records.batch import Compression
@@ -132,7 +132,7 @@ class TaskProducer:
         trouble = None
         for topic in response.responses:
             for each in topic.partition_responses:
-                partition, code = TopicPartition(topic.name, each.index), ErrorCode(each.error_code)
+                partition, code = TopicPartition(topic.name, each.index), error_code_of(each.error_code)
                 if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
                     del batches[partition]
                 elif code in _TOO_LARGE:

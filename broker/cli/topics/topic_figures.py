@@ -8,7 +8,7 @@ from broker.cli.frame.answers import check
 from broker.client.cluster import Cluster
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.common.types import TopicPartition
 from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
@@ -105,5 +105,6 @@ def is_there(cluster: Cluster, topic: str) -> int | None:
     if found.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         return None
     if found.error_code:
-        raise ApiError(ErrorCode(found.error_code), f"{topic}: {ErrorCode(found.error_code).meaning}")
+        code = error_code_of(found.error_code)
+        raise ApiError(code, f"{topic}: {code.meaning}")
     return max((len(each.replica_nodes) for each in found.partitions), default=1)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from broker.audit.increment import AUDIT_TOPIC, Increment
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, error_code_of
 from broker.common.logs import logger
 from broker.common.troubles import Troubles
 from broker.common.types import TopicPartition
@@ -112,7 +112,7 @@ class AuditTopic:
         )
         response = await self._peers.ask_leader(partition, request, _VERSION)
         (result,) = response.responses[0].partition_responses
-        return ErrorCode(result.error_code)
+        return error_code_of(result.error_code)
 
 
 class _Encoded(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from broker.audit.increment import POSITIONS_GROUP
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, error_code_of
 from broker.common.types import TopicPartition
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -41,7 +41,7 @@ class Positions:
         request = OffsetFetchRequest(group_id=POSITIONS_GROUP, topics=asked, require_stable=True)
         response = await self._peers.ask_coordinator(POSITIONS_GROUP, request, _FETCH_VERSION)
         if response.error_code:
-            raise ApiError(ErrorCode(response.error_code), "positions are not known")
+            raise ApiError(error_code_of(response.error_code), "positions are not known")
         found = {
             TopicPartition(topic.name, each.partition_index): each
             for topic in response.topics

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from broker.common.backoff import Backoff
-from broker.common.errors import ErrorCode, ProtocolError
+from broker.common.errors import ErrorCode, ProtocolError, error_code_of
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
@@ -35,8 +35,6 @@ _REQUEST_TIMEOUT_MS = 40_000
 _MARKERS_PER_REQUEST_MAX = 1_000
 _BACK_OFF_FIRST_S = 0.05
 _BACK_OFF_MAX_S = 1.0
-
-_CODES = frozenset(ErrorCode)
 
 _log = logger(__name__)
 
@@ -196,14 +194,9 @@ def _marker(ending: Ending, partitions: set[TopicPartition]) -> WritableTxnMarke
 def _codes(response: WriteTxnMarkersResponse) -> dict[int, Codes]:
     return {
         marker.producer_id: {
-            TopicPartition(topic.name, result.partition_index): _known(result.error_code)
+            TopicPartition(topic.name, result.partition_index): error_code_of(result.error_code)
             for topic in marker.topics
             for result in topic.partitions
         }
         for marker in response.markers
     }
-
-
-def _known(code: int) -> ErrorCode:
-    """A broker of a later version may give reasons that have no name here."""
-    return ErrorCode(code) if code in _CODES else ErrorCode.UNKNOWN_SERVER_ERROR

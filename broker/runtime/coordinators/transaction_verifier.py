@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from broker.common.errors import ErrorCode, ProtocolError
+from broker.common.errors import ErrorCode, ProtocolError, error_code_of
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
@@ -171,9 +171,9 @@ def _by_topic(partitions: Iterable[TopicPartition]) -> list[AddPartitionsToTxnTo
 def verdicts_of(question: Question, response: AddPartitionsToTxnResponse) -> Verdicts:
     """What the coordinator does not mention it has not verified."""
     if response.error_code:
-        return question.all_of(ErrorCode(response.error_code))
+        return question.all_of(error_code_of(response.error_code))
     told = {
-        TopicPartition(topic.name, result.partition_index): ErrorCode(result.partition_error_code)
+        TopicPartition(topic.name, result.partition_index): error_code_of(result.partition_error_code)
         for transaction in response.results_by_transaction
         if transaction.transactional_id == question.transactional_id
         for topic in transaction.topic_results

@@ -11,7 +11,7 @@ from itertools import count
 
 from broker.common.backoff import Backoff
 from broker.common.clock import Clock
-from broker.common.errors import ApiError, ErrorCode, ProtocolError
+from broker.common.errors import ApiError, ErrorCode, ProtocolError, error_code_of
 from broker.common.limits import PARTITIONS_PER_CALLBACK
 from broker.common.logs import logger
 from broker.common.troubles import Troubles
@@ -279,7 +279,7 @@ class ReplicaFetcher:
             connection.close(f"an answer cannot be read: {error}")
             return
         if response.error_code or response.session_id == NO_SESSION:
-            connection.close(f"the fetch session is over: {ErrorCode(response.error_code).name}")
+            connection.close(f"the fetch session is over: {error_code_of(response.error_code).name}")
             return
         try:
             self._take_all(response)
@@ -304,7 +304,7 @@ class ReplicaFetcher:
             if data.diverging_epoch is not None or data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
                 self._cut_soon(hosted, data)
             elif data.error_code:
-                reason = ErrorCode(data.error_code).name
+                reason = error_code_of(data.error_code).name
                 self._ask_later(topic_partition, reason, self._settings.back_off_ms, _TOLD_AFTER_MS)
             elif self._replicas.logs.lost_offsets_of(topic_partition):
                 self._cut_soon(hosted, data)

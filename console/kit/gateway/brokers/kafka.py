@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
-from broker.common.errors import BarnabasError, ErrorCode
+from broker.common.errors import BarnabasError, ErrorCode, error_code_of
 from broker.config.broker import BY_NAME
 from broker.config.definition import ConfigSource
 from broker.protocol.api_keys import ApiKey
@@ -260,7 +260,7 @@ def _by_topic(places: Collection[tuple[str, int]]) -> list[DescribableLogDirTopi
 def _log_dir(answer: DescribeLogDirsResult) -> LogDirView:
     return LogDirView(
         path=answer.log_dir,
-        error=ErrorCode(answer.error_code).meaning if answer.error_code else "",
+        error=error_code_of(answer.error_code).meaning if answer.error_code else "",
         total_bytes=_known(answer.total_bytes),
         usable_bytes=_known(answer.usable_bytes),
         is_full=answer.is_full,

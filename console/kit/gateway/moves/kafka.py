@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import TypeVar
 
 from broker.client.cluster import Cluster
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, error_code_of
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
@@ -142,5 +142,5 @@ def _ask_controller(cluster: Cluster, request: Request[MovesResponse]) -> MovesR
             break
         logger.debug("%s:%s is not the controller any more", *address)
     if answer.error_code:
-        raise ApiError(ErrorCode(answer.error_code), answer.error_message)
+        raise ApiError(error_code_of(answer.error_code), answer.error_message)
     return answer

@@ -9,10 +9,10 @@ from itertools import islice
 
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
-from broker.client.errors import BrokerUnreachable, LoginRefused, told_code
+from broker.client.errors import BrokerUnreachable, LoginRefused
 from broker.client.leaders import Address, Leaders
 from broker.client.transactions import describe_transaction
-from broker.common.errors import ApiError, ErrorCode, ProtocolError
+from broker.common.errors import ApiError, ErrorCode, ProtocolError, error_code_of
 from broker.common.types import TopicPartition
 from broker.protocol.messages.describe_producers import DescribeProducersRequest, ProducerState, TopicRequest
 from broker.protocol.messages.describe_transactions import TransactionState
@@ -123,7 +123,7 @@ def _told(
     for told in answer.topics:
         for each in told.partitions:
             if each.error_code:
-                silent[each.partition_index] = each.error_message or told_code(each.error_code).meaning
+                silent[each.partition_index] = each.error_message or error_code_of(each.error_code).meaning
             yield from (_producer(each.partition_index, state) for state in each.active_producers)
 
 
@@ -151,7 +151,7 @@ def _transactions(cluster: Cluster, producer_ids: list[int], timeout_seconds: fl
             untold = f"Broker {broker_id} did not say which transactions it coordinates."
             continue
         if answer.error_code:
-            meaning = told_code(answer.error_code).meaning
+            meaning = error_code_of(answer.error_code).meaning
             untold = f"Broker {broker_id} did not say which transactions it coordinates: {meaning}"
         for listed in answer.transaction_states[:TRANSACTIONS_MAX]:
             try:

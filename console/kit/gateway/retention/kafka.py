@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from broker.client.cluster import Cluster
 from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
 from broker.client.retention import PreviewQuestion, preview_retention
-from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
+from broker.common.errors import ApiError, BarnabasError, ProtocolError, error_code_of
 from broker.protocol.messages.preview_retention import (
     DeletionReason,
     PreviewRetentionCompaction,
@@ -133,7 +133,9 @@ def _cluster(client: ClusterClient, membership: ConsoleMembership, timeout_secon
 
 def _partition(answer: PreviewRetentionPartitionResult) -> PartitionRetention:
     if answer.error_code:
-        return PartitionRetention(answer.partition_index, answer.error_message or ErrorCode(answer.error_code).meaning)
+        return PartitionRetention(
+            answer.partition_index, answer.error_message or error_code_of(answer.error_code).meaning
+        )
     return PartitionRetention(
         partition=answer.partition_index,
         first_offset=answer.log_start_offset,
