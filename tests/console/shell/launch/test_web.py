@@ -4,6 +4,8 @@ import asyncio
 import base64
 import os
 import resource
+import socket
+from contextlib import suppress
 
 import pytest
 import uvicorn
@@ -42,9 +44,11 @@ def serve(monkeypatch):
     monkeypatch.setattr(punctual_http, "HEADERS_SECONDS", 0.3)
     monkeypatch.setattr(punctual_http, "REQUEST_SECONDS", 0.6)
 
-    def run(test, **more) -> None:
+    def run(test, application=answer, **more) -> None:
         async def all_of_it() -> None:
-            config = uvicorn.Config(answer, port=0, http=PageProtocol, log_level="critical", lifespan="off", **more)
+            config = uvicorn.Config(
+                application, port=0, http=PageProtocol, log_level="critical", lifespan="off", **more
+            )
             server = uvicorn.Server(config)
             serving = asyncio.create_task(server.serve())
             while not server.started:
@@ -102,16 +106,111 @@ def test_a_connection_is_used_again_and_again(serve):
 
 def test_a_websocket_stays_open(serve):
     async def test(connect):
-        reader, writer = await connect()
-        key = base64.b64encode(os.urandom(16))
-        upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
-        writer.write(HALF + upgrade + key + b"\r\n\r\n")
-        assert b"101" in await reader.readuntil(b"\r\n\r\n")
+        reader, writer = await opened(connect)
         await asyncio.sleep(0.8)
         writer.write(bytes([0x81, 0x82, 0, 0, 0, 0]) + b"hi")
         assert await reader.readexactly(4) == b"\x81\x02hi"
 
     serve(test)
+
+
+def masked(opcode: int, payload: bytes = b"") -> bytes:
+    """A client's frame; its mask changes nothing."""
+    return bytes([opcode, 0x80 | len(payload), 0, 0, 0, 0]) + payload
+
+
+PING, TEXT_BEGINS, GOES_ON, LAST_PART = 0x89, 0x01, 0x00, 0x80
+
+
+async def opened(connect):
+    reader, writer = await connect()
+    key = base64.b64encode(os.urandom(16))
+    upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+    writer.write(HALF + upgrade + key + b"\r\n\r\n")
+    assert b"101" in await reader.readuntil(b"\r\n\r\n")
+    return reader, writer
+
+
+def reads_nothing(reader: asyncio.StreamReader, server: WebSocketsSansIOProtocol) -> None:
+    """From now on; and the kernel keeps little of what is sent."""
+    reader._transport.pause_reading()
+    reader._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    server.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_096)
+
+
+@pytest.fixture
+def sockets(monkeypatch):
+    """The protocols of the websockets that were opened."""
+    made = []
+    connected = web.PageSocketProtocol.connection_made
+    monkeypatch.setattr(
+        web.PageSocketProtocol,
+        "connection_made",
+        lambda self, transport: (made.append(self), connected(self, transport)),
+    )
+    return made
+
+
+def test_pings_whose_answers_are_not_read_take_no_memory(serve, sockets):
+    async def test(connect):
+        reader, writer = await opened(connect)
+        reads_nothing(reader, sockets[0])
+        for _ in range(20):
+            writer.write(masked(PING, b"x" * 125) * 1_000)
+            await asyncio.sleep(0)
+        while writer.transport.get_write_buffer_size():
+            await asyncio.sleep(0.02)
+        assert sockets[0].transport.get_write_buffer_size() < 512 * 1024
+        writer.transport.abort()
+
+    serve(test, ws=web.PageSocketProtocol)
+
+
+def test_a_message_in_endless_parts_is_hung_up_on(serve, sockets):
+    async def test(connect):
+        reader, writer = await opened(connect)
+        writer.write(masked(TEXT_BEGINS) + masked(GOES_ON) * 100_000)
+        with suppress(ConnectionError):
+            while await reader.read(65536):
+                pass
+        assert len(sockets[0].frames) <= web.PARTS_MAX
+
+    serve(test, ws=web.PageSocketProtocol)
+
+
+def test_a_message_in_a_few_parts_is_one_message(serve):
+    async def test(connect):
+        reader, writer = await opened(connect)
+        writer.write(masked(TEXT_BEGINS, b"h") + masked(GOES_ON) * 10 + masked(LAST_PART, b"i"))
+        assert await reader.readexactly(4) == b"\x81\x02hi"
+
+    serve(test, ws=web.PageSocketProtocol)
+
+
+@pytest.mark.parametrize("ending", ["it is pushed to", "it is closed", "its application ends", "it answers no ping"])
+def test_a_page_that_reads_nothing_is_hung_up_on(serve, sockets, monkeypatch, ending):
+    monkeypatch.setattr(web, "UNREAD_S", 0.2)
+    part = {"type": "websocket.send", "text": "x" * 10_000_000}
+
+    async def application(scope, receive, send):
+        await receive()
+        await send({"type": "websocket.accept"})
+        await send(part)
+        if ending == "it is pushed to":
+            while True:
+                await send(part)
+        if ending == "it is closed":
+            await send({"type": "websocket.close", "code": 4401})
+        while ending != "its application ends" and (await receive())["type"] != "websocket.disconnect":
+            pass
+
+    async def test(connect):
+        reader, writer = await opened(connect)
+        reads_nothing(reader, sockets[0])
+        while not sockets[0].disconnected:
+            await asyncio.sleep(0.02)
+
+    serve(test, application, ws=web.PageSocketProtocol, ws_ping_interval=0.2, ws_ping_timeout=0.2)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +252,7 @@ def test_the_product_has_all_of_these_bounds():
     assert config.http is PageProtocol
     assert config.limit_concurrency == web.CONNECTIONS_MAX
     assert config.ws_max_size == web.WEBSOCKET_BYTES_MAX
-    assert config.ws is WebSocketsSansIOProtocol  # the one whose refusal PageProtocol sends
+    assert config.ws is web.PageSocketProtocol  # the one whose refusal PageProtocol sends
 
 
 def test_no_header_is_believed_before_our_own_layer_has_judged_it():
