@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections import deque
 from urllib.parse import parse_qs
+from weakref import WeakValueDictionary
 
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import CLUSTER, Right
@@ -27,6 +28,8 @@ KEEPALIVE_SECONDS = 10
 WAITING_MAX = 64
 #: Who may not see everything is told at most this often that there is news.
 HINT_SECONDS = 2
+#: What a page shows is taken at most this often.
+SHOWN_SECONDS = 0.5
 
 _PAGES = {page.name: page for feature in features() for page in feature.pushed_pages}
 _NEWS_PAGES = [page for page in _PAGES.values() if page.is_only_news]
@@ -34,6 +37,9 @@ _NEWS_PAGES = [page for page in _PAGES.values() if page.is_only_news]
 _SAYS_NOTHING = frozenset(
     {groups.HEARTBEAT, *(group for page in _NEWS_PAGES for group in page.groups if isinstance(group, str))}
 )
+
+#: By person: of all pages of one person, rows are rendered for one at a time, as others wait for the same thread.
+_turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
 KEEPALIVE = '<span id="live-keepalive" hidden></span>'
 
@@ -74,6 +80,8 @@ class PageConsumer(PersonSocket):
         self.hint_timer: asyncio.TimerHandle | None = None
         self.waiting: deque[str] = deque()
         self.wake = asyncio.Event()
+        self.said: str | None = None
+        self.has_said = asyncio.Event()
 
     async def connect(self) -> None:
         """Subscribed before it is accepted: what happens after the browser sees it open is not missed."""
@@ -86,7 +94,8 @@ class PageConsumer(PersonSocket):
         if refusal is not None:
             await self.end(refusal)
         else:
-            self.begin(self.send_waiting())
+            self.turn = _turns.setdefault(self.scope["user"].pk, asyncio.Lock())
+            self.begin(self.send_waiting(), self.show_rows())
 
     async def choose_groups(self) -> tuple[list[str], int | None]:
         """The groups to listen to, or none and the code to close with."""
@@ -112,12 +121,21 @@ class PageConsumer(PersonSocket):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """A page says which rows it shows, and nothing else: changes go by POST, with CSRF and rights."""
-        try:
-            said = json.loads(text_data or "")
-        except (ValueError, RecursionError):
-            return
-        if self.tasks:
-            await feed_here().show(self, Shown.parse(said))
+        self.said = text_data
+        self.has_said.set()
+
+    async def show_rows(self) -> None:
+        """Take what the page said last: rows are rendered for it, so saying more costs no more."""
+        while True:
+            await self.has_said.wait()
+            self.has_said.clear()
+            try:
+                said = json.loads(self.said or "")
+            except (ValueError, RecursionError):
+                continue
+            async with self.turn:
+                await feed_here().show(self, Shown.parse(said))
+            await asyncio.sleep(SHOWN_SECONDS)
 
     async def push_html(self, message: PushedHtml) -> None:
         """What is rendered for all never reaches who may not see all: such a page is told to fetch itself."""

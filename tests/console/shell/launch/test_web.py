@@ -205,7 +205,7 @@ def test_a_page_that_reads_nothing_is_hung_up_on(serve, sockets, monkeypatch, en
             pass
 
     async def test(connect):
-        reader, writer = await opened(connect)
+        reader, _writer = await opened(connect)
         reads_nothing(reader, sockets[0])
         while not sockets[0].disconnected:
             await asyncio.sleep(0.02)

@@ -1,5 +1,7 @@
 """The websocket: who may listen, to what, and what a slow reader costs."""
 
+import asyncio
+import json
 from datetime import timedelta
 
 import pytest
@@ -16,6 +18,7 @@ from console.kit.live.push import send_now
 from console.shell.web import page_socket
 from console.shell.web.page_socket import PageConsumer, groups_for
 from tests.console.websocket import Websocket
+from tests.eventually import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -129,6 +132,43 @@ async def test_what_a_page_sends_is_ignored():
 
     assert await websocket.receive_text() == "<p>still here</p>"
     await websocket.disconnect()
+
+
+async def test_a_flood_of_what_a_page_shows_costs_as_much_as_its_last_word(monkeypatch):
+    """A reader who names 300 other rows in each message would have them rendered for each, before everyone else's."""
+    shown = []
+
+    async def show(_feed, _page, said):
+        shown.append(said)
+
+    monkeypatch.setattr("console.shell.web.feed.Feed.show", show)
+    websocket = await connect(await sync_to_async(make_user)("viewer", "viewer"), "topics")
+    for number in range(500):
+        await websocket.send_text(json.dumps({"rows": [f"topic-row-{number}"]}))
+    await eventually(lambda: shown and shown[-1].keys == {("topic-row", 499)}, "the last word counts")
+    assert len(shown) <= 3
+    await websocket.disconnect()
+
+
+async def test_rows_are_rendered_for_one_page_of_a_person_at_a_time(monkeypatch):
+    at_once, most, done = [], [], []
+
+    async def show(_feed, page, _said):
+        at_once.append(page)
+        most.append(len(at_once))
+        await asyncio.sleep(0)
+        at_once.remove(page)
+        done.append(page)
+
+    monkeypatch.setattr("console.shell.web.feed.Feed.show", show)
+    viewer = await sync_to_async(make_user)("viewer", "viewer")
+    websockets = [await connect(viewer, "topics") for _ in range(5)]
+    for websocket in websockets:
+        await websocket.send_text(json.dumps({"rows": []}))
+    await eventually(lambda: len(done) == 5, "all are shown")
+    assert max(most) == 1
+    for websocket in websockets:
+        await websocket.disconnect()
 
 
 async def test_a_slow_reader_holds_a_bounded_queue_and_fetches_its_page_again():
