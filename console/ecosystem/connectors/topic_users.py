@@ -33,12 +33,13 @@ def origins_of_connectors(topic: str) -> Iterator[Origin]:
     the alias. Without a topic all there are.
 
     A configuration may name any topic. While it does, more is masked than has to be; that outlasts it only where no
-    other connector or stream job uses the topic of dead letters, and the prefix of copies is one of MirrorMaker's.
+    other connector, stream job or consumer group uses the topic of dead letters when it is named first, and the prefix
+    of copies is one of MirrorMaker's.
     """
     sinks = Connector.objects.filter(kind="sink", **({"dead_letters": topic} if topic else {})).exclude(dead_letters="")
     rows = list(sinks.values_list("name", "dead_letters", "topics", "group"))
     read = dict(ConsumerGroup.objects.filter(name__in={row[3] for row in rows}).values_list("name", "topics"))
-    used = _used_by_programs() if rows else set()
+    used = _used_topics() if rows else set()
     for name, dead_letters, topics, group in rows:
         more = [ANY_TOPIC] if len(topics) >= TOPICS_KEPT else []
         for origin in dict.fromkeys((*topics, *read.get(group, ()), *more)):

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.conf import settings
 
+from broker.common.types import TopicPartition
 from console.cluster.protections.models import TopicProtection
 from console.ecosystem.connectors.models import Connector
 from console.processes.models import ManagedProcess
@@ -36,6 +37,12 @@ def sink() -> None:
     Connector.objects.create(name="mine", kind="sink", topics=["payments"], dead_letters="orders")
 
 
+def read_by_group(cluster) -> None:
+    """A plain client reads `orders`."""
+    cluster.groups.join("readers", "m-1", TopicPartition("orders", 0))
+    cluster.groups.commit("readers", "orders", 0, 1)
+
+
 def stream(**properties: str) -> None:
     said = {"job": "dedupe"} | {key.replace("_", "."): value for key, value in properties.items()}
     ManagedProcess.objects.create(name="theirs", kind="stream", spec={"properties": said, "directory": "/x"})
@@ -46,10 +53,13 @@ def mirror(alias: str, separator: str) -> None:
     Connector.objects.create(name="mine", kind="source", class_name="org.x.MirrorSourceConnector", config=config)
 
 
-@pytest.mark.parametrize("use", ["connector", "stream"])
-def test_a_topic_that_others_use_is_masked_only_as_long_as_it_is_named_for_dead_letters(use, masked):
+@pytest.mark.parametrize("use", ["connector", "stream", "consumer group"])
+def test_a_topic_that_others_use_is_masked_only_as_long_as_it_is_named_for_dead_letters(use, masked, cluster):
     if use == "connector":
         Connector.objects.create(name="theirs", kind="source", topics=["orders"])
+    elif use == "consumer group":
+        read_by_group(cluster)
+        assert not masked()
     else:
         stream(input_topic="clicks", output_topic="orders")
     sink()
@@ -57,6 +67,15 @@ def test_a_topic_that_others_use_is_masked_only_as_long_as_it_is_named_for_dead_
     Connector.objects.filter(name="mine").delete()
     assert not masked()
     assert not TopicProtection.objects.filter(origin="payments").exists()
+
+
+def test_dead_letters_that_a_consumer_group_reads_later_stay_masked(masked, cluster):
+    sink()
+    assert masked()
+    read_by_group(cluster)
+    assert masked()
+    Connector.objects.all().delete()
+    assert masked()
 
 
 def test_dead_letters_that_a_job_writes_to_the_same_topic_stay_masked(masked):
