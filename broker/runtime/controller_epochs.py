@@ -9,6 +9,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.zookeeper.errors import ConnectionInterrupted, MalformedZnode, SessionLost
 from broker.zookeeper.store import ClusterStore
+from broker.zookeeper.znodes import CONTROLLER_EPOCH_MAX
 
 
 class ControllerEpochs:
@@ -39,5 +40,10 @@ class ControllerEpochs:
         if broker_epoch > replicas.broker_epoch:
             # The controller may have seen our registration before we heard that it stands.
             replicas.broker_epoch = max(await self._store.own_epoch(self._broker_id), replicas.broker_epoch)
-        if controller_epoch > replicas.controller_epoch:
-            replicas.controller_epoch = max(await self._store.controller_epoch(), replicas.controller_epoch)
+        if controller_epoch > replicas.controller_epoch or self._ends_here():
+            newest = await self._store.controller_epoch()
+            replicas.controller_epoch = newest if self._ends_here() else max(newest, replicas.controller_epoch)
+
+    def _ends_here(self) -> bool:
+        """Return whether no epoch follows the one that is known: ZooKeeper is believed, also with a lower one."""
+        return self._replicas.controller_epoch >= CONTROLLER_EPOCH_MAX

@@ -62,7 +62,7 @@ class ControllerStore:
         """
         epoch = self.controller_epoch.epoch
         used = [known_epoch, *(state.controller_epoch for state in states)]
-        last = max((number for number in used if number <= znodes.CONTROLLER_EPOCH_MAX), default=-1)
+        last = max((number for number in used if number < znodes.CONTROLLER_EPOCH_MAX), default=-1)
         if self._is_new and last >= epoch:
             data = znodes.encode_controller_epoch(last + 1)
             try:

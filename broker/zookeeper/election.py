@@ -20,6 +20,7 @@ from broker.zookeeper.session import Check, Create, Delete, Operation, SetData, 
 from broker.zookeeper.znodes import (
     CONTROLLER,
     CONTROLLER_EPOCH,
+    CONTROLLER_EPOCH_MAX,
     broker_path,
     decode_broker,
     decode_controller,
@@ -174,7 +175,7 @@ async def _read_holder(session: ZooKeeperSession) -> _Holder | None:
 async def _read_epoch(session: ZooKeeperSession) -> tuple[int, int]:
     """Return the epoch and its znode version; the znode is made, at 0, by whoever comes first.
 
-    One that is no epoch, or the last that there can be, counts as 0: see `ControllerStore.raise_epoch`.
+    One that is no epoch, or the last that there is, counts as 0: see `ControllerStore.raise_epoch`.
     """
     try:
         znode = await session.get(CONTROLLER_EPOCH)
@@ -183,11 +184,15 @@ async def _read_epoch(session: ZooKeeperSession) -> tuple[int, int]:
             await session.create(CONTROLLER_EPOCH, encode_controller_epoch(0))
         znode = await session.get(CONTROLLER_EPOCH)
     try:
-        return decode_controller_epoch(znode.data), znode.version
+        epoch = decode_controller_epoch(znode.data)
+        reason = "" if epoch < CONTROLLER_EPOCH_MAX else "no epoch follows it"
     except MalformedZnode as error:
-        _log.error(
-            "/controller_epoch is malformed: the next controller epoch follows those in the partition states",
-            reason=str(error),
-            said=znode.data[:_SAID_BYTES_MAX],
-        )
-        return 0, znode.version
+        epoch, reason = 0, str(error)
+    if not reason:
+        return epoch, znode.version
+    _log.error(
+        "/controller_epoch cannot be raised: the next controller epoch follows those in the partition states",
+        reason=reason,
+        said=znode.data[:_SAID_BYTES_MAX],
+    )
+    return 0, znode.version

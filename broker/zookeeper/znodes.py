@@ -33,7 +33,7 @@ SEQID = "/brokers/seqid"
 CLUSTER_ID = "/cluster/id"
 CONTROLLER = "/controller"
 CONTROLLER_EPOCH = "/controller_epoch"
-#: The last controller epoch that another one can follow: it is an int32 on the wire.
+#: The last controller epoch there is. It is an int32 on the wire; none follows this one, so that counting begins anew.
 CONTROLLER_EPOCH_MAX = 2**31 - 2
 CONFIG_CHANGES = "/config/changes"
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
@@ -262,10 +262,10 @@ def encode_controller_epoch(epoch: int) -> bytes:
 
 
 def decode_controller_epoch(data: bytes) -> int:
-    """An epoch that another can follow. Raises MalformedZnode."""
+    """Return the epoch, at most CONTROLLER_EPOCH_MAX. Raises MalformedZnode."""
     epoch = _integer(CONTROLLER_EPOCH, data.decode(errors="replace"))
     if not 0 <= epoch <= CONTROLLER_EPOCH_MAX:
-        raise MalformedZnode(f"{CONTROLLER_EPOCH} has {epoch:.9g}, which is no epoch, or the last that there can be")
+        raise MalformedZnode(f"{CONTROLLER_EPOCH} has {epoch:.9g}, which is no controller epoch")
     return epoch
 
 

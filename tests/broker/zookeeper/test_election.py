@@ -134,7 +134,7 @@ async def test_znode_of_a_living_stranger_is_left_alone_and_doubted(new_session,
     assert (await try_become_controller(session, 1, 5)).epoch == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"seven", b"\xff", b"-1", b"2147483647", b"9" * 5_000])
+@pytest.mark.parametrize("content", [b"", b"seven", b"\xff", b"-1", b"2147483646", b"2147483647", b"9" * 5_000])
 async def test_an_epoch_that_no_other_can_follow_keeps_nobody_from_being_elected(session, content):
     await session.create("/controller_epoch", content)
     assert (await try_become_controller(session, 1, 5)).epoch == 1
@@ -143,8 +143,9 @@ async def test_an_epoch_that_no_other_can_follow_keeps_nobody_from_being_elected
 async def test_an_epoch_is_raised_above_those_in_use_by_the_last_controller_only(new_session):
     first, second = await new_session(), await new_session()
     old = ControllerStore(ClusterStore(first, SystemClock()), await try_become_controller(first, 1, 5))
-    states = [LeaderAndIsr(1, 0, (1,), controller_epoch) for controller_epoch in (0, 1, 2**31 - 1)]
-    assert (await old.raise_epoch(states[::2])).epoch == 1, "the last that there can be is followed by none"
+    states = [LeaderAndIsr(1, 0, (1,), controller_epoch) for controller_epoch in (0, 1, 2**31 - 1, 2**31 - 2)]
+    for last in states[2:]:
+        assert (await old.raise_epoch([states[0], last], last.controller_epoch)).epoch == 1, "none follows the last"
     assert await old.raise_epoch(states, 41) == ControllerEpoch(epoch=42, epoch_zk_version=2)
     assert (await first.get("/controller_epoch")).data == b"42"
     await resign(first)
