@@ -8,6 +8,7 @@ reserve is full, that of the oldest of all: sending slowly holds none, however m
 import asyncio
 from collections.abc import Callable
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from broker.common.errors import BarnabasError
@@ -118,5 +119,7 @@ class SharedBodies:
 
         try:
             await self._app(scope, receive_counted, send)
+        except ClientDisconnect:
+            pass  # in the middle of its body: the client hears no answer, and a traceback would fill the log
         finally:
             self._bodies.end(body)

@@ -21,7 +21,6 @@ from broker.common.logs import LEVELS, logger
 from broker.common.request_bodies import RETRY_LATER, BodiesFull
 from broker.config.definition import ConfigError
 from broker.connect.api import ConnectError
-from broker.connect.group.wire import Unit
 from broker.connect.herder.errors import BadRequest, Forbidden, NoJson, NotFound, NotLeader, Refused, TooLong
 from broker.connect.herder.herder import REQUEST_TIMEOUT_S, Herder
 from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
@@ -35,6 +34,7 @@ from broker.connect.traces import sentence_of, trace_of, words_of
 
 #: A configuration is a few kilobytes; what is longer is none.
 _BODY_BYTES_MAX = 1024 * 1024
+_TASK_DIGITS_MAX = 10
 _VERSION = {"version": "3.8.0-barnabas", "commit": "unknown"}
 _log = logger("broker.connect")
 
@@ -328,10 +328,11 @@ def _name(request: Request) -> str:
 
 
 def _task(request: Request) -> int:
-    try:
-        return Unit("", int(quoted_part(request, "task"))).task
-    except ValueError:
-        raise NotFound("HTTP 404 Not Found") from None
+    """Raises NotFound for what is no number of a task; that of the connector itself is none."""
+    number = quoted_part(request, "task")
+    if not (number.isascii() and number.isdecimal() and len(number) <= _TASK_DIGITS_MAX):
+        raise NotFound("HTTP 404 Not Found")
+    return int(number)
 
 
 def _set_name(config: dict[str, str], name: str) -> None:

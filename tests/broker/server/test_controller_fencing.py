@@ -91,17 +91,6 @@ async def test_trap_8_broker_obeys_a_newer_controller_from_its_first_word_on(led
     assert (await client.ask(request, version)).error_code == ErrorCode.STALE_CONTROLLER_EPOCH
 
 
-@pytest.mark.parametrize("known", [2**31 - 2, 2**31 - 1])
-async def test_a_broker_whose_controller_had_the_last_epoch_follows_the_one_that_zookeeper_has_then(led, known):
-    led.replicas.controller_epoch = known
-    led.store.epochs = (6, 70)
-    request, version = update_metadata(controller_epoch=6, broker_epoch=70)
-    assert (await (await led.member()).ask(request, version)).error_code == ErrorCode.NONE
-    assert led.metadata.controller_id == 3
-    request, version = update_metadata(controller_epoch=5, broker_epoch=70)
-    assert (await (await led.member()).ask(request, version)).error_code == ErrorCode.STALE_CONTROLLER_EPOCH
-
-
 @pytest.mark.parametrize("request_of", [leader_and_isr, stop_replica, update_metadata])
 @pytest.mark.parametrize(
     ("controller_epoch", "broker_epoch", "code"),

@@ -118,6 +118,29 @@ def test_more_tasks_than_a_topic_has_partitions_are_no_configuration(client):
     assert "tasks.max" in answer.json()["message"]
 
 
+@pytest.mark.parametrize("task", ["-1", "+0", "%D9%A0", "1e0", "9" * 6_000, "0x0"])
+def test_what_is_no_number_of_a_task_restarts_nothing(client, task):
+    """-1 stands for the connector itself inside the worker."""
+    client.put("/connectors/c/config", json={"connector.class": "FileStreamSource", "topic": "t"})
+    assert client.post(f"/connectors/c/tasks/{task}/restart").status_code == 404
+
+
+async def test_a_client_that_goes_in_the_middle_of_its_body_writes_no_traceback(client):
+    """60 bytes of a request would be 4 KB of the log."""
+    messages = [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
+
+    async def receive():
+        return messages.pop(0)
+
+    async def send(_message):
+        """No client reads it."""
+
+    scope = {"type": "http", "method": "POST", "path": "/connectors", "raw_path": b"/connectors", "query_string": b""}
+    scope |= {"headers": [(b"content-length", b"9")], "client": ("10.0.0.1", 1), "server": ("w", 1), "scheme": "http"}
+    await SharedBodies(client.app)(scope, receive, send)
+    assert not messages
+
+
 def test_a_body_that_has_no_room_among_the_others_is_to_come_again_later(client):
     client = TestClient(SharedBodies(client.app, RequestBodies(size=0, floor=0)))
     answer = client.post("/connectors", json={"name": "x" * 100_000})

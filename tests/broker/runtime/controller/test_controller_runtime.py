@@ -50,7 +50,18 @@ async def test_requests_carry_controller_and_broker_epochs(cluster):
     assert [leader.port for leader in request.live_leaders] == [one.broker.port]
 
 
-NO_EPOCHS_TO_FOLLOW = [b"", b"seven", b"\xff", b"-4", b"0", b"1e3", b"2147483646", b"2147483647", b"99999999999", b"9" * 5_000]
+NO_EPOCHS_TO_FOLLOW = [
+    b"",
+    b"seven",
+    b"\xff",
+    b"-4",
+    b"0",
+    b"1e3",
+    b"2147483646",
+    b"2147483647",
+    b"99999999999",
+    b"9" * 5_000,
+]
 
 
 @pytest.mark.parametrize("content", NO_EPOCHS_TO_FOLLOW, ids=lambda content: repr(content[:12]))
