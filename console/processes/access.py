@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -11,6 +12,7 @@ from console.kit.access.filters import within
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import NOT_EVERYTHING, Right, has_right, reach_of, require_on, require_somewhere
 from console.processes.dependents import wiring_of
+from console.processes.log_files import tail_lines
 from console.processes.models import ManagedProcess, WithdrawnProcess
 
 NO_RECORDS = "The log of a stream job quotes records: it is for who may read those of all its topics."
@@ -57,6 +59,15 @@ def why_no_log(user: User, process: ManagedProcess) -> str:
     if topics and all(Right.RECORDS in reach.rights_on(Resource.TOPIC, name) for name in topics):
         return ""
     return NO_RECORDS if reach.is_limited(Resource.TOPIC, Right.RECORDS) else ""
+
+
+def log_context(user: User, process: ManagedProcess) -> dict[str, object]:
+    """Return what `processes/log.html` shows the user of a process's log, which is read on the process's host alone."""
+    if refusal := why_no_log(user, process):
+        return {"log_lines": [], "log_refusal": refusal}
+    if process.host != settings.HOST_NAME:
+        return {"log_lines": [], "log_elsewhere": True}
+    return {"log_lines": tail_lines(process.log_path), "log_elsewhere": False}
 
 
 def may_operate_all(user: User, names: Iterable[str]) -> bool:

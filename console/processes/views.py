@@ -3,7 +3,6 @@
 A button answers with nothing but the closed question: what changed arrives by push, for everybody alike.
 """
 
-from django.conf import settings
 from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,10 +13,10 @@ from console.kit.access.rights import Right, reach_of, require
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
 from console.kit.plans.views import at_once
-from console.processes.access import access_process, access_processes, why_no_log
+from console.processes.access import access_process, access_processes, log_context
 from console.processes.actions import do_start_as_asked
 from console.processes.export import TITLES, process_rows
-from console.processes.log_files import TAIL_LINES, tail_lines
+from console.processes.log_files import TAIL_LINES
 from console.processes.models import ManagedProcess
 from console.processes.presenters import Shown
 
@@ -38,7 +37,7 @@ def process_page(request: UserRequest, name: str) -> HttpResponse:
     context = {
         "shown": Shown(process, timezone.now(), reach_of(request.user)),
         "tail_lines": TAIL_LINES,
-        **_log_of(request, process),
+        **log_context(request.user, process),
     }
     return render(request, "processes/page.html", context)
 
@@ -50,17 +49,8 @@ def process_log(request: UserRequest, name: str) -> HttpResponse:
     return render(
         request,
         "processes/log.html",
-        {"shown": Shown(process, timezone.now(), reach_of(request.user)), **_log_of(request, process)},
+        {"shown": Shown(process, timezone.now(), reach_of(request.user)), **log_context(request.user, process)},
     )
-
-
-def _log_of(request: UserRequest, process: ManagedProcess) -> dict[str, object]:
-    """A log lies on the host of its process; from another host it is not read."""
-    if refusal := why_no_log(request.user, process):
-        return {"log_lines": [], "log_refusal": refusal}
-    if process.host != settings.HOST_NAME:
-        return {"log_lines": [], "log_elsewhere": True}
-    return {"log_lines": tail_lines(process.log_path), "log_elsewhere": False}
 
 
 @require_safe

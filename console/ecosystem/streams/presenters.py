@@ -73,10 +73,11 @@ class DriverReport(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class ShownStream:
-    """`facts` of an earlier run stay, as what is known last."""
+    """`facts` of an earlier run stay, as what is known last. quotes: whether the reader may see what errors quote."""
 
     shown: Shown
     facts: DriverReport
+    quotes: bool = False
 
     @property
     def process(self) -> ManagedProcess:
@@ -100,10 +101,15 @@ class ShownStream:
         return self.facts.get("waiting_for", "") if self.runs else ""
 
     @property
+    def failed(self) -> bool:
+        return self.facts.get("state") == "failed" and bool(str(self.facts.get("error") or "").strip())
+
+    @property
     def error(self) -> str:
-        """The last line of what ended the query."""
-        lines = str(self.facts.get("error") or "").strip().splitlines()
-        return "" if self.facts.get("state") != "failed" or not lines else lines[-1][:500]
+        """Return the last line of what ended the query; nothing for a reader who may not read the driver's log."""
+        if not (self.failed and self.quotes):
+            return ""
+        return str(self.facts.get("error")).strip().splitlines()[-1][:500]
 
     @property
     def points(self) -> list[Point]:

@@ -33,12 +33,13 @@ def access_stream(user: User, name: str, right: Right = Right.VIEW) -> ManagedPr
     return get_object_or_404(ManagedProcess, name=name, kind=ManagedProcess.Kind.STREAM)
 
 
-def shown_stream(process: ManagedProcess) -> ShownStream:
+def shown_stream(process: ManagedProcess, *, quotes: bool = False) -> ShownStream:
+    """quotes: whether to show the query's error. As the log does, it quotes records: see `why_no_log`."""
     try:
         facts = process.progress.facts
     except StreamProgress.DoesNotExist:
         facts = {}
-    return ShownStream(Shown(process, timezone.now()), facts)
+    return ShownStream(Shown(process, timezone.now()), facts, quotes)
 
 
 def is_here(process: ManagedProcess) -> bool:

@@ -11,7 +11,6 @@ from console.ecosystem.streams.presenters import ShownStream
 from console.ecosystem.streams.queries import (
     access_stream,
     access_streams,
-    is_here,
     log_starts,
     positions_of,
     shown_stream,
@@ -19,7 +18,8 @@ from console.ecosystem.streams.queries import (
 from console.kit.access.rights import reach_of
 from console.kit.common.csv_table import csv_response, wants_csv
 from console.kit.common.user_request import UserRequest
-from console.processes.log_files import TAIL_LINES, tail_lines
+from console.processes.access import log_context, why_no_log
+from console.processes.log_files import TAIL_LINES
 from console.state.history.models import Kind
 from console.state.history.queries import changes_within
 
@@ -43,14 +43,14 @@ def _as_row(stream: ShownStream) -> tuple[object, ...]:
 @require_safe
 def stream_page(request: UserRequest, name: str) -> HttpResponse:
     process = access_stream(request.user, name)
+    stream = shown_stream(process, quotes=not why_no_log(request.user, process))
     places = positions_of(process) if process.pid is None else None
     context = {
-        "stream": shown_stream(process),
-        "shown": shown_stream(process).shown,
+        "stream": stream,
+        "shown": stream.shown,
         "lost": losses(places, log_starts({topic for topic, _ in places or ()})),
         "tail_lines": TAIL_LINES,
-        "log_lines": tail_lines(process.log_path) if is_here(process) else [],
-        "log_elsewhere": not is_here(process),
+        **log_context(request.user, process),
     }
     return render(request, "streams/page.html", context)
 

@@ -1,8 +1,11 @@
 """Reading records is a right of its own: who may see a topic sees nothing of what is in it."""
 
 import pytest
+from django.template.loader import render_to_string
 from django.utils import timezone
 
+from console.ecosystem.streams import collect
+from console.ecosystem.streams.models import StreamProgress
 from console.kit.access.last_line import LAST_LINE, LAST_LINE_WITH_RECORDS
 from console.processes.models import ManagedProcess
 from console.processes.presenters import Shown
@@ -76,6 +79,35 @@ def test_the_log_of_a_stream_job_quotes_records_and_is_for_readers_of_its_topics
     assert "a value inside" not in client_of(viewer).get(job).content.decode()
     give_rule(viewer, "reader", "topic", "payments")
     assert "a value inside" in client_of(viewer).get(job).content.decode()
+
+
+def test_the_page_of_a_stream_job_keeps_its_log_and_its_error_for_readers_of_its_topics(
+    job, viewer, reader, give_rule, client_of
+):
+    error = "NumberFormatException: The value 'a value inside the error' cannot be cast"
+    facts = {"state": "failed", "error": error}
+    StreamProgress.objects.create(process=ManagedProcess.objects.get(name="copy"), facts=facts)
+    told = client_of(reader).get("/streams/copy/").content.decode()
+    assert "a value inside&#x27; of the type" in told
+    assert "a value inside the error" in told
+    told = client_of(viewer).get("/streams/copy/").content.decode()
+    assert "a value inside" not in told
+    assert "it is for who may read those of all its topics" in told
+    assert "The query failed" in told
+    give_rule(viewer, "reader", "topic", "orders")
+    give_rule(viewer, "reader", "topic", "payments")
+    assert "a value inside the error" in client_of(viewer).get("/streams/copy/").content.decode()
+
+
+def test_what_is_pushed_of_a_failed_stream_job_quotes_no_record(job, monkeypatch):
+    pushed = []
+    monkeypatch.setattr(collect, "push_partial", lambda _group, *partial: pushed.append(render_to_string(*partial)))
+    process = ManagedProcess.objects.get(name="copy")
+    facts = {"state": "failed", "error": "NumberFormatException: The value 'a value inside' cannot be cast"}
+    process.progress = StreamProgress.objects.create(process=process, facts=facts)
+    collect.push_stream(process)
+    assert "The query failed" in pushed[-1]
+    assert "a value inside" not in "".join(pushed)
 
 
 ENDED = "exited: ended by itself with status 1 at 12:00:00"
