@@ -8,6 +8,7 @@ PACKAGES = (
     "console.kit.plans",
     "console.kit.operations",
     "console.shell.web",
+    "console.shell.collector",  # its tiers start first: the others read what those have seen
     "console.signals.overview",
     "console.cluster.brokers",
     "console.cluster.topics",
@@ -52,6 +53,5 @@ PACKAGES = (
     "console.shell.api",
     "console.kit.tables",
     "console.shell.palette",
-    "console.shell.collector",
     "console.shell.launch",
 )

@@ -24,7 +24,7 @@ from console.kit.common.given import read_days, read_megabytes, read_port, read_
 from console.kit.common.redis_urls import celery_url, default_socket_path
 from console.kit.common.secret_files import load_or_create_secret
 from console.kit.features.declaration import Database
-from console.kit.features.tables import apps_of, labels_in, libraries_of, load_features
+from console.kit.features.tables import apps_of, hooks_of, labels_in, libraries_of, load_features
 from console.people.directory.configuration import read_directory
 from console.people.sso.configuration import read_single_sign_on
 from console.shell.web.proxy import read_networks, read_prefix
@@ -167,6 +167,8 @@ DEBUG = False
 
 #: What the console consists of; one that is left out of the list leaves no trace.
 FEATURES = load_features(features.PACKAGES)
+#: What features below call of those above (`kit/common/hook_point.py`).
+HOOKS = hooks_of(FEATURES)
 # Django -------------------------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "django.contrib.auth",

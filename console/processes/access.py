@@ -11,6 +11,7 @@ from django.http import Http404
 from console.kit.access.filters import within
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import NOT_EVERYTHING, Right, has_right, reach_of, require_on, require_somewhere
+from console.kit.common.hook_point import HookPoint
 from console.processes.dependents import wiring_of
 from console.processes.log_files import tail_lines
 from console.processes.models import ManagedProcess, WithdrawnProcess
@@ -19,9 +20,8 @@ NO_RECORDS = "The log of a stream job quotes records: it is for who may read tho
 MASKED = "Such a log quotes records, of which parts are hidden from you by rules."
 BEYOND = "This concerns processes that your rights do not reach, so it is not yours to do."
 
-#: Told by the feature that knows what is hidden of records, which stands above this one: whether anything is from a
-#: reach, in these topics, or without one in any there may be.
-HIDES: list[Callable[[Reach, Collection[str]], bool]] = []
+#: Whether anything of records is hidden from a reach, in these topics, or without one in any there may be.
+HIDES = HookPoint[Callable[[Reach, Collection[str]], bool]]("console.processes.access.HIDES")
 
 
 def access_processes(user: User) -> QuerySet[ManagedProcess]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from console.kit.access.reach import EVERYTHING, Reach, Resource
 from console.kit.access.rights import Right
+from console.kit.common.hook_point import HookPoint
 from console.kit.gateway.processes.stream_jobs import topic_keys
 from console.processes.models import ManagedProcess
 from console.state.consumers.access import partitions_within
@@ -33,8 +34,8 @@ class Inmate:
     writes: frozenset[str] = frozenset()
 
 
-#: Told by the feature that knows them, which stands above this one: what runs within all processes of a kind.
-INMATES: dict[str, Callable[[], list[Inmate]]] = {}
+#: What runs within a process.
+INMATES = HookPoint[Callable[[ManagedProcess], list[Inmate]]]("console.processes.dependents.INMATES")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def wiring_of(process: ManagedProcess) -> Wiring:
 
 
 def inmates_of(process: ManagedProcess) -> list[Inmate]:
-    return INMATES[process.kind]() if process.kind in INMATES else []
+    return [inmate for inmates_in in INMATES for inmate in inmates_in(process)]
 
 
 def dependents_of(process: ManagedProcess) -> Dependents:

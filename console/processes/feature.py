@@ -14,7 +14,11 @@ from console.kit.features.declaration import (
     SameAction,
     Section,
 )
+from console.kit.features.hook import Hook
+from console.kit.features.table import Table, columns_of
 from console.kit.live import groups
+
+_PROCESSES = Place("Processes", "processes", "start stop restart", resource=Resource.PROCESS)
 
 FEATURE = Feature(
     package="console.processes",
@@ -25,7 +29,7 @@ FEATURE = Feature(
             "Processes", "processes", section=Section.RUNNING, resource=Resource.PROCESS, needs=("manages_processes",)
         ),
     ),
-    places=(Place("Processes", "processes", "start stop restart", resource=Resource.PROCESS),),
+    places=(_PROCESSES,),
     commands=(Place("Add a broker", "process-add-broker", "new", right=Right.OPERATE),),
     pushed_pages=(PushedPage("processes", (groups.processes,)),),
     reads=(Read("processes", "processes", "Processes the console runs, and what is true of them", after="zookeeper"),),
@@ -51,5 +55,16 @@ FEATURE = Feature(
     same_actions=(
         SameAction("kill process", ("stop",)),
         SameAction("remove process", ("stop",)),
+    ),
+    hooks=(Hook("console.kit.access.internal_topics.NAMED_BY", "console.processes.service_topics.topics_of_services"),),
+    tables=(
+        Table(
+            _PROCESSES,
+            columns_of("Process, State, Port, Pid, Up for, Memory, CPU"),
+        ),
+    ),
+    suggested_actions=(
+        "stop",
+        "restart",
     ),
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from console.kit.access.reach import Reach, Resource
 from console.kit.access.rights import Right
+from console.kit.common.hook_point import HookPoint
 from console.processes.dependents import wirings
 from console.processes.models import ManagedProcess
 
@@ -42,15 +43,15 @@ class Use:
 
 
 _PLURAL = {"reads": "read", "writes": "write", "reads and writes": "read and write"}
-#: What else uses any of some topics, by who tells it.
-USERS: dict[str, Callable[[Collection[str]], Iterable[TopicUser]]] = {}
+#: What else uses any of some topics.
+USERS = HookPoint[Callable[[Collection[str]], Iterable[TopicUser]]]("console.processes.topic_users.USERS")
 
 
 def uses_of(topics: Collection[str], reach: Reach) -> dict[str, tuple[Use, ...]]:
     """By topic. What is out of `reach` is counted and not named."""
     wanted = frozenset(topics)
     found: dict[str, list[tuple[TopicUser, str]]] = defaultdict(list)
-    for user in (*_streams(), *(each for tell in USERS.values() for each in tell(wanted))):
+    for user in (*_streams(), *(each for users_of in USERS for each in users_of(wanted))):
         for topic in wanted.intersection((*user.reads, *user.writes)):
             found[topic].append((user, _verb(user, topic)))
     return {topic: tuple(_uses(users, reach)) for topic, users in found.items()}

@@ -207,13 +207,8 @@ def collect(collector):
     """One look at everything."""
 
     def look() -> None:
-        collector.collect_zookeeper()
-        collector.collect_cluster()
-        collector.collect_topics()
-        collector.collect_groups()
-        collector.collect_moves()
-        collector.collect_retention()
-        collector.collect_cluster()
+        for tier in ("zookeeper", "brokers", "topics", "protections", "groups", "moves", "retention", "brokers"):
+            collector.look(tier)
         collector.beat()
 
     return look

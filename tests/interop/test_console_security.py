@@ -100,7 +100,7 @@ def test_a_user_is_made_given_another_password_and_deleted(browser, collector, c
     confirm(browser, "/kafka-users/+create/", form | {"password_is": "typed"}, password=PASSWORD)
     await_true(lambda: logs_in(cluster, tmp_path, PASSWORD), "alice logs in with what was typed")
 
-    collector.collect_credentials()
+    collector.look("users")
     alice = ScramUser.objects.get(name="alice")
     assert (alice.mechanisms, alice.rule_count) == ({"SCRAM-SHA-512": 4_096}, 0)
     done = confirm(browser, f"/kafka-users/{alice.pk}/+password/", form | {"password_is": "generated"})
@@ -121,7 +121,7 @@ def test_a_user_is_made_given_another_password_and_deleted(browser, collector, c
 def test_a_quota_is_set_felt_seen_beside_its_limit_and_taken_back(browser, collector, cluster):
     form = {"about": "user", "user": "console", "producer_byte_rate": "10 KB"}
     assert confirm(browser, "/quotas/+change/", form).status_code == 302
-    collector.collect_quotas()
+    collector.look("quotas")
     assert QuotaRow.objects.get().values == {"producer_byte_rate": 10_000.0}
 
     said = {"bootstrap.servers": cluster.bootstrap_servers, "security.protocol": "SASL_PLAINTEXT", "linger.ms": 0}
@@ -132,8 +132,8 @@ def test_a_quota_is_set_felt_seen_beside_its_limit_and_taken_back(browser, colle
     producer.flush(5)
 
     def is_seen_waiting() -> bool:
-        collector.collect_requests()
-        collector.collect_quotas()
+        collector.look("requests")
+        collector.look("quotas")
         producer.produce("orders", bytes(5_000))
         producer.poll(0.2)
         (row,) = QuotaRow.objects.all()
@@ -146,7 +146,7 @@ def test_a_quota_is_set_felt_seen_beside_its_limit_and_taken_back(browser, colle
     shown = browser.post("/quotas/+change/", {"about": "user", "user": "console"})
     assert "user console is not limited any more" in shown.content.decode()
     confirm(browser, "/quotas/+change/", {"about": "user", "user": "console"})
-    collector.collect_quotas()
+    collector.look("quotas")
     assert not QuotaRow.objects.exists()
 
 

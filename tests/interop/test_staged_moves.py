@@ -77,7 +77,7 @@ def test_batches_move_between_real_brokers(brokers, gateway, browser):
     confirmed(browser, ADDRESS, {"moves": moves, "size": "2", "throttle": "0.02"})
 
     def step() -> StagedMove:
-        collector.collect_moves()
+        collector.look("moves")
         advance(StagedMove.objects.get())
         return StagedMove.objects.get()
 

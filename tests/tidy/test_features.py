@@ -1,21 +1,27 @@
 """Whatever a feature of the console declares is there, and whatever is there is declared."""
 
+import re
+import tomllib
 from collections import Counter
 from importlib import import_module
 
 import pytest
+from django.conf import settings
 from django.template.loader import get_template
 from django.urls import URLPattern, get_resolver
 from django.utils.module_loading import import_string
 
 from console.features import PACKAGES
+from console.kit.common.hook_point import HookPoint
 from console.kit.features.listed import features
+from console.kit.live.person_socket import PersonSocket
 from tests.tidy.sources import ROOT
 
 FEATURES = features()
 #: What makes a package a feature: routes, rows, commands for Django, or a schedule.
 SIGNS = ("urls.py", "models.py", "apps.py", "schedule.py", "migrations")
 KINDS = ("links", "places", "commands", "topic_tabs", "reads", "actions")
+MODULES = [path.relative_to(ROOT) for path in sorted((ROOT / "console").rglob("*.py"))]
 
 
 def _routes(patterns=None) -> set[str]:
@@ -58,11 +64,19 @@ def test_every_module_and_template_that_is_declared_is_there(feature):
         assert import_module(f"{feature.package}.templatetags.{library}").register
     for kind in feature.row_kinds:
         assert callable(import_string(kind.renderer))
+    for socket in feature.sockets:
+        assert issubclass(import_string(socket.consumer), PersonSocket)
+    for tier in feature.tiers:
+        assert tier.interval_s > 0
+        assert callable(import_string(tier.make))
+    for hook in feature.hooks:
+        assert callable(import_string(hook.function))
+        assert isinstance(import_string(hook.point), HookPoint)
     for link in feature.links:
         assert not link.badge or get_template(link.badge)
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "pushed_pages", "row_kinds"])
+@pytest.mark.parametrize("kind", [*KINDS, "pushed_pages", "row_kinds", "tiers", "tables"])
 def test_no_name_is_declared_twice(kind):
     names = [getattr(entry, "key", None) or entry.name for feature in FEATURES for entry in getattr(feature, kind)]
     assert [name for name, count in Counter(names).items() if count > 1] == []
@@ -72,6 +86,81 @@ def test_no_name_is_declared_twice(kind):
 def test_every_entry_is_listed_behind_one_that_is_there(kind):
     entries = [entry for feature in FEATURES for entry in getattr(feature, kind)]
     assert {entry.after for entry in entries} - {entry.key for entry in entries} <= {""}
+
+
+def test_a_feature_declares_only_functions_of_its_own():
+    """Of what is registered by a dotted name; a name of another feature would stay when its own feature is left out."""
+    dotted = {
+        name: feature.package
+        for feature in FEATURES
+        for name in (
+            *(hook.function for hook in feature.hooks),
+            *(tier.make for tier in feature.tiers),
+            *(socket.consumer for socket in feature.sockets),
+            *(kind.renderer for kind in feature.row_kinds),
+            *(addresses.module for addresses in feature.addresses),
+        )
+    }
+    assert {name: package for name, package in dotted.items() if not name.startswith(f"{package}.")} == {}
+
+
+def test_every_hook_point_has_its_own_name_and_a_hook():
+    points = {}
+    for path in MODULES:
+        for name in re.findall(r"^(\w+) = HookPoint\[", (ROOT / path).read_text(), re.MULTILINE):
+            dotted = f"{'.'.join(path.with_suffix('').parts)}.{name}"
+            points[dotted] = import_string(dotted).name
+    assert {dotted: name for dotted, name in points.items() if dotted != name} == {}
+    assert points.keys() == settings.HOOKS.keys()
+
+
+def test_every_factory_of_a_tier_and_every_websocket_is_declared():
+    """A function that returns a `TierLook` makes a tier, and a class below `PersonSocket` is a websocket."""
+    text = {path: (ROOT / path).read_text() for path in MODULES}
+    made = {
+        f"{'.'.join(path.with_suffix('').parts)}.{name}"
+        for path in MODULES
+        for name in re.findall(r"^def (\w+)\(.*\) -> TierLook:", text[path], re.MULTILINE)
+    }
+    assert made == {tier.make for feature in FEATURES for tier in feature.tiers}
+    sockets = {
+        f"{'.'.join(path.with_suffix('').parts)}.{name}"
+        for path in MODULES
+        for name in re.findall(r"^class (\w+)\(\w+(?:Socket|Consumer)\):", text[path], re.MULTILINE)
+    }
+    declared = {socket.consumer for feature in FEATURES for socket in feature.sockets}
+    assert sockets - {"console.kit.live.person_socket.PersonSocket"} == declared
+
+
+def test_every_action_that_rules_know_is_one_of_its_feature():
+    """A name in a declaration is the text of a plan's action in the feature's package, but for stars."""
+    missing = {}
+    for feature in FEATURES:
+        folder = ROOT / feature.package.replace(".", "/")
+        text = "".join(path.read_text() for path in folder.rglob("*.py") if path.name != "feature.py")
+        for action in (*feature.suggested_actions, *feature.secret_actions):
+            if not re.search(rf"[\"' ]{re.escape(action.strip('* '))}[\"' ]", text):
+                missing[action] = feature.package
+    assert missing == {}
+
+
+def test_every_list_is_a_place_of_the_palette():
+    for feature in FEATURES:
+        assert {table.place for table in feature.tables} <= set(feature.places)
+
+
+def test_every_wing_has_a_contract_that_lists_all_of_its_features():
+    """`exhaustive` has lint-imports refuse a package that the contract does not place."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layered = {
+        container: contract["exhaustive"]
+        for contract in contracts
+        if contract["type"] == "layers"
+        for container in contract["containers"]
+        if container.startswith("console")
+    }
+    wings = {package.rpartition(".")[0] for package in PACKAGES} - {""}
+    assert layered == dict.fromkeys(wings | {"console"}, True)
 
 
 def test_every_page_that_is_pushed_to_is_the_page_of_a_template():

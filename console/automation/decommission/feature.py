@@ -23,4 +23,5 @@ FEATURE = Feature(
         SameAction("drain and remove broker", ("move partitions",)),
         SameAction("resume decommission", ("drain and remove broker",)),
     ),
+    suggested_actions=("drain and remove broker",),
 )

@@ -28,8 +28,8 @@ from console.kit.plans.digest import digest_of
 from console.kit.plans.gate import the_gate
 from console.kit.plans.plan import Confirmation, NotConfirmedError
 from console.kit.plans.posted import Posted, posting
+from console.state.consumers.tiers import TierContext, TierLook
 
-INTERVAL_SECONDS = 10.0
 #: What had no remedy, or a cluster that did not answer, is not asked again before.
 ASKED_AGAIN_MS = 300_000
 
@@ -150,3 +150,7 @@ def _why_not_in_name_of(actor: User | None) -> str:
     ):
         return "Who allowed it may not do this any more: somebody who may has to allow it anew."
     return ""
+
+
+def tier(context: TierContext) -> TierLook:
+    return TierLook(HealingWatch(context.clock_ms).look)

@@ -3,7 +3,10 @@
 from console.kit.access.places import Place
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
-from console.kit.live import groups
+from console.kit.features.tier import CollectorTier
+
+#: The pages of self-healing, told that the queue is another.
+LIVE_GROUP = "healing"
 
 FEATURE = Feature(
     package="console.automation.healing",
@@ -11,7 +14,7 @@ FEATURE = Feature(
     addresses=(Addresses("healing/", "console.automation.healing.urls"),),
     links=(Link("Self-healing", "healing", section=Section.WATCHING, needs=("sees_all_names",)),),
     places=(Place("Self-healing", "healing", "proposals anomalies repair automatic", names_all=True),),
-    pushed_pages=(PushedPage("healing", (groups.HEALING,), names_all=True),),
+    pushed_pages=(PushedPage("healing", (LIVE_GROUP,), names_all=True),),
     reads=(
         Read("healing", "healing", "What self-healing proposes, and what became of that", after="drills/{int:number}"),
     ),
@@ -32,4 +35,5 @@ FEATURE = Feature(
         ),
     ),
     forms=(FormsOf("healing-proposal", ("healing-dismiss",)),),
+    tiers=(CollectorTier("healing", 10.0, "console.automation.healing.collect.tier"),),
 )

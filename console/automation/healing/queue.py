@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from django.db.models import Q, QuerySet
 
 from console.automation.healing.acting import AGAIN_MS
+from console.automation.healing.feature import LIVE_GROUP
 from console.automation.healing.kinds import Kind, Mode, Rule
 from console.automation.healing.models import KEPT, HealingState, Proposal
 from console.automation.healing.remedy import Remedy
@@ -14,7 +15,6 @@ from console.cluster.placement.sentences import count_of
 from console.kit.audit.record import record_event
 from console.kit.common.databases import cluster_atomic
 from console.kit.common.kept_statements import kept_rows
-from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import Refusals
 
@@ -126,4 +126,4 @@ def note_watch(found: Found, remedyless: Mapping[str, str], now_ms: int) -> None
 
 
 def announce(version: int) -> None:
-    push_partial(groups.HEALING, "live/resync.html", {"version": version})
+    push_partial(LIVE_GROUP, "live/resync.html", {"version": version})

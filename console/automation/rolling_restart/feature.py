@@ -22,4 +22,5 @@ FEATURE = Feature(
     ),
     always_open=("rolling-restart-pause",),
     same_actions=(SameAction("resume rolling restart", ("begin rolling restart",)),),
+    suggested_actions=("begin rolling restart",),
 )

@@ -3,12 +3,12 @@
 from django.contrib.auth.models import User
 
 from console.cluster.acls.effects import Change
+from console.cluster.acls.feature import LIVE_GROUP
 from console.cluster.acls.kept import as_values
 from console.kit.common.clock import now_ms
 from console.kit.gateway.acls.interface import AclGateway, AclRule
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.errors import RefusedError
-from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import Refusals, carry_out
 from console.kit.plans.inverse import keep_inverse
@@ -33,7 +33,7 @@ def do_change_rules(
             kept.pop().delete()
             raise
         finally:
-            push_partial(groups.ACLS, "live/resync.html", {"version": now_ms()})
+            push_partial(LIVE_GROUP, "live/resync.html", {"version": now_ms()})
         if len(refused) == len(change.rules):
             kept.pop().delete()
         return {str(rule): why for rule, why in refused.items()}

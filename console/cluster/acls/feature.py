@@ -4,7 +4,8 @@ from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SameAction, Section
-from console.kit.live import groups
+
+LIVE_GROUP = "acls"
 
 FEATURE = Feature(
     package="console.cluster.acls",
@@ -21,7 +22,7 @@ FEATURE = Feature(
         Place("Rules for a producer or consumer", "acl-use", "acl template client", right=Right.GRANT, names_all=True),
         Place("Access rules from a file", "acl-file", "acl csv import", right=Right.GRANT, names_all=True),
     ),
-    pushed_pages=(PushedPage("acls", (groups.ACLS,), names_all=True),),
+    pushed_pages=(PushedPage("acls", (LIVE_GROUP,), names_all=True),),
     reads=(
         Read("access-rules", "acl-rules", "Rules of who may do what in the cluster", after="quotas"),
         Read("denials", "acl-denials", "What was denied of late"),
@@ -43,4 +44,5 @@ FEATURE = Feature(
         SameAction("create access rules", ("change access rules",)),
         SameAction("delete access rules", ("change access rules",)),
     ),
+    suggested_actions=("change access rules",),
 )

@@ -1,6 +1,7 @@
 """The collector's look at each broker itself: its log directories, how fast they fill, and how it answers."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from console.cluster.brokers import store
 from console.cluster.brokers.announce import BrokerAnnouncer
@@ -11,6 +12,7 @@ from console.cluster.brokers.open_files import open_files_here
 from console.kit.common.databases import cluster_atomic
 from console.kit.gateway.brokers.interface import BrokerGateway, ReplicaSizes, replica_sizes
 from console.state.clusters.topic_rows import TopicRow
+from console.state.consumers.tiers import TierContext, TierLook
 
 
 class BrokerCollector:
@@ -67,3 +69,23 @@ class BrokerCollector:
         rates = {each: round(grown.get(each, 0) * 1_000 / span_ms, 1) for each in broker_ids}
         self.bytes_per_second = round(sum(rates.values()), 1)
         store.keep_byte_rates(rates)
+
+
+@lru_cache(1)
+def _collector_of(context: TierContext) -> BrokerCollector:
+    """Return the one collector that both tiers share."""
+    return BrokerCollector(context.gateway.brokers, context.clock_ms)
+
+
+def size_tier(context: TierContext) -> TierLook:
+    collector = _collector_of(context)
+
+    def look() -> None:
+        context.sizes = collector.look_at_dirs(context.topics)
+        context.bytes_per_second = collector.bytes_per_second
+
+    return TierLook(look)
+
+
+def request_tier(context: TierContext) -> TierLook:
+    return TierLook(_collector_of(context).look_at_requests)

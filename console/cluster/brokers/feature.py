@@ -12,14 +12,18 @@ from console.kit.features.declaration import (
     SameAction,
     Section,
 )
+from console.kit.features.table import Table, columns_of
+from console.kit.features.tier import CollectorTier
 from console.kit.live import groups
+
+_BROKERS = Place("Brokers", "brokers")
 
 FEATURE = Feature(
     package="console.cluster.brokers",
     database=Database.CLUSTER,
     addresses=(Addresses("brokers/", "console.cluster.brokers.urls"),),
     links=(Link("Brokers", "brokers", section=Section.CLUSTER),),
-    places=(Place("Brokers", "brokers"),),
+    places=(_BROKERS,),
     pushed_pages=(
         PushedPage("brokers", (groups.BROKERS,)),
         PushedPage("broker", of_name=groups.broker_named),
@@ -56,4 +60,18 @@ FEATURE = Feature(
     ),
     forms=(FormsOf("broker-settings", ("broker-set",)),),
     same_actions=(SameAction("move replicas between directories", ("move partitions",)),),
+    tables=(
+        Table(
+            _BROKERS,
+            columns_of(
+                "Broker, State, Address and rack, Software, Leads, Replicas, Out of sync, Size, Records / s, Bytes / s"
+            ),
+        ),
+    ),
+    tiers=(
+        # Sizes are for people: their pages are not watched by the second, and a look walks every log directory.
+        CollectorTier("sizes", 10.0, "console.cluster.brokers.collect.size_tier"),
+        # Latencies are those of the last minute, so they move slowly.
+        CollectorTier("requests", 5.0, "console.cluster.brokers.collect.request_tier"),
+    ),
 )

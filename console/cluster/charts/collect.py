@@ -1,15 +1,14 @@
 """The collector's part: what the tables say, every 15 s, into rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from console.cluster.charts.readings import Source, readings
+from console.cluster.charts.feature import LIVE_GROUP
+from console.cluster.charts.readings import readings
 from console.cluster.charts.recorder import Recorder
 from console.cluster.charts.store import RowStore
-from console.cluster.charts.tiers import FINEST
-from console.kit.live import groups
 from console.kit.live.push import push_partial
+from console.state.consumers.tiers import TierContext, TierLook
 
-INTERVAL_SECONDS = FINEST.step_ms / 1000
 #: With more rows than this to write they are written a few steps at a time: what a chart shows is that much older.
 ROWS_AT_ONCE = 1_000
 SELDOM_MS = 60_000
@@ -19,16 +18,15 @@ _FORGET_EVERY_MS = 600_000
 class ChartCollector:
     """For one thread."""
 
-    def __init__(self, clock_ms: Callable[[], int], sources: Sequence[Source] = ()):
+    def __init__(self, clock_ms: Callable[[], int]):
         self._now_ms = clock_ms
-        self._sources = sources
         self._store = RowStore()
         self._recorder = Recorder(self._store.load)
         self._written_at_ms = self._forgotten_at_ms = 0
 
     def look(self) -> None:
         at_ms = self._now_ms()
-        self._recorder.observe(readings(at_ms, self._sources), at_ms)
+        self._recorder.observe(readings(at_ms), at_ms)
         if len(self._recorder.dirty) <= ROWS_AT_ONCE or at_ms - self._written_at_ms >= SELDOM_MS:
             self.write(at_ms)
         if at_ms - self._forgotten_at_ms >= _FORGET_EVERY_MS:
@@ -40,4 +38,10 @@ class ChartCollector:
         self._store.write(self._recorder.dirty)
         self._recorder.dirty.clear()
         self._written_at_ms = at_ms
-        push_partial(groups.CHARTS, "charts/partials/version.html", {"version": at_ms})
+        push_partial(LIVE_GROUP, "charts/partials/version.html", {"version": at_ms})
+
+
+def tier(context: TierContext) -> TierLook:
+    """Of what the other tiers have seen."""
+    charts = ChartCollector(context.clock_ms)
+    return TierLook(charts.look, finish=lambda: charts.write(context.clock_ms()))

@@ -1,10 +1,14 @@
 """Declares charts of the cluster and its parts."""
 
+from console.cluster.charts.tiers import FINEST
 from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section, Tab
-from console.kit.live import groups
+from console.kit.features.tier import CollectorTier
+
+#: Every page of charts, told that there are new points.
+LIVE_GROUP = "charts"
 
 FEATURE = Feature(
     package="console.cluster.charts",
@@ -13,7 +17,7 @@ FEATURE = Feature(
     links=(Link("Charts", "charts", section=Section.WATCHING, needs=("sees_all_names",)),),
     places=(Place("Charts", "charts", "rates requests latency", names_all=True),),
     topic_tabs=(Tab("charts", "topic-charts", Right.VIEW),),
-    pushed_pages=(PushedPage("charts", (groups.CHARTS,)),),
+    pushed_pages=(PushedPage("charts", (LIVE_GROUP,)),),
     reads=(
         Read(
             "charts",
@@ -26,4 +30,5 @@ FEATURE = Feature(
         Read("groups/{path:group}/charts", "group-charts", "What is charted of a consumer group"),
         Read("processes/{name}/charts", "process-charts", "What is charted of a process"),
     ),
+    tiers=(CollectorTier("charts", FINEST.step_ms / 1000, "console.cluster.charts.collect.tier"),),
 )

@@ -1,12 +1,13 @@
-"""What the tables say now of everything that is charted. Features above this one tell of theirs by a `Source`."""
+"""What the tables say now of everything that is charted, that of features above this one among it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 from django.db.models import Sum
 
 from console.cluster.brokers.latency import WAITING
 from console.cluster.brokers.models import BrokerReport
 from console.cluster.charts.measures import API, BROKER, CLUSTER, GROUP, PROCESS, SERVER, TOPIC, Reading
+from console.kit.common.hook_point import HookPoint
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
 from console.state.clusters.models import Broker, ClusterState, Topic
@@ -15,13 +16,11 @@ from console.state.consumers.models import ConsumerGroup
 
 #: What was seen longer ago than this says nothing of now: a collector at rest looks four times in a minute.
 FRESH_MS = 60_000
+#: When what is read was seen, ms since the epoch, and what that is.
+SOURCES = HookPoint[Callable[[ClusterState], tuple[int, Iterable[Reading]]]]("console.cluster.charts.readings.SOURCES")
 
 
-#: When what it tells was seen, ms since the epoch, and what that is.
-Source = Callable[[ClusterState], tuple[int, Iterable[Reading]]]
-
-
-def readings(now_ms: int, sources: Sequence[Source] = ()) -> Iterator[Reading]:
+def readings(now_ms: int) -> Iterator[Reading]:
     """The cluster's first: whenever it was looked at, everything else was. What is not fresh is not known."""
     state = cluster_state()
     for seen_ms, found in (
@@ -30,7 +29,7 @@ def readings(now_ms: int, sources: Sequence[Source] = ()) -> Iterator[Reading]:
         (state.groups_at_ms, _groups(now_ms)),
         (state.zookeeper_at_ms, _servers(state)),
         (state.processes_at_ms, _processes()),
-        *(source(state) for source in sources),
+        *(source(state) for source in SOURCES),
     ):
         is_fresh = now_ms - seen_ms <= FRESH_MS
         for each in found:

@@ -1,7 +1,7 @@
 """Declares the profile of a topic's records."""
 
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Database, Feature
+from console.kit.features.declaration import Addresses, Database, Feature, Socket
 
 FEATURE = Feature(
     package="console.cluster.contents",
@@ -16,4 +16,5 @@ FEATURE = Feature(
             after="topics/{name}/records",
         ),
     ),
+    sockets=(Socket("ws/contents/", "console.cluster.contents.socket.ContentsConsumer"),),
 )

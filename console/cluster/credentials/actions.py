@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 
+from console.cluster.credentials.feature import LIVE_GROUP
 from console.cluster.credentials.store import keep_one
 from console.kit.common.clock import now_ms
 from console.kit.gateway.connect import cluster_gateway
 from console.kit.gateway.credentials.interface import Mechanisms
-from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import carry_out
 from console.kit.plans.plan import Confirmation, Plan
@@ -48,4 +48,4 @@ def do_delete(actor: User, plan: Plan, doomed: Sequence[str], confirmation: Conf
 
 
 def _tell_pages() -> None:
-    push_partial(groups.CREDENTIALS, "live/resync.html", {"version": now_ms()})
+    push_partial(LIVE_GROUP, "live/resync.html", {"version": now_ms()})

@@ -7,6 +7,7 @@ from console.kit.common.rests import Rests
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.live.changes import ChangeSender
+from console.state.consumers.tiers import TierContext, TierLook
 
 
 class CredentialCollector:
@@ -40,3 +41,7 @@ class CredentialCollector:
             self._changes.send({}, ["credentials"])
         if isinstance(error, ClusterUnreachableError):
             raise error
+
+
+def tier(context: TierContext) -> TierLook:
+    return TierLook(CredentialCollector(context.gateway, context.clock_ms).look)

@@ -4,7 +4,10 @@ from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, Section
-from console.kit.live import groups
+from console.kit.features.tier import CollectorTier
+
+#: Told that a person changed a user of Kafka here.
+LIVE_GROUP = "credentials"
 
 FEATURE = Feature(
     package="console.cluster.credentials",
@@ -22,7 +25,10 @@ FEATURE = Feature(
             after="acl-file",
         ),
     ),
-    pushed_pages=(PushedPage("credentials", (groups.CREDENTIALS,), names_all=True),),
+    pushed_pages=(PushedPage("credentials", (LIVE_GROUP,), names_all=True),),
     row_kinds=(RowKind("scram-row", "console.cluster.credentials.row_renderers.scram_rows"),),
     reads=(Read("kafka-users", "credentials", "Users of the cluster that log in by SCRAM", after="users"),),
+    suggested_actions=("delete Kafka user",),
+    secret_actions=("create Kafka user", "change password of Kafka user"),
+    tiers=(CollectorTier("users", 10.0, "console.cluster.credentials.collect.tier"),),
 )

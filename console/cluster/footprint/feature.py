@@ -3,14 +3,18 @@
 from console.kit.access.places import Place
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, Section
-from console.kit.live import groups
+from console.kit.features.hook import Hook
+from console.kit.features.tier import CollectorTier
+
+#: The page of the console's own requests, told again and again that there are new figures.
+LIVE_GROUP = "footprint"
 
 FEATURE = Feature(
     package="console.cluster.footprint",
     addresses=(Addresses("footprint/", "console.cluster.footprint.urls"),),
     links=(Link("Footprint", "footprint", section=Section.WATCHING),),
     places=(Place("Footprint", "footprint", "own requests console load budget reading in flight"),),
-    pushed_pages=(PushedPage("footprint", (groups.FOOTPRINT,), is_only_news=True),),
+    pushed_pages=(PushedPage("footprint", (LIVE_GROUP,), is_only_news=True),),
     reads=(
         Read(
             "footprint",
@@ -19,4 +23,6 @@ FEATURE = Feature(
             after="kafka-users",
         ),
     ),
+    tiers=(CollectorTier("footprint", 5.0, "console.cluster.footprint.ticks.tier"),),
+    hooks=(Hook("console.kit.common.ticks.TICKS", "console.cluster.footprint.ticks.tick"),),
 )

@@ -1,21 +1,15 @@
-"""What is done now and then in each process: librdkafka's clients are heard, and what was counted is told.
+"""What is done now and then in each process: librdkafka's clients are heard, and what was counted is told."""
 
-Nobody has a thread for it: the collector's look at brokers' requests, the worker's timer and the web server's tick do.
-"""
-
-import asyncio
 import logging
 
+from console.cluster.footprint.feature import LIVE_GROUP
 from console.cluster.footprint.store import poll, publish
 from console.kit.common.clock import now_ms
 from console.kit.common.current_cluster import all_clusters, in_cluster
-from console.kit.live import groups
 from console.kit.live.push import push_partial
+from console.state.consumers.tiers import TierContext, TierLook
 
 logger = logging.getLogger(__name__)
-
-#: Whole seconds, as uvicorn has its `timeout_notify`.
-EVERY_S = 5
 
 
 def tick() -> None:
@@ -34,12 +28,11 @@ def _hear_and_publish() -> None:
         logger.exception("what was asked of the cluster is not counted")
 
 
-async def tick_beside() -> None:
-    """The same on a thread of the pool, since Redis may be slow."""
-    await asyncio.to_thread(tick)
-
-
 def tick_and_tell() -> None:
     """For the collector, of its own cluster: pages that are open fetch what there is."""
     _hear_and_publish()
-    push_partial(groups.FOOTPRINT, "footprint/partials/version.html", {"version": now_ms()})
+    push_partial(LIVE_GROUP, "footprint/partials/version.html", {"version": now_ms()})
+
+
+def tier(_context: TierContext) -> TierLook:
+    return TierLook(tick_and_tell)

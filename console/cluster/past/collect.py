@@ -6,8 +6,10 @@ from console.cluster.past import store
 from console.cluster.past.models import Kind
 from console.cluster.past.states import GroupThen, Packed, broker_then, group_then, pack_settings, topic_then
 from console.state.clusters.broker_rows import BrokerRow
+from console.state.clusters.queries import cluster_state
 from console.state.clusters.topic_rows import TopicRow
 from console.state.consumers.rows import GroupRow
+from console.state.consumers.tiers import ClusterObserver, TierContext
 
 #: Two looks farther apart than this have a time between them of which nobody knows.
 UNSEEN_AFTER_MS = 30_000
@@ -17,7 +19,7 @@ _FORGET_EVERY_MS = 600_000
 OwnSettings = tuple[tuple[str, str], ...]
 
 
-class PastCollector:
+class PastCollector(ClusterObserver):
     """Each method belongs to the thread of its tier: no two of them write the same kind."""
 
     def __init__(self, clock_ms: Callable[[], int], looked_at_ms: int):
@@ -34,7 +36,6 @@ class PastCollector:
     def saw_topics(
         self, topics: Mapping[str, TopicRow], moved: Iterable[str], settings: Mapping[str, OwnSettings]
     ) -> None:
-        """`moved`: of which a leader, a replica or the ISR is another. `settings`: of topics whose cluster has said."""
         at_ms = self._now_ms()
         self._note_gap(at_ms)
         due = {*moved, *(topics.keys() - self._known[Kind.TOPIC].keys())} & topics.keys()
@@ -88,3 +89,7 @@ class PastCollector:
         known.update({name: hash(packed) for name, packed in now.items()})
         for name in gone:
             del known[name]
+
+
+def observer(context: TierContext) -> PastCollector:
+    return PastCollector(context.clock_ms, cluster_state().topics_at_ms)

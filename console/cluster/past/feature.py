@@ -3,6 +3,7 @@
 from console.kit.access.places import Place
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature
+from console.kit.features.hook import Hook
 
 FEATURE = Feature(
     package="console.cluster.past",
@@ -25,4 +26,5 @@ FEATURE = Feature(
             "Leaders, replicas and ISR of a topic at the moment `at`, and now",
         ),
     ),
+    hooks=(Hook("console.state.consumers.tiers.OBSERVERS", "console.cluster.past.collect.observer"),),
 )

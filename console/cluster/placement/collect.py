@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 from console.cluster.placement.actions import end_throttle
 from console.cluster.placement.models import KEPT, OPEN, OngoingMove, Reassignment
 from console.cluster.placement.move import flat
+from console.cluster.placement.queries import moves_facts
 from console.cluster.placement.sentences import count_of
 from console.kit.common.clock import now_ms
 from console.kit.common.databases import cluster_atomic
@@ -20,6 +21,10 @@ from console.kit.common.rates import RateWindow
 from console.kit.gateway.groups.interface import TopicPartition
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.moves.interface import MoveView
+from console.kit.live import groups
+from console.kit.live.audience import listened
+from console.kit.live.push import push_partial
+from console.state.consumers.tiers import TierContext, TierLook
 
 State = Reassignment.State
 #: A move whose beginning nobody has confirmed by then is looked at like any other.
@@ -126,3 +131,14 @@ def _unfinished() -> QuerySet[Reassignment]:
 
 def _is_news(row: OngoingMove, known: OngoingMove | None) -> bool:
     return known is None or any(getattr(row, name) != getattr(known, name) for name in _FIELDS)
+
+
+def tier(context: TierContext) -> TierLook:
+    watch = MoveWatch(context.gateway, context.clock_ms)
+
+    def look() -> bool:
+        if watch.look() and listened([groups.PLACEMENT]):
+            push_partial(groups.PLACEMENT, "placement/partials/moves.html", moves_facts())
+        return watch.is_anything_under_way
+
+    return TierLook(look)

@@ -13,6 +13,7 @@ from console.kit.features.declaration import (
     SameAction,
     Section,
 )
+from console.kit.features.tier import CollectorTier
 from console.kit.live import groups
 
 FEATURE = Feature(
@@ -76,4 +77,6 @@ FEATURE = Feature(
         SameAction("spread replicas", ("move partitions",)),
         SameAction("change replication factor", ("move partitions",)),
     ),
+    suggested_actions=("move partitions",),
+    tiers=(CollectorTier("moves", 2.0, "console.cluster.placement.collect.tier"),),
 )

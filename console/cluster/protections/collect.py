@@ -8,6 +8,7 @@ from console.cluster.protections.store import naming_of
 from console.cluster.records.masking import ANY_TOPIC
 from console.cluster.records.origins import NAMES_MAX, all_origins
 from console.kit.access.internal_topics import Naming, configured_names
+from console.state.consumers.tiers import TierContext, TierLook
 
 _EVERY_MS = 5_000
 
@@ -66,3 +67,14 @@ def _add(wanted: Mapping[tuple[str, str], Naming], ids: Mapping[str, str], at_ms
             since_ms=at_ms,
         )
     TopicProtection.objects.bulk_create(new.values(), ignore_conflicts=True)
+
+
+def tier(context: TierContext) -> TierLook:
+    """After the first look at the topics."""
+    watch = ProtectionWatch(context.clock_ms)
+
+    def look() -> None:
+        if context.topics_at_ms:
+            watch.look({row.name: row.topic_id for row in context.topics.values()})
+
+    return TierLook(look)

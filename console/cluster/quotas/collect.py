@@ -8,6 +8,7 @@ from console.kit.common.rests import Rests
 from console.kit.gateway.errors import ClusterUnreachableError, GatewayError, RefusedError
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.live.changes import ChangeSender
+from console.state.consumers.tiers import TierContext, TierLook
 
 
 class QuotaCollector:
@@ -44,3 +45,7 @@ class QuotaCollector:
             self._changes.send({}, ["quotas"])
         if isinstance(error, ClusterUnreachableError):
             raise error
+
+
+def tier(context: TierContext) -> TierLook:
+    return TierLook(QuotaCollector(context.gateway, context.clock_ms).look)

@@ -4,7 +4,10 @@ from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, Section
-from console.kit.live import groups
+from console.kit.features.tier import CollectorTier
+
+#: Told that a person changed a quota here.
+LIVE_GROUP = "quotas"
 
 FEATURE = Feature(
     package="console.cluster.quotas",
@@ -13,7 +16,7 @@ FEATURE = Feature(
     links=(Link("Quotas", "quotas", section=Section.SECURITY, after="credentials"),),
     places=(Place("Quotas", "quotas", "limits throttle", names_all=True),),
     commands=(Place("Set a quota", "quota-change", "limit", right=Right.OPERATE, names_all=True),),
-    pushed_pages=(PushedPage("quotas", (groups.QUOTAS,), names_all=True),),
+    pushed_pages=(PushedPage("quotas", (LIVE_GROUP,), names_all=True),),
     row_kinds=(RowKind("quota-row", "console.cluster.quotas.row_renderers.quota_rows"),),
     reads=(Read("quotas", "quotas", "Quotas, and how much of them is used", after="footprint"),),
     actions=(
@@ -33,5 +36,10 @@ FEATURE = Feature(
                 "connection_creation_rate",
             ),
         ),
+    ),
+    suggested_actions=("change quotas",),
+    tiers=(
+        # As often as brokers tell what is used of quotas, with their requests.
+        CollectorTier("quotas", 5.0, "console.cluster.quotas.collect.tier"),
     ),
 )

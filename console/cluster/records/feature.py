@@ -2,11 +2,11 @@
 
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
-from console.kit.features.declaration import Addresses, Feature, FormsOf, Tab
+from console.kit.features.declaration import Addresses, Feature, FormsOf, Socket, Tab
+from console.kit.features.hook import Hook
 
 FEATURE = Feature(
     package="console.cluster.records",
-    is_app=True,
     addresses=(Addresses("topics/", "console.cluster.records.urls"),),
     topic_tabs=(Tab("records", "topic-records", Right.RECORDS),),
     reads=(
@@ -34,4 +34,9 @@ FEATURE = Feature(
         ),
     ),
     forms=(FormsOf("topic-records", ("topic-produce",)),),
+    hooks=(
+        Hook("console.processes.access.HIDES", "console.cluster.records.masked_source.hides_of"),
+        Hook("console.cluster.records.origins.ORIGINS", "console.cluster.records.origins.origins_of_streams"),
+    ),
+    sockets=(Socket("ws/records/", "console.cluster.records.socket.RecordsConsumer"),),
 )

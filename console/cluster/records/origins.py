@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from console.cluster.records.masking import ANY_TOPIC
+from console.kit.common.hook_point import HookPoint
 from console.processes.dependents import wiring_of
 from console.processes.models import ManagedProcess
 
@@ -25,7 +26,7 @@ class Origin(NamedTuple):
     is_lasting: bool = True
 
 
-def _of_streams(topic: str) -> Iterator[Origin]:
+def origins_of_streams(topic: str) -> Iterator[Origin]:
     """Of what a job writes all that it reads: it may pass on records, or parts of them."""
     for process in ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM):
         dead_letters, wiring = process.spec.get("properties", {}).get("dead.letter.topic"), wiring_of(process)
@@ -35,10 +36,10 @@ def _of_streams(topic: str) -> Iterator[Origin]:
                 yield from (Origin(written, origin, where, process.name) for origin in sorted(wiring.reads))
 
 
-#: By feature: a topic → the topics its records come from; without a topic those of all.
-ORIGINS: dict[str, Callable[[str], Iterable[Origin]]] = {"streams": _of_streams}
+#: A topic → the topics its records come from; without a topic those of all.
+ORIGINS = HookPoint[Callable[[str], Iterable[Origin]]]("console.cluster.records.origins.ORIGINS")
 #: Likewise of topics whose connector, mirror or stream job is gone.
-REMEMBERED: list[Callable[[str], Iterable[str]]] = []
+REMEMBERED = HookPoint[Callable[[str], Iterable[str]]]("console.cluster.records.origins.REMEMBERED")
 #: A copy of a copy of a copy …
 _STEPS_MAX = 5
 NAMES_MAX = 200
@@ -52,7 +53,7 @@ def names_of(topic: str) -> tuple[str, ...]:
 def all_origins(*, only_lasting: bool = False) -> list[Origin]:
     """Return all that are known by connectors, mirrors and stream jobs, those of origins among them."""
     direct: dict[str, dict[str, Origin]] = {}
-    for origin in (origin for origins_of in ORIGINS.values() for origin in origins_of("")):
+    for origin in (origin for origins_of in ORIGINS for origin in origins_of("")):
         if only_lasting and not origin.is_lasting:
             continue
         direct.setdefault(origin.topic, {}).setdefault(origin.name, origin)
@@ -78,7 +79,7 @@ def _with_origins(topic: str, origins_of: Callable[[str], Iterable[str]]) -> tup
 
 
 def _origins_of(topic: str) -> Iterator[str]:
-    for origins_of in ORIGINS.values():
+    for origins_of in ORIGINS:
         yield from (origin.name for origin in origins_of(topic))
     for remembered in REMEMBERED:
         yield from remembered(topic)

@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from django.template.loader import render_to_string
 
+from console.cluster.retention.feature import LIVE_GROUP
 from console.cluster.retention.queries import disks, with_outlooks
-from console.kit.live import groups
 from console.kit.live.audience import listened
 from console.kit.live.push import send_now
 from console.state.clusters.models import Topic
@@ -17,15 +17,15 @@ class RetentionAnnouncer:
 
     def looked_at(self, topics: Collection[int]) -> None:
         """`topics` are primary keys. Without listeners nothing is rendered, and what was sent last is forgotten."""
-        if not listened([groups.RETENTION]):
+        if not listened([LIVE_GROUP]):
             self._disks = ""
             return
         messages = []
         found = with_outlooks(Topic.objects.filter(pk__in=topics).select_related("outlook"))
         if found:
-            messages.append((groups.RETENTION, render_to_string("retention/partials/rows.html", {"topics": found})))
+            messages.append((LIVE_GROUP, render_to_string("retention/partials/rows.html", {"topics": found})))
         html = render_to_string("retention/partials/disks.html", {"disks": disks()})
         if html != self._disks:
             self._disks = html
-            messages.append((groups.RETENTION, html))
+            messages.append((LIVE_GROUP, html))
         send_now(messages)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from django.db.models import F, QuerySet
 
 from console.cluster.brokers.models import BrokerReport, Directory
+from console.cluster.retention.announce import RetentionAnnouncer
 from console.cluster.retention.growth import GrowthWindow
 from console.cluster.retention.models import DiskGrowth, TopicOutlook
 from console.cluster.retention.plan import losses, totals
@@ -20,6 +21,7 @@ from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.retention.interface import CommittedView, RetentionView
 from console.state.clusters.models import Partition, Topic
 from console.state.consumers.models import GroupPartition
+from console.state.consumers.tiers import TierContext, TierLook
 
 TOPICS_PER_LOOK = 100
 #: A topic is looked at again after this long.
@@ -162,3 +164,8 @@ def _committed(topics: Iterable[str]) -> dict[str, dict[str, dict[int, int]]]:
             continue
         found.setdefault(topic, {}).setdefault(group, {})[partition] = offset
     return found
+
+
+def tier(context: TierContext) -> TierLook:
+    sweep, pages = RetentionSweep(context.gateway, context.clock_ms), RetentionAnnouncer()
+    return TierLook(lambda: pages.looked_at(sweep.look()))

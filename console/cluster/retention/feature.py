@@ -15,7 +15,12 @@ from console.kit.features.declaration import (
     Section,
     Tab,
 )
-from console.kit.live import groups
+from console.kit.features.table import Table, columns_of
+from console.kit.features.tier import CollectorTier
+
+LIVE_GROUP = "retention"
+
+_RETENTION = Place("Retention", "retention", "deleted disk", resource=Resource.TOPIC)
 
 FEATURE = Feature(
     package="console.cluster.retention",
@@ -25,12 +30,12 @@ FEATURE = Feature(
         Addresses("retention/", "console.cluster.retention.cluster_urls"),
     ),
     links=(Link("Retention", "retention", section=Section.CLUSTER, resource=Resource.TOPIC),),
-    places=(Place("Retention", "retention", "deleted disk", resource=Resource.TOPIC),),
+    places=(_RETENTION,),
     topic_tabs=(
         Tab("retention", "topic-retention", Right.VIEW),
         Tab("purge", "topic-purge", Right.OPERATE),
     ),
-    pushed_pages=(PushedPage("retention", (groups.RETENTION,)),),
+    pushed_pages=(PushedPage("retention", (LIVE_GROUP,)),),
     reads=(
         Read(
             "topics/{name}/segments/{int:partition}",
@@ -59,4 +64,15 @@ FEATURE = Feature(
     ),
     forms=(FormsOf("topic-retention", ("topic-configure",)),),
     same_actions=(SameAction("change retention", ("change settings", "change setting")),),
+    tables=(
+        Table(
+            _RETENTION,
+            columns_of("Topic, Size, Keeps, At most, Oldest record, Deleted now, Unread lost, Looked at"),
+            order=("sort", "internal"),
+            asked=("search",),
+            rows=50,
+        ),
+    ),
+    suggested_actions=("delete records",),
+    tiers=(CollectorTier("retention", 5.0, "console.cluster.retention.collect.tier"),),
 )

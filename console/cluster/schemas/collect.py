@@ -8,15 +8,15 @@ import hashlib
 import json
 from collections.abc import Collection
 
+from console.cluster.schemas.feature import LIVE_GROUP
 from console.cluster.schemas.registry import registry
 from console.kit.common.current_cluster import here
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.live import groups
 from console.kit.live.audience import listened
 from console.kit.live.push import push_partial
+from console.state.consumers.tiers import TierContext, TierLook
 
-INTERVAL_SECONDS = 2.0
 #: Where Confluent's registries and ours keep everything, unless they are told otherwise.
 TOPIC = "_schemas"
 _AWAY = "away"
@@ -32,7 +32,7 @@ class SchemaWatch:
     def look(self, topics: Collection[str]) -> None:
         """Every page is told each time how things are: one that was drawn before something changed, and listens since,
         finds that it is behind. Raises GatewayError while the registry does not answer."""
-        if here.SCHEMA_REGISTRY is None or not listened([groups.SCHEMAS]):
+        if here.SCHEMA_REGISTRY is None or not listened([LIVE_GROUP]):
             return
         try:
             self._tell(self._fingerprint(topics))
@@ -42,7 +42,7 @@ class SchemaWatch:
 
     def _tell(self, now: str) -> None:
         """With what was before: so a change is told twice, for the registry may read it a moment after we do."""
-        push_partial(groups.SCHEMAS, "schemas/partials/version.html", {"version": f"{self._before}.{now}"})
+        push_partial(LIVE_GROUP, "schemas/partials/version.html", {"version": f"{self._before}.{now}"})
         self._before = now
 
     def _fingerprint(self, topics: Collection[str]) -> str:
@@ -50,3 +50,8 @@ class SchemaWatch:
         ends = self._gateway.record_spans(TOPIC, False) if TOPIC in topics else {}
         said = [asked.subjects(), asked.subjects(deleted=True), sorted((at, span.next) for at, span in ends.items())]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+
+
+def tier(context: TierContext) -> TierLook:
+    watch = SchemaWatch(context.gateway)
+    return TierLook(lambda: watch.look(context.topics))

@@ -5,13 +5,19 @@ from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action
 from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, SameAction, Section
-from console.kit.live import groups
+from console.kit.features.table import Table, columns_of
+from console.kit.features.tier import CollectorTier
+
+#: Pages of schemas, told again and again which state of the registry is the newest.
+LIVE_GROUP = "schemas"
+
+_SCHEMAS = Place("Schemas", "schemas", "registry avro protobuf subjects", resource=Resource.TOPIC)
 
 FEATURE = Feature(
     package="console.cluster.schemas",
     addresses=(Addresses("schemas/", "console.cluster.schemas.urls"),),
     links=(Link("Schemas", "schemas", section=Section.CLUSTER, resource=Resource.TOPIC, needs=("has_registry",)),),
-    places=(Place("Schemas", "schemas", "registry avro protobuf subjects", resource=Resource.TOPIC),),
+    places=(_SCHEMAS,),
     commands=(
         Place(
             "Register a schema",
@@ -22,7 +28,7 @@ FEATURE = Feature(
             after="stream-choose",
         ),
     ),
-    pushed_pages=(PushedPage("schemas", (groups.SCHEMAS,), is_only_news=True),),
+    pushed_pages=(PushedPage("schemas", (LIVE_GROUP,), is_only_news=True),),
     actions=(
         Action(
             "register-schema",
@@ -57,4 +63,15 @@ FEATURE = Feature(
         ),
     ),
     same_actions=(SameAction("restore schema", ("register schema",)),),
+    tables=(
+        Table(
+            _SCHEMAS,
+            columns_of("Subject, Type, Latest, Id, Versions, Compatibility"),
+            order=("deleted",),
+            asked=("search",),
+            rows=25,
+        ),
+    ),
+    suggested_actions=("* schema*",),
+    tiers=(CollectorTier("schemas", 2.0, "console.cluster.schemas.collect.tier"),),
 )

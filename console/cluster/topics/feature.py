@@ -16,14 +16,20 @@ from console.kit.features.declaration import (
     Section,
     Tab,
 )
+from console.kit.features.table import Table, columns_of
 from console.kit.live import groups
+
+#: Told that the deletion of some topics was planned, or called off.
+LIVE_GROUP = "topics"
+
+_TOPICS = Place("Topics", "topics", resource=Resource.TOPIC)
 
 FEATURE = Feature(
     package="console.cluster.topics",
     database=Database.CLUSTER,
     addresses=(Addresses("topics/", "console.cluster.topics.urls"),),
     links=(Link("Topics", "topics", section=Section.CLUSTER, resource=Resource.TOPIC),),
-    places=(Place("Topics", "topics", resource=Resource.TOPIC),),
+    places=(_TOPICS,),
     commands=(
         Place("Create a topic", "topic-create", "new add", resource=Resource.TOPIC, right=Right.OPERATE),
         Place(
@@ -36,7 +42,7 @@ FEATURE = Feature(
         Tab("delete", "topic-delete", Right.OPERATE, after="topic-history"),
     ),
     pushed_pages=(
-        PushedPage("topics", (groups.TOPICS,), sorted_rows="topic-row"),
+        PushedPage("topics", (LIVE_GROUP,), sorted_rows="topic-row"),
         PushedPage("topic", of_name=groups.topic, resource=Resource.TOPIC),
     ),
     row_kinds=(
@@ -96,4 +102,14 @@ FEATURE = Feature(
         SameAction("change setting", ("change settings",)),
         SameAction("change settings", ("change setting",)),
     ),
+    tables=(
+        Table(
+            _TOPICS,
+            columns_of("Topic, State, Partitions, Size, Records, In / s, Out / s, Last record, Groups, Lag, Retention"),
+            order=("sort", "internal", "applications"),
+            asked=("search",),
+            rows=50,
+        ),
+    ),
+    suggested_actions=("create topic", "delete topic", "add partitions"),
 )

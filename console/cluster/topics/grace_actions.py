@@ -11,6 +11,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from console.cluster.topics.deletion import DoomedTopic
+from console.cluster.topics.feature import LIVE_GROUP
 from console.cluster.topics.grace import GRACE, CallOffPlan, Traces
 from console.cluster.topics.models import CALLED_OFF, DELETED, KEPT, OPEN, OVER_KEPT, UNTOUCHED, PlannedDeletion
 from console.kit.common.clock import now_ms
@@ -86,7 +87,7 @@ def was_deleted(topics: Collection[str], by: str) -> None:
 def tell(topics: Iterable[str]) -> None:
     """When the transaction commits: pages of these topics and lists of topics fetch themselves anew."""
     version: dict[str, object] = {"version": now_ms()}
-    told = (groups.TOPICS, *(groups.topic(each) for each in topics))
+    told = (LIVE_GROUP, *(groups.topic(each) for each in topics))
     push_partials([(group, "live/resync.html", version) for group in told])
 
 

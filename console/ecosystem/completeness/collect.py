@@ -10,15 +10,15 @@ from broker.audit.ledger import Ledger
 from broker.audit.verdict import judge
 from console.ecosystem.completeness.contributions import SeriesKey, contribution, series_of
 from console.ecosystem.completeness.delivery_store import Heard, forget, write
+from console.ecosystem.completeness.feature import LIVE_GROUP
 from console.ecosystem.completeness.models import AuditedTopic
 from console.ecosystem.completeness.points import add
 from console.ecosystem.completeness.reader import KEPT_MS, AuditReader, is_further
 from console.ecosystem.completeness.rows import columns
 from console.kit.gateway.interface import ClusterGateway
-from console.kit.live import groups
 from console.kit.live.push import push_partial
+from console.state.consumers.tiers import TierContext, TierLook
 
-INTERVAL_SECONDS = 5.0
 #: Judged at one look, those in turn that wait longest.
 TOPICS_AT_ONCE = 20
 _JUDGED_AGAIN_MS = 30_000
@@ -150,4 +150,10 @@ class CompletenessCollector:
         self._heard, self._steps, self._written_to = {}, 0, {}
 
     def _tell(self) -> None:
-        push_partial(groups.COMPLETENESS, "completeness/partials/version.html", {"version": self._now_ms()})
+        push_partial(LIVE_GROUP, "completeness/partials/version.html", {"version": self._now_ms()})
+
+
+def tier(context: TierContext) -> TierLook:
+    """After the first look at the topics: what is counted lies in one."""
+    collector = CompletenessCollector(context.gateway, context.clock_ms)
+    return TierLook(lambda: bool(context.topics_at_ms) and collector.look(context.topics))

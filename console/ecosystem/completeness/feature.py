@@ -4,7 +4,11 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section
-from console.kit.live import groups
+from console.kit.features.hook import Hook
+from console.kit.features.tier import CollectorTier
+
+#: The message audit's pages, told that a topic was judged otherwise.
+LIVE_GROUP = "completeness"
 
 FEATURE = Feature(
     package="console.ecosystem.completeness",
@@ -15,7 +19,7 @@ FEATURE = Feature(
         Place("Completeness", "completeness", "audit loss duplicates windows", resource=Resource.TOPIC),
         Place("Delivery", "delivery", "expected received latency control center audit", resource=Resource.TOPIC),
     ),
-    pushed_pages=(PushedPage("completeness", (groups.COMPLETENESS,)),),
+    pushed_pages=(PushedPage("completeness", (LIVE_GROUP,)),),
     reads=(
         Read("completeness", "completeness", "What was counted of each window of a topic, by tier", after="probe"),
         Read("deliveries", "delivery", "What was delivered of topics to groups, mirrors and sinks; `search` chooses"),
@@ -25,4 +29,6 @@ FEATURE = Feature(
             "Expected and received of a topic by produce time: `span`, or `since` and `until`; `reader` chooses",
         ),
     ),
+    hooks=(Hook("console.cluster.charts.readings.SOURCES", "console.ecosystem.completeness.charted.readings"),),
+    tiers=(CollectorTier("completeness", 5.0, "console.ecosystem.completeness.collect.tier"),),
 )

@@ -9,11 +9,11 @@ from console.ecosystem.connectors.answers import OffsetView
 from console.ecosystem.connectors.client import ConnectClient, connect_client
 from console.ecosystem.connectors.collect import look_once
 from console.ecosystem.connectors.declarations import declared_secrets
+from console.ecosystem.connectors.feature import LIVE_GROUP
 from console.ecosystem.connectors.masking import masked
 from console.ecosystem.connectors.plan import PAUSE, RESTART, RESTART_ALL, RESTART_FAILED, RESUME, STOP
 from console.kit.common.clock import now_ms
 from console.kit.gateway.errors import GatewayError
-from console.kit.live import groups
 from console.kit.live.attention import call
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import carry_out
@@ -99,4 +99,4 @@ def _look_again() -> None:
     with suppress(GatewayError):
         look_once(connect_client(), declared_secrets(), now_ms())
     call()
-    push_partial(groups.CONNECTORS, "live/resync.html", {"version": now_ms()})
+    push_partial(LIVE_GROUP, "live/resync.html", {"version": now_ms()})

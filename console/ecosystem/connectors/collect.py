@@ -11,6 +11,7 @@ from console.kit.gateway.errors import GatewayError, OtherClusterError
 from console.kit.live.changes import ChangeSender
 from console.state.clusters.queries import cluster_state
 from console.state.clusters.store import update_state
+from console.state.consumers.tiers import TierContext, TierLook
 
 
 class ConnectorCollector:
@@ -66,3 +67,7 @@ def look_once(client: ConnectClient, declared: DeclaredSecrets, at_ms: int) -> s
     changes = store.keep(listing, declared.of(classes), at_ms)
     update_state(connectors_at_ms=at_ms, connectors_error="")
     return changes
+
+
+def tier(context: TierContext) -> TierLook:
+    return TierLook(ConnectorCollector(context.clock_ms).look)

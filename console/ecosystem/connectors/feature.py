@@ -5,7 +5,14 @@ from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, RowKind, Section
-from console.kit.live import groups
+from console.kit.features.hook import Hook
+from console.kit.features.table import Table, columns_of
+from console.kit.features.tier import CollectorTier
+
+#: Told that a person changed a connector here.
+LIVE_GROUP = "connectors"
+
+_CONNECTORS = Place("Connectors", "connectors", "connect", resource=Resource.PROCESS, after="zookeeper-znodes")
 
 FEATURE = Feature(
     package="console.ecosystem.connectors",
@@ -21,11 +28,11 @@ FEATURE = Feature(
             after="zookeeper",
         ),
     ),
-    places=(Place("Connectors", "connectors", "connect", resource=Resource.PROCESS, after="zookeeper-znodes"),),
+    places=(_CONNECTORS,),
     commands=(Place("Create a connector", "connector-choose", "new", right=Right.ADMINISTER, after="ensemble-change"),),
     pushed_pages=(
-        PushedPage("connectors", (groups.CONNECTORS,)),
-        PushedPage("connector-pages", (groups.CONNECTORS,)),
+        PushedPage("connectors", (LIVE_GROUP,)),
+        PushedPage("connector-pages", (LIVE_GROUP,)),
     ),
     row_kinds=(
         RowKind("connector-row", "console.ecosystem.connectors.row_renderers.connector_rows"),
@@ -69,5 +76,30 @@ FEATURE = Feature(
         Action(
             "reset-connector-offsets", "connector-reset-offsets", "Forget a stopped connector's offsets", path=("name",)
         ),
+    ),
+    hooks=(
+        Hook("console.processes.dependents.INMATES", "console.ecosystem.connectors.inmates.connectors_of_workers"),
+        Hook("console.processes.topic_users.USERS", "console.ecosystem.connectors.topic_users.connectors_of"),
+        Hook(
+            "console.cluster.records.origins.ORIGINS", "console.ecosystem.connectors.topic_users.origins_of_connectors"
+        ),
+        Hook(
+            "console.kit.access.internal_topics.NAMED_BY", "console.ecosystem.connectors.topic_users.own_offset_topics"
+        ),
+        Hook("console.cluster.charts.readings.SOURCES", "console.ecosystem.connectors.charted.readings"),
+    ),
+    tables=(
+        Table(
+            _CONNECTORS,
+            columns_of("Connector, State, Tasks, Lag or rate, Worker"),
+            order=("kind", "failed"),
+            asked=("search",),
+            rows=50,
+        ),
+    ),
+    suggested_actions=("* connector",),
+    tiers=(
+        # One request for all of them; a worker that is away costs its own tier alone.
+        CollectorTier("connectors", 2.0, "console.ecosystem.connectors.collect.tier"),
     ),
 )

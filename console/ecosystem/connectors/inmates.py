@@ -2,10 +2,16 @@
 
 from console.ecosystem.connectors.models import Connector
 from console.processes.dependents import Inmate
+from console.processes.models import ManagedProcess
 
 
-def connectors_of_workers() -> list[Inmate]:
-    """All there are: the console starts the workers only where none are elsewhere, and they are of one group."""
+def connectors_of_workers(process: ManagedProcess) -> list[Inmate]:
+    """Return what runs in a worker of Kafka Connect; nothing runs in a process of another kind.
+
+    That is every connector: the console starts workers only where there are no others, and they are of one group.
+    """
+    if process.kind != ManagedProcess.Kind.CONNECT:
+        return []
     running = Connector.objects.exclude(state__in=("STOPPED", "PAUSED"))
     return [_inmate(*row) for row in running.values_list("name", "kind", "topics")]
 

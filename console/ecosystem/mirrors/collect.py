@@ -5,18 +5,19 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from console.ecosystem.mirrors.feature import LIVE_GROUP
 from console.ecosystem.mirrors.figures import SILENT_AFTER_MS, Partition, partition_of, total
 from console.ecosystem.mirrors.models import MirroredTopic
+from console.kit.gateway.connect import mirror_gateways
 from console.kit.gateway.errors import GatewayError
 from console.kit.gateway.interface import ClusterGateway
 from console.kit.gateway.processes.mirror import STATUS_TOPIC, understood
 from console.kit.gateway.records.interface import RecordStream
-from console.kit.live import groups
 from console.kit.live.push import push_partial
+from console.state.consumers.tiers import TierContext, TierLook
 
 logger = logging.getLogger(__name__)
 
-INTERVAL_SECONDS = 3.0
 #: Rows of topics nobody has spoken of for so long are forgotten: their mirror was taken away.
 KEPT_MS = 7 * 24 * 3_600_000
 _AT_ONCE = 2_000
@@ -102,7 +103,7 @@ class MirrorCollector:
         self._targets.clear()
 
     def _tell(self) -> None:
-        push_partial(groups.MIRRORS, "mirrors/partials/version.html", {"version": self._now_ms()})
+        push_partial(LIVE_GROUP, "mirrors/partials/version.html", {"version": self._now_ms()})
 
 
 class OtherClusters:
@@ -128,3 +129,13 @@ class OtherClusters:
             return False
         self._why.pop(alias, None)
         return has_trouble
+
+
+def tier(context: TierContext) -> TierLook:
+    """After the first look at the topics: those say whether there is a mirror at all."""
+    collector = MirrorCollector(context.gateway, context.clock_ms)
+    return TierLook(lambda: bool(context.topics_at_ms) and collector.look(context.topics))
+
+
+def tier_elsewhere(context: TierContext) -> TierLook:
+    return TierLook(OtherClusters(mirror_gateways(), context.clock_ms).look)

@@ -4,7 +4,11 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, SameAction, Section
-from console.kit.live import groups
+from console.kit.features.hook import Hook
+from console.kit.features.tier import CollectorTier
+
+#: The mirrors' page, told that a mirror has said something else.
+LIVE_GROUP = "mirrors"
 
 FEATURE = Feature(
     package="console.ecosystem.mirrors",
@@ -12,10 +16,19 @@ FEATURE = Feature(
     addresses=(Addresses("mirrors/", "console.ecosystem.mirrors.urls"),),
     links=(Link("Mirrors", "mirrors", section=Section.RUNNING, resource=Resource.TOPIC, after="streams"),),
     places=(Place("Mirrors", "mirrors", "copies clusters", resource=Resource.TOPIC),),
-    pushed_pages=(PushedPage("mirrors", (groups.MIRRORS,)),),
+    pushed_pages=(PushedPage("mirrors", (LIVE_GROUP,)),),
     reads=(
         Read("mirrors", "mirrors", "What is copied between clusters, by partition", after="connectors"),
         Read("mirrors/{int:number}/charts", "mirror-charts", "What is charted of a mirrored topic"),
     ),
     same_actions=(SameAction("move consumer group", ("reset offsets",)),),
+    hooks=(
+        Hook("console.processes.topic_users.USERS", "console.ecosystem.mirrors.topic_users.mirrors_of"),
+        Hook("console.cluster.records.origins.ORIGINS", "console.ecosystem.mirrors.topic_users.origins_of_copies"),
+        Hook("console.cluster.charts.readings.SOURCES", "console.ecosystem.mirrors.charted.readings"),
+    ),
+    tiers=(
+        CollectorTier("mirrors", 3.0, "console.ecosystem.mirrors.collect.tier"),
+        CollectorTier("mirrors elsewhere", 3.0, "console.ecosystem.mirrors.collect.tier_elsewhere"),
+    ),
 )

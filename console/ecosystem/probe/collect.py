@@ -8,16 +8,16 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from console.ecosystem.probe import store
+from console.ecosystem.probe.feature import LIVE_GROUP
 from console.ecosystem.probe.status import Status, UnexpectedStatusError, read_status
 from console.kit.common.bounded_http import client_options
 from console.kit.common.kept_statements import kept_rows
 from console.kit.gateway.errors import ClusterUnreachableError
-from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.processes.models import ManagedProcess
 from console.processes.states import Desired
+from console.state.consumers.tiers import TierContext, TierLook
 
-INTERVAL_SECONDS = 2.0
 #: Thirty minutes of 400 parts.
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 
@@ -68,4 +68,8 @@ class ProbeCollector:
 
     def _tell(self, is_news: bool) -> None:
         if is_news:
-            push_partial(groups.PROBE, "probe/partials/version.html", {"version": self._now_ms()})
+            push_partial(LIVE_GROUP, "probe/partials/version.html", {"version": self._now_ms()})
+
+
+def tier(context: TierContext) -> TierLook:
+    return TierLook(ProbeCollector(context.clock_ms).look)

@@ -2,13 +2,17 @@
 
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section
-from console.kit.live import groups
+from console.kit.features.tier import CollectorTier
+
+#: The probe's page, told that there is a new minute, or that something is another way now.
+LIVE_GROUP = "probe"
 
 FEATURE = Feature(
     package="console.ecosystem.probe",
     database=Database.CLUSTER,
     addresses=(Addresses("", "console.ecosystem.probe.urls"),),
     links=(Link("Probe", "probe", section=Section.WATCHING, needs=("manages_processes",), process="probe"),),
-    pushed_pages=(PushedPage("probe", (groups.PROBE,)),),
+    pushed_pages=(PushedPage("probe", (LIVE_GROUP,)),),
     reads=(Read("probe", "probe", "What the probe has measured", after="mirrors"),),
+    tiers=(CollectorTier("probe", 2.0, "console.ecosystem.probe.collect.tier"),),
 )

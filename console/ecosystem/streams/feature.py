@@ -5,7 +5,11 @@ from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
+from console.kit.features.hook import Hook
+from console.kit.features.table import Table, columns_of
 from console.kit.live import groups
+
+_STREAMS = Place("Streams", "streams", "spark jobs", resource=Resource.PROCESS)
 
 FEATURE = Feature(
     package="console.ecosystem.streams",
@@ -21,7 +25,7 @@ FEATURE = Feature(
             after="connectors",
         ),
     ),
-    places=(Place("Streams", "streams", "spark jobs", resource=Resource.PROCESS),),
+    places=(_STREAMS,),
     commands=(Place("Add a stream job", "stream-choose", "new spark", right=Right.ADMINISTER),),
     pushed_pages=(
         PushedPage("streams", (groups.STREAMS,)),
@@ -46,4 +50,11 @@ FEATURE = Feature(
         Action("add-stream", "stream-add", "Add a stream job", path=("job",), form=("name", "*")),
     ),
     forms=(FormsOf("stream", ("stream-start",)),),
+    hooks=(Hook("console.cluster.charts.readings.SOURCES", "console.ecosystem.streams.charted.readings"),),
+    tables=(
+        Table(
+            _STREAMS,
+            columns_of("Stream job, State, Pace, Arrives, Processed, Lag, Batch, Watermark"),
+        ),
+    ),
 )

@@ -13,6 +13,7 @@ from django.utils.connection import ConnectionDoesNotExist
 
 from console.kit.access.internal_names import CONVENTIONS, InternalTopics
 from console.kit.common.current_cluster import all_clusters, current_cluster, in_cluster
+from console.kit.common.hook_point import HookPoint
 
 
 class Naming(NamedTuple):
@@ -26,10 +27,10 @@ class Naming(NamedTuple):
     is_lasting: bool = True
 
 
-#: Features that know names by configurations; each is asked of the current cluster.
-NAMED_BY: dict[str, Callable[[], Mapping[str, Naming]]] = {}
+#: The names that a feature knows by configurations of the current cluster.
+NAMED_BY = HookPoint[Callable[[], Mapping[str, Naming]]]("console.kit.access.internal_topics.NAMED_BY")
 #: Names that count in the current cluster alone: those of topics whose service is gone.
-REMEMBERED: list[Callable[[], frozenset[str]]] = []
+REMEMBERED = HookPoint[Callable[[], frozenset[str]]]("console.kit.access.internal_topics.REMEMBERED")
 #: Configurations are read again after so long.
 _KEPT_SECONDS = 5.0
 
@@ -89,8 +90,8 @@ def _names_in(cluster: str) -> _Names:
 def _read(cluster: str, before: _Names) -> _Names:
     try:
         with in_cluster(cluster):
-            named = [each() for each in NAMED_BY.values()]
-            remembered = frozenset().union(*(each() for each in REMEMBERED))
+            named = [names() for names in NAMED_BY]
+            remembered = frozenset().union(*(names() for names in REMEMBERED))
     except (DatabaseError, ConnectionDoesNotExist):
         if cluster == current_cluster():
             raise

@@ -4,12 +4,22 @@ from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, Section
+from console.kit.features.table import Table, columns_of
+
+_AUDIT = Place("Audit", "audit", "who did", right=Right.ADMINISTER)
 
 FEATURE = Feature(
     package="console.kit.audit",
     database=Database.CONSOLE,
     addresses=(Addresses("audit/", "console.kit.audit.urls"),),
     links=(Link("Audit", "audit", section=Section.CONSOLE),),
-    places=(Place("Audit", "audit", "who did", right=Right.ADMINISTER),),
+    places=(_AUDIT,),
     reads=(Read("audit", "audit", "What people did", after="changes"),),
+    tables=(
+        Table(
+            _AUDIT,
+            columns_of("Row, Time, Person, Action, Object, Result, Values"),
+            asked=("search", "object", "result", "since", "until"),
+        ),
+    ),
 )

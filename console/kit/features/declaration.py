@@ -12,6 +12,9 @@ from console.kit.access.places import Place
 from console.kit.access.reach import Resource
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
+from console.kit.features.hook import Hook
+from console.kit.features.table import Table
+from console.kit.features.tier import CollectorTier
 
 
 class Database(StrEnum):
@@ -46,6 +49,14 @@ class PushedPage:
     names_all: bool = False
     is_only_news: bool = False
     sorted_rows: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Socket:
+    """A websocket below the console's address. `consumer` is the dotted name of its `PersonSocket`."""
+
+    path: str
+    consumer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +144,7 @@ class Feature:
     """One feature of the console.
 
     A feature with `database` is an app; `is_app` makes an app of one without rows, for its commands, its schedule or
-    its `apps.py`. Each template library is a module in the package's `templatetags`.
+    its signals. Each template library is a module in the package's `templatetags`.
     """
 
     package: str
@@ -143,6 +154,7 @@ class Feature:
     template_libraries: tuple[str, ...] = ()
     pushed_pages: tuple[PushedPage, ...] = ()
     row_kinds: tuple[RowKind, ...] = ()
+    sockets: tuple[Socket, ...] = ()
     #: Of the sidebar; pages and actions as the palette offers them; and the topic's tabs there.
     links: tuple[Link, ...] = ()
     places: tuple[Place, ...] = ()
@@ -152,8 +164,14 @@ class Feature:
     #: Routes that read-only mode does not refuse.
     always_open: tuple[str, ...] = ()
     same_actions: tuple[SameAction, ...] = ()
+    #: Actions of plans: those that the form of a rule suggests; and those with a secret, whose plans cannot wait.
+    suggested_actions: tuple[str, ...] = ()
+    secret_actions: tuple[str, ...] = ()
     reads: tuple[Read, ...] = ()
     actions: tuple[Action, ...] = ()
+    tables: tuple[Table, ...] = ()
+    tiers: tuple[CollectorTier, ...] = ()
+    hooks: tuple[Hook, ...] = ()
 
     @property
     def app_label(self) -> str:

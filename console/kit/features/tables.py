@@ -34,6 +34,14 @@ def libraries_of(features: Iterable[Feature]) -> dict[str, str]:
     }
 
 
+def hooks_of(features: Iterable[Feature]) -> dict[str, tuple[str, ...]]:
+    """Return the dotted names of the functions of each hook point, in the order of the features."""
+    functions: dict[str, tuple[str, ...]] = {}
+    for hook in (hook for feature in features for hook in feature.hooks):
+        functions[hook.point] = (*functions.get(hook.point, ()), hook.function)
+    return functions
+
+
 def addresses_of(features: Iterable[Feature]) -> Iterator[Addresses]:
     """Yield the modules of routes in the order of the features."""
     for feature in features:

@@ -1,7 +1,7 @@
 """The names of channel groups that several features use: what a page subscribes to and what is pushed to.
 
-A group that one feature alone uses may be named in its `feature.py`. Names are those of one cluster; the channel layer
-is shared by all of them, so there each is known by its cluster too.
+A group that one feature alone uses is named in its `feature.py` (`LIVE_GROUP`). Names are those of one cluster; the
+channel layer is shared by all of them, so there each is known by its cluster too.
 """
 
 import hashlib
@@ -13,41 +13,13 @@ from console.kit.common.current_cluster import current_cluster, is_main
 HEARTBEAT = "heartbeat"
 CLUSTER_OVERVIEW = "cluster.overview"
 BROKERS = "brokers"
-#: The lists of topics, told that the deletion of some was planned, or called off.
-TOPICS = "topics"
 PLACEMENT = "placement"
 ZOOKEEPER = "zookeeper"
-RETENTION = "retention"
-HISTORY = "history"
-ACLS = "acls"
 #: Which rows are others now: each web process listens once, for all its pages.
 CHANGES = "changes"
 STREAMS = "streams"
-#: Every page of charts, told that there are new points.
-CHARTS = "charts"
-#: The probe's page, told that there is a new minute, or that something is another way now.
-PROBE = "probe"
-#: The mirrors' page, told that a mirror has said something else.
-MIRRORS = "mirrors"
-#: The message audit's pages, told that a topic was judged otherwise.
-COMPLETENESS = "completeness"
-ALERTS = "alerts"
-#: The page of the console's own requests, told again and again that there are new figures.
-FOOTPRINT = "footprint"
-#: The pages of self-healing, told that the queue is another.
-HEALING = "healing"
-#: Every page of who may decide about changes, told that another waits or does no more; and the pages that list them.
+#: Every page of who may decide about changes, told that another waits or does no more.
 WAITING_CHANGES = "changes.waiting"
-CHANGES_OF_RULES = "changes.list"
-#: The lists of Kafka's users and of quotas, told that somebody changed them here.
-CREDENTIALS = "credentials"
-QUOTAS = "quotas"
-#: Pages of connectors, told that somebody changed one here.
-CONNECTORS = "connectors"
-#: Pages of schemas, told again and again which state of the registry is the newest.
-SCHEMAS = "schemas"
-
-
 #: The page of all clusters, told that one of them reads otherwise.
 FLEET = "fleet"
 _OF_PERSON = "person."

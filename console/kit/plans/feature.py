@@ -6,4 +6,5 @@ FEATURE = Feature(
     package="console.kit.plans",
     database=Database.CLUSTER,
     template_libraries=("plans",),
+    suggested_actions=("change settings",),
 )

@@ -1,13 +1,14 @@
 """What stands between a confirmed plan and its being carried out: rules that ask for a second person, or for a time.
 
-The rules are `changes`', which sits far above; it puts its gate here when Django is ready. Without one nothing is
-carried out at all.
+The rules are `changes`', which sits far above and declares the gate. Without one nothing is carried out at all.
 """
 
+from collections.abc import Callable
 from typing import Protocol
 
 from django.contrib.auth.models import User
 
+from console.kit.common.hook_point import HookPoint
 from console.kit.plans.digest import digest_of
 from console.kit.plans.plan import Confirmation, NotConfirmedError, Plan
 from console.kit.plans.posted import Hold, Mode, Posted, is_part_of_confirmed, posted_now
@@ -56,16 +57,13 @@ class OnlyLookedAtError(NotConfirmedError):
     """Only the plan was wanted."""
 
 
-_gates: list[Gate] = []
-
-
-def set_gate(gate: Gate) -> None:
-    _gates[:] = [gate]
+GATE = HookPoint[Callable[[], Gate]]("console.kit.plans.gate.GATE")
 
 
 def the_gate() -> Gate:
-    (gate,) = _gates
-    return gate
+    """Raises ValueError unless exactly one feature declares a gate."""
+    (gate,) = GATE
+    return gate()
 
 
 def confirmation_of(plan: Plan, actor: User, confirmation: Confirmation) -> Confirmation:

@@ -9,8 +9,8 @@ from django.db import transaction
 
 from console.kit.access.rights import Right, has_right
 from console.kit.audit.record import record_event
+from console.kit.features.table import Table
 from console.kit.tables.arrangement import Arrangement
-from console.kit.tables.declared import Table
 from console.kit.tables.models import NAME_LENGTH_MAX, VIEWS_MAX, Preference, SavedView
 
 OBJECT_TYPE = "view"

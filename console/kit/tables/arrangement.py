@@ -9,9 +9,13 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from console.kit.common.user_request import InnerRequest, UserRequest
-from console.kit.tables.declared import COUNT, HIDE, ROWS, TABLES, VIEW, Table
+from console.kit.features.table import ROWS, Table
+from console.kit.tables.declared import TABLES
 from console.kit.tables.models import SavedView
 from console.kit.tables.queries import preference_of, view_seen_by, views_seen_by
+
+#: What an address says besides a list's own filters.
+HIDE, COUNT, VIEW = "hide", "rows", "view"
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,10 @@ from django.shortcuts import redirect
 
 from console.kit.common.cluster_urls import route_of
 from console.kit.common.user_request import HtmxRequest
+from console.kit.features.table import Table
 from console.kit.tables.actions import do_remember
-from console.kit.tables.declared import TABLES, VIEW, Table
+from console.kit.tables.arrangement import VIEW
+from console.kit.tables.declared import TABLES
 from console.kit.tables.queries import preference_of
 
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.kit.access.rights import Right, require
 from console.kit.common.user_request import UserRequest
+from console.kit.features.table import Table
 from console.kit.tables.actions import (
     ViewError,
     do_arrange,
@@ -23,8 +24,8 @@ from console.kit.tables.actions import (
     do_set_density,
     may_change,
 )
-from console.kit.tables.arrangement import address_of, arranged
-from console.kit.tables.declared import COUNT, HIDE, TABLES, Table
+from console.kit.tables.arrangement import COUNT, HIDE, address_of, arranged
+from console.kit.tables.declared import TABLES
 from console.kit.tables.models import SavedView
 from console.kit.tables.queries import view_seen_by, views_seen_by
 

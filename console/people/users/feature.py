@@ -18,4 +18,6 @@ FEATURE = Feature(
         "logout",
         "own-password",
     ),
+    suggested_actions=("change user",),
+    secret_actions=("create user", "reset password"),
 )

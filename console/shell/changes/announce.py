@@ -6,10 +6,11 @@ How many wait for somebody is another number for each; so pages fetch it.
 from console.kit.common.clock import now_ms
 from console.kit.live import groups
 from console.kit.live.push import push_partials
+from console.shell.changes.feature import LIVE_GROUP
 
 
 def tell() -> None:
     """When the transaction commits."""
     version: dict[str, object] = {"version": now_ms()}
-    told = (groups.WAITING_CHANGES, groups.CHANGES_OF_RULES)
+    told = (groups.WAITING_CHANGES, LIVE_GROUP)
     push_partials([(group, "live/resync.html", version) for group in told])

@@ -4,7 +4,9 @@ from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Action, Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
-from console.kit.live import groups
+from console.kit.features.hook import Hook
+
+LIVE_GROUP = "changes.list"
 
 FEATURE = Feature(
     package="console.shell.changes",
@@ -21,7 +23,7 @@ FEATURE = Feature(
         ),
     ),
     places=(Place("Changes", "changes", "approve second person waiting windows freeze rules", right=Right.OPERATE),),
-    pushed_pages=(PushedPage("changes", (groups.CHANGES_OF_RULES,)),),
+    pushed_pages=(PushedPage("changes", (LIVE_GROUP,)),),
     reads=(
         Read(
             "changes",
@@ -49,4 +51,5 @@ FEATURE = Feature(
         ),
     ),
     forms=(FormsOf("change", ("change-approve", "change-discard")),),
+    hooks=(Hook("console.kit.plans.gate.GATE", "console.shell.changes.deciding.RulesGate"),),
 )

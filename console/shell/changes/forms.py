@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from console.shell.changes.rules import APPROVAL, FREEZE, OFFERED, REFUSE, WAIT, WINDOW, RuleError, parse_rule
+from console.shell.changes.rules import APPROVAL, FREEZE, REFUSE, SUGGESTED, WAIT, WINDOW, RuleError, parse_rule
 from console.shell.changes.windows import DAYS
 
 _KINDS = [
@@ -23,7 +23,7 @@ class RuleForm(forms.Form):
     )
     kind = forms.ChoiceField(label="What it concerns", choices=_KINDS)
     actions = forms.CharField(
-        max_length=2_000, help_text=f"One or several with commas between, * for any text: {', '.join(OFFERED[1:])}."
+        max_length=2_000, help_text=f"One or several with commas between, * for any text: {', '.join(SUGGESTED)}."
     )
     objects = forms.CharField(
         max_length=2_000,

@@ -19,17 +19,13 @@ OBJECT_TYPE = "change rule"
 #: Changes of these rules; as soon as one asks for a second person, these need one too.
 KEEP, REMOVE = "keep change rule", "remove change rule"
 #: What makes a secret that is told once and kept nowhere, or takes one.
-_SECRET = frozenset({"create user", "reset password", "create Kafka user", "change password of Kafka user"})
+_SECRET = frozenset(action for feature in features() for action in feature.secret_actions)
 #: What is the same by another name: a rule about the one is about the other.
 _ALSO: Mapping[str, tuple[str, ...]] = {
     same.action: same.rules_of for feature in features() for same in feature.same_actions
 }
-#: Actions that are offered in the form; others can be typed.
-OFFERED = (
-    "*", "create topic", "delete topic", "change settings", "delete records", "add partitions", "move partitions",
-    "reset offsets", "delete consumer group", "change access rules", "change quotas", "* connector", "stop", "restart",
-    "begin rolling restart", "drain and remove broker", "* schema*", "delete Kafka user", "change user",
-)  # fmt: skip
+#: Actions that the form suggests; others can be typed.
+SUGGESTED = tuple(action for feature in features() for action in feature.suggested_actions)
 _WILD = ("*", "?", "[")
 
 

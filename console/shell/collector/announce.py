@@ -9,7 +9,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 
 from console.cluster.brokers.words import with_words
-from console.cluster.placement.queries import moves_facts, placement_facts
+from console.cluster.placement.queries import placement_facts
 from console.cluster.zookeeper.queries import ensemble_facts
 from console.kit.access.reach import EVERYTHING
 from console.kit.common.clock import now_ms
@@ -76,9 +76,6 @@ class Announcer:
         self._send_rows(changes, keys, groups.CHANGES in heard)
         send_now(messages)
 
-    def moves_changed(self) -> None:
-        self._send({groups.PLACEMENT: [self._moves]})
-
     def _send(self, renderers: Mapping[str, list[_Renderer]]) -> None:
         with self._lock:
             messages = self._rendered(renderers, frozenset(self._listened(renderers.keys())))
@@ -133,9 +130,6 @@ class Announcer:
 
     def _members(self) -> list[tuple[str, str]]:
         return self._if_new(groups.ZOOKEEPER, "members", "zookeeper/partials/members.html", ensemble_facts())
-
-    def _moves(self) -> list[tuple[str, str]]:
-        return self._if_new(groups.PLACEMENT, "moves", "placement/partials/moves.html", moves_facts())
 
     def _placement(self) -> list[tuple[str, str]]:
         return self._if_new(groups.PLACEMENT, "balance", "placement/partials/balance.html", placement_facts())

@@ -87,7 +87,7 @@ class BeatThread(bootsteps.StartStopStep):
 
     def count_requests(self, worker: WorkController) -> None:
         """Imported here: whoever sends the worker a task reads this file, too."""
-        from console.cluster.footprint.ticks import EVERY_S, tick
+        from console.kit.common.ticks import EVERY_S, tick
         from console.kit.gateway.connection.own_requests import begin
 
         begin("worker")

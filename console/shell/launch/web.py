@@ -13,7 +13,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 
 from broker.common.punctual_http import PunctualProtocol
-from console.cluster.footprint.ticks import EVERY_S, tick_beside
+from console.kit.common.ticks import EVERY_S, tick_beside
 from console.kit.gateway.connection.own_requests import begin
 
 #: Pages, sockets and requests at one time; beyond it the answer is 503.

@@ -1,14 +1,13 @@
-"""The websocket addresses: one for what pages show, one for reading a topic, one for counting what it holds."""
+"""The websocket addresses of all features."""
 
 from django.conf import settings
 from django.urls import path
+from django.utils.module_loading import import_string
 
-from console.cluster.contents.socket import ContentsConsumer
-from console.cluster.records.socket import RecordsConsumer
-from console.shell.web.page_socket import PageConsumer
+from console.kit.features.listed import features
 
 websocket_urlpatterns = [
-    path(f"{settings.PATH_PREFIX}ws/live/", PageConsumer.as_asgi()),
-    path(f"{settings.PATH_PREFIX}ws/records/", RecordsConsumer.as_asgi()),
-    path(f"{settings.PATH_PREFIX}ws/contents/", ContentsConsumer.as_asgi()),
+    path(f"{settings.PATH_PREFIX}{socket.path}", import_string(socket.consumer).as_asgi())
+    for feature in features()
+    for socket in feature.sockets
 ]

@@ -7,12 +7,12 @@ from django.contrib.auth.models import User
 from console.kit.audit.record import record_event
 from console.kit.common.clock import now_ms
 from console.kit.common.databases import cluster_atomic
-from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.kit.plans.apply import carry_out
 from console.kit.plans.inverse import keep_inverse
 from console.kit.plans.plan import Confirmation, Plan
 from console.signals.alerts.evaluation import Event
+from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.messages import Told, message_of
 from console.signals.alerts.models import Alert, Delivery, KeptRule, RuleSilence
 from console.signals.alerts.store import cluster_words, key_of
@@ -90,4 +90,4 @@ def do_test(actor: User, channel: str) -> None:
 
 
 def _tell() -> None:
-    push_partial(groups.ALERTS, "live/resync.html", {"version": now_ms()})
+    push_partial(LIVE_GROUP, "live/resync.html", {"version": now_ms()})

@@ -6,19 +6,18 @@ from collections.abc import Callable, Mapping
 from console.cluster.charts.readings import readings
 from console.kit.access.reach import EVERYTHING
 from console.kit.common.databases import cluster_atomic
-from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.signals.alerts import store
 from console.signals.alerts.conditions import OBJECTS_MAX, Condition, conditions
 from console.signals.alerts.evaluation import Event, State, Verdict, advance
+from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.kept import with_kept
 from console.signals.alerts.messages import Told
 from console.signals.alerts.rules import Rule, Ruleset
-from console.signals.alerts.sources import SOURCES
 from console.signals.overview.queries import health_within
+from console.state.consumers.tiers import TierContext, TierLook
 
-INTERVAL_SECONDS = 15.0
 Key = tuple[str, str]
 
 
@@ -42,7 +41,7 @@ class AlertWatch:
             store.enqueue(ruleset, told, {rule for rule, _ in after}, now_ms)
         if is_news:
             store.forget_old()
-            push_partial(groups.ALERTS, "live/resync.html", {"version": now_ms})
+            push_partial(LIVE_GROUP, "live/resync.html", {"version": now_ms})
         return bool(after)
 
     def _step(
@@ -77,7 +76,7 @@ class AlertWatch:
         found: dict[Key, Condition] = {}
         counts: dict[str, int] = defaultdict(int)
         health = health_within(EVERYTHING)
-        for each in conditions(ruleset, readings(now_ms, SOURCES), health, dict.fromkeys(firing)):
+        for each in conditions(ruleset, readings(now_ms), health, dict.fromkeys(firing)):
             key = (each.rule, each.object_name)
             if key not in before:
                 counts[each.rule] += bool(each.is_bad)
@@ -94,3 +93,7 @@ def _over(rule: Rule) -> str:
 
 def _full(ruleset: Ruleset, link: str) -> str:
     return f"{ruleset.console.rstrip('/')}/{link}" if ruleset.console else ""
+
+
+def tier(context: TierContext) -> TierLook:
+    return TierLook(AlertWatch(context.clock_ms).look)

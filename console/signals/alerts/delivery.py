@@ -7,15 +7,15 @@ from django.db import close_old_connections
 from django.db.models import QuerySet
 
 from broker.common.backoff import pause_after
-from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.signals.alerts.channels import Channel
+from console.signals.alerts.feature import LIVE_GROUP
 from console.signals.alerts.file import RulesFile
 from console.signals.alerts.messages import Message
 from console.signals.alerts.models import Delivery
 from console.signals.alerts.sending import NotTakenError, send
+from console.state.consumers.tiers import TierContext, TierLook
 
-INTERVAL_SECONDS = 2.0
 #: A channel that hangs holds up nobody else.
 _CHANNELS_AT_ONCE = 8
 _AT_ONCE = 20
@@ -61,7 +61,7 @@ class Deliverer:
                 # That it is over is not told before that it began.
                 if each.rule in held or each.due_ms > self._now_ms() or not self._try(channel, each):
                     held.add(each.rule)
-            push_partial(groups.ALERTS, "live/resync.html", {"version": self._now_ms()})
+            push_partial(LIVE_GROUP, "live/resync.html", {"version": self._now_ms()})
         finally:
             close_old_connections()
 
@@ -87,3 +87,7 @@ class Deliverer:
 
     def _give_up(self, deliveries: QuerySet[Delivery]) -> None:
         deliveries.update(result=Delivery.Result.FAILED, error="there is no such channel any more")
+
+
+def tier(context: TierContext) -> TierLook:
+    return TierLook(Deliverer(context.clock_ms).look)

@@ -3,7 +3,9 @@
 from console.kit.access.places import Place
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, FormsOf, Link, PushedPage, Section
-from console.kit.live import groups
+from console.kit.features.tier import CollectorTier
+
+LIVE_GROUP = "alerts"
 
 FEATURE = Feature(
     package="console.signals.alerts",
@@ -11,7 +13,11 @@ FEATURE = Feature(
     addresses=(Addresses("alerts/", "console.signals.alerts.urls"),),
     links=(Link("Alerts", "alerts", section=Section.WATCHING, needs=("sees_all_names",)),),
     places=(Place("Alerts", "alerts", "rules silence", names_all=True),),
-    pushed_pages=(PushedPage("alerts", (groups.ALERTS,), names_all=True),),
+    pushed_pages=(PushedPage("alerts", (LIVE_GROUP,), names_all=True),),
     reads=(Read("alerts", "alerts", "Alerts that fire, and those that did", after="healing"),),
     forms=(FormsOf("alerts", ("alert-acknowledge", "alert-silence", "alert-test"), is_one_for_all=True),),
+    tiers=(
+        CollectorTier("alerts", 15.0, "console.signals.alerts.collect.tier"),
+        CollectorTier("deliveries", 2.0, "console.signals.alerts.delivery.tier"),
+    ),
 )

@@ -23,7 +23,6 @@ from console.signals.alerts.forms import RuleForm, initial_of
 from console.signals.alerts.models import KeptRule
 from console.signals.alerts.rule_plan import REMOVE, rule_plan
 from console.signals.alerts.rules import RULES_MAX, Rule, Ruleset
-from console.signals.alerts.sources import SOURCES
 from console.signals.overview.queries import health_within
 
 _METHODS = ["GET", "HEAD", "POST"]
@@ -114,5 +113,5 @@ def _obstacle(name: str, ruleset: Ruleset, *, is_new: bool) -> str:
 def _broken_by(rule: Rule) -> list[str]:
     """As things are."""
     alone = Ruleset({rule.name: rule})
-    found = conditions(alone, readings(now_ms(), SOURCES), health_within(EVERYTHING), {})
+    found = conditions(alone, readings(now_ms()), health_within(EVERYTHING), {})
     return sorted(each.object_name for each in found if each.is_bad)

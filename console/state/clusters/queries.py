@@ -12,6 +12,11 @@ def cluster_state() -> ClusterState:
     return next(iter(kept_rows(_states)), None) or ClusterState(name=DEFAULT_CLUSTER)
 
 
+def cluster_id() -> str:
+    """Return the cluster.id that the rows were filled from; empty: of none so far."""
+    return cluster_state().cluster_id
+
+
 def _states() -> QuerySet[ClusterState]:
     return ClusterState.objects.filter(name=DEFAULT_CLUSTER)[:1]
 

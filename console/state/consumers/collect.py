@@ -3,11 +3,13 @@
 from collections.abc import Callable, Collection, Mapping
 
 from console.kit.gateway.interface import ClusterGateway
+from console.state.clusters.store import update_state
 from console.state.clusters.topic_rows import TopicRow
 from console.state.consumers import store
 from console.state.consumers.announce import GroupAnnouncer
 from console.state.consumers.read_rates import ReadRates
 from console.state.consumers.rows import GroupRow, compare_groups
+from console.state.consumers.tiers import TierContext, TierLook
 from console.state.consumers.watch import GroupWatch
 
 #: A point of the past at most this often, and only where the lag is another.
@@ -58,3 +60,17 @@ class GroupCollector:
     def _is_due(self, name: str, lag: int | None, at_ms: int) -> bool:
         sampled_at_ms, sampled = self._sampled.get(name, (0, None))
         return lag != sampled or at_ms - sampled_at_ms >= SAMPLE_ANYWAY_MS
+
+
+def tier(context: TierContext) -> TierLook:
+    """After the first look at the topics: a lag is counted from the ends of their logs."""
+    collector = GroupCollector(context.gateway, context.clock_ms)
+
+    def look() -> None:
+        if context.topics_at_ms:
+            changed, groups = collector.collect(context.topics, context.topics_at_ms)
+            for observer in context.observers:
+                observer.saw_groups(changed, groups)
+            update_state(groups_at_ms=context.clock_ms(), groups_error="")
+
+    return TierLook(look, lambda error: update_state(groups_error=error))

@@ -15,6 +15,10 @@ from console.kit.features.declaration import (
     Section,
     Tab,
 )
+from console.kit.features.table import Table, columns_of
+from console.kit.features.tier import CollectorTier
+
+_CONSUMERS = Place("Consumers", "consumers", "groups lag", resource=Resource.GROUP)
 
 FEATURE = Feature(
     package="console.state.consumers",
@@ -24,7 +28,7 @@ FEATURE = Feature(
         Addresses("consumers/", "console.state.consumers.urls"),
     ),
     links=(Link("Consumers", "consumers", section=Section.CLUSTER, resource=Resource.GROUP),),
-    places=(Place("Consumers", "consumers", "groups lag", resource=Resource.GROUP),),
+    places=(_CONSUMERS,),
     commands=(
         Place("Prepare a consumer group", "group-prepare", "offsets new", resource=Resource.GROUP, right=Right.OPERATE),
     ),
@@ -66,4 +70,18 @@ FEATURE = Feature(
         SameAction("delete committed offsets", ("reset offsets",)),
         SameAction("delete consumer group", ("reset offsets",)),
     ),
+    tables=(
+        Table(
+            _CONSUMERS,
+            columns_of("Group, Verdict, State, Members, Lag, Behind by, Trend, Caught up in, Expires in"),
+            order=("sort", "bad"),
+            asked=("search",),
+            rows=50,
+        ),
+    ),
+    suggested_actions=(
+        "reset offsets",
+        "delete consumer group",
+    ),
+    tiers=(CollectorTier("groups", 2.0, "console.state.consumers.collect.tier"),),
 )

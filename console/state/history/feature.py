@@ -4,7 +4,8 @@ from console.kit.access.places import Place
 from console.kit.access.roles import Right
 from console.kit.features.api import Read
 from console.kit.features.declaration import Addresses, Database, Feature, Link, PushedPage, Section, Tab
-from console.kit.live import groups
+
+LIVE_GROUP = "history"
 
 FEATURE = Feature(
     package="console.state.history",
@@ -13,7 +14,7 @@ FEATURE = Feature(
     links=(Link("History", "history", section=Section.WATCHING, after="footprint"),),
     places=(Place("History", "history", "changes events"),),
     topic_tabs=(Tab("history", "topic-history", Right.VIEW),),
-    pushed_pages=(PushedPage("history", (groups.HISTORY,)),),
+    pushed_pages=(PushedPage("history", (LIVE_GROUP,)),),
     reads=(
         Read(
             "topics/{name}/history",

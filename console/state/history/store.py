@@ -6,6 +6,7 @@ from console.kit.common.databases import cluster_atomic
 from console.kit.live import groups
 from console.kit.live.push import push_partial
 from console.state.history.differences import Event
+from console.state.history.feature import LIVE_GROUP
 from console.state.history.models import ROWS_MAX, Change
 
 _SENTENCE_LENGTH_MAX = Change._meta.get_field("sentence").max_length
@@ -36,4 +37,4 @@ def write_events(events: Sequence[Event], at_ms: int) -> None:
 
 def _groups(events: Sequence[Event]) -> list[str]:
     names = {each.object_name for each in events if each.kind not in ("broker", "controller", "process")}
-    return [groups.HISTORY, *(groups.topic(name) for name in sorted(names))]
+    return [LIVE_GROUP, *(groups.topic(name) for name in sorted(names))]

@@ -11,16 +11,27 @@ from console.features import PACKAGES
 
 DECLARATION = """
 from console.kit.features.api import Read
-from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, Section
+from console.kit.features.declaration import Addresses, Feature, Link, PushedPage, Section, Socket
+from console.kit.features.hook import Hook
+from console.kit.features.table import Table, columns_of
+from console.kit.features.tier import CollectorTier
 from console.kit.access.places import Place
+
+TOYS = Place("Toy", "toy", "plaything")
 
 FEATURE = Feature(
     package="toy",
     addresses=(Addresses("toy/", "toy.urls"),),
     links=(Link("Toy", "toy", Section.WATCHING, after="footprint"),),
-    places=(Place("Toy", "toy", "plaything"),),
+    places=(TOYS,),
     pushed_pages=(PushedPage("toy", ("toy",)),),
     reads=(Read("toy", "toy", "What the toy has"),),
+    sockets=(Socket("ws/toy/", "toy.parts.ToySocket"),),
+    tiers=(CollectorTier("toy", 1.0, "toy.parts.tier"),),
+    hooks=(Hook("console.processes.topic_users.USERS", "toy.parts.users_of"),),
+    tables=(Table(TOYS, columns_of("Toy, Weight")),),
+    suggested_actions=("wind up toy",),
+    secret_actions=("hide toy",),
 )
 """
 ROUTES = """
@@ -28,6 +39,20 @@ from django.http import HttpResponse
 from django.urls import path
 
 urlpatterns = [path("", lambda request: HttpResponse("the toy"), name="toy")]
+"""
+PARTS = """
+from console.kit.live.person_socket import PersonSocket
+from console.processes.topic_users import TopicUser
+from console.state.clusters.store import update_state
+from console.state.consumers.tiers import TierLook
+
+class ToySocket(PersonSocket): ...
+
+def tier(context):
+    return TierLook(lambda: update_state(topics_error=f"a toy saw {len(context.topics)} topic"))
+
+def users_of(topics):
+    return [TopicUser("toy rattle", "", True, reads=topics)]
 """
 #: Prints what a console with these features has of everything that is computed from them.
 PROGRAM = """
@@ -56,6 +81,17 @@ client.force_login(person)
 from console.shell.web.page_socket import groups_for
 from console.shell.palette.places import PAGES
 from console.shell.api.reads import READS
+from console.shell.changes.rules import SUGGESTED, _SECRET
+from console.shell.collector.collector import Collector
+from console.shell.web.routes import websocket_urlpatterns
+from console.kit.access.reach import EVERYTHING
+from console.kit.tables.declared import TABLES
+from console.processes.topic_users import uses_of
+from console.state.clusters.queries import cluster_state
+from tests.fakes.gateway import FakeGateway
+collector = Collector(FakeGateway(1), list)
+for name in {"toy"} & collector.tiers.keys():
+    collector.look(name)
 pages = {address: client.get(address) for address in json.loads(sys.argv[2])}
 print(json.dumps({
     "statuses": {address: page.status_code for address, page in pages.items()},
@@ -63,6 +99,13 @@ print(json.dumps({
     "groups": {name: groups_for(name, ROLES["admin"]) for name in ("toy", "footprint", "brokers")},
     "palette": [place.route for place in PAGES],
     "reads": [read.path for read in READS],
+    "sockets": [str(socket.pattern) for socket in websocket_urlpatterns],
+    "tiers": {name: tier.interval_s for name, tier in collector.tiers.items()},
+    "seen": cluster_state().topics_error,
+    "users": [use.clause for use in uses_of({"orders"}, EVERYTHING).get("orders", ())],
+    "hooks": sorted({function for functions in settings.HOOKS.values() for function in functions}),
+    "tables": {name: [title for _, title in table.columns] for name, table in TABLES.items()},
+    "actions": [*SUGGESTED, *_SECRET],
 }))
 """
 #: Pages that open without any of the optional features.
@@ -86,6 +129,7 @@ def test_a_feature_needs_its_folder_and_one_line(tmp_path):
     (tmp_path / "toy" / "__init__.py").write_text("")
     (tmp_path / "toy" / "feature.py").write_text(DECLARATION)
     (tmp_path / "toy" / "urls.py").write_text(ROUTES)
+    (tmp_path / "toy" / "parts.py").write_text(PARTS)
     console = console_with([*PACKAGES, "toy"], tmp_path, "/toy/")
 
     assert set(console["statuses"].values()) == {200}
@@ -93,6 +137,11 @@ def test_a_feature_needs_its_folder_and_one_line(tmp_path):
     assert console["groups"]["toy"] == ["heartbeat", "toy"]
     assert "toy" in console["palette"]
     assert "toy" in console["reads"]
+    assert "ws/toy/" in console["sockets"]
+    assert (console["tiers"]["toy"], console["seen"]) == (1.0, "a toy saw 1 topic")
+    assert console["users"] == ["toy rattle reads it"]
+    assert console["tables"]["toy"] == ["Toy", "Weight"]
+    assert {"wind up toy", "hide toy"} <= set(console["actions"])
 
 
 def test_a_feature_that_is_left_out_leaves_no_trace_and_pages_still_work(tmp_path):
@@ -104,3 +153,7 @@ def test_a_feature_that_is_left_out_leaves_no_trace_and_pages_still_work(tmp_pat
     assert console["groups"] == {"toy": None, "footprint": None, "brokers": ["heartbeat", "brokers"]}
     assert "footprint" not in console["palette"]
     assert "footprint" not in console["reads"]
+    assert console["tiers"].keys() >= {"brokers", "topics", "groups"}
+    assert "footprint" not in console["tiers"]
+    assert [function for function in console["hooks"] if "footprint" in function] == []
+    assert (console["users"], console["seen"]) == ([], "")

@@ -7,20 +7,15 @@ after the first was removed. Rows, moves and deletions of the one are never show
 from collections.abc import Callable
 
 from console.kit.common.current_cluster import current_cluster
+from console.kit.common.hook_point import HookPoint
 from console.kit.gateway.errors import OTHER, OtherClusterError
 
-Memory = Callable[[], str]
-
-_memories: list[Memory] = []
-
-
-def set_memory(memory: Memory) -> None:
-    """`memory` knows the cluster.id that the rows of the current cluster were filled from; empty: of none so far."""
-    _memories[:] = [memory]
+#: The cluster.id that the rows of the current cluster were filled from; empty: of none so far.
+CLUSTER_ID = HookPoint[Callable[[], str]]("console.kit.gateway.connection.identity.CLUSTER_ID")
 
 
 def remembered() -> str:
-    return _memories[0]() if _memories else ""
+    return next((cluster_id() for cluster_id in CLUSTER_ID), "")
 
 
 def refuse_other(known: str, told: str) -> None:

@@ -65,9 +65,9 @@ class Stage:
         await_true(is_whole, "three servers that serve", DEADLINE_S)
 
     def look(self) -> None:
-        for tier in ("zookeeper", "cluster", "topics", "groups", "cluster"):
+        for tier in ("zookeeper", "brokers", "topics", "groups", "brokers"):
             with contextlib.suppress(GatewayError):  # a tier of the collector goes on, too
-                getattr(self.collector, f"collect_{tier}")()
+                self.collector.look(tier)
         self.collector.beat()
 
     def modes(self) -> dict[str, str]:

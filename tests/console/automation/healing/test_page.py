@@ -23,7 +23,7 @@ def life(cluster, collect, collector, clock):
     """life(minutes): the collector looks once a minute, and at the end."""
     for name in ("orders", "payments"):
         cluster.create_topic(name, 3, 2)
-    collector.collect_sizes()
+    collector.look("sizes")
     collect()
     watch = HealingWatch(clock.now_ms)
 
@@ -33,7 +33,7 @@ def life(cluster, collect, collector, clock):
             clock.advance(min(60_000, end_ms - clock.now_ms()))
             collector.collect_cluster()
             collector.collect_topics()
-            collector.collect_moves()
+            collector.look("moves")
             watch.look()
 
     return passes
@@ -322,7 +322,7 @@ def test_a_full_disk_gives_some_replicas_to_emptier_ones(cluster, life, collecto
         if replicas == (1,):
             cluster.append(topic, number, 500)
     life(1)
-    collector.collect_sizes()
+    collector.look("sizes")
     for broker_id, used in ((1, 90), (2, 20), (3, 20)):
         report(broker_id, used)
     life(12)

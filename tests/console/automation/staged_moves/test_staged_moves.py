@@ -31,7 +31,7 @@ SOON = timedelta(hours=3)
 def _orders(cluster, collect, collector):
     cluster.create_topic("orders", 5, 2)
     cluster.append("orders", 0, 50)
-    collector.collect_sizes()
+    collector.look("sizes")
     collect()
 
 

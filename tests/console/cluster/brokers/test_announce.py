@@ -16,13 +16,13 @@ def pushed(monkeypatch):
 def test_a_part_is_pushed_once_and_again_when_it_reads_differently(cluster, collect, collector, pushed):
     cluster.create_topic("orders", 1, 1)
     collect()
-    collector.collect_sizes()
+    collector.look("sizes")
     assert sum('id="broker-log-dirs"' in html for name, html in pushed if name == groups.broker(1)) == 1
     pushed.clear()
-    collector.collect_sizes()
+    collector.look("sizes")
     assert pushed == []
     cluster.brokers.failed_dirs.add(1)
-    collector.collect_sizes()
+    collector.look("sizes")
     assert {name for name, _ in pushed} == {groups.broker(1)}
 
 
@@ -30,10 +30,10 @@ def test_a_part_is_pushed_once_and_again_when_it_reads_differently(cluster, coll
 def test_pages_that_list_partitions_fetch_themselves_when_a_leader_moved(cluster, collect, collector, pushed):
     cluster.create_topic("orders", 1, 2)
     collect()
-    collector.collect_requests()
+    collector.look("requests")
     pushed.clear()
     cluster.move_leader("orders", 0, 2)
     collect()
-    collector.collect_requests()
+    collector.look("requests")
     told = {name for name, html in pushed if 'id="live-resync"' in html}
     assert told == {groups.broker(1), groups.broker(2)}

@@ -90,13 +90,13 @@ def test_health_says_which_when_and_what_helps(left_ms, level, words):
 
 def test_collector_writes_it_and_the_overview_tells(viewer, client_of, collector, collect, metrics, settings):
     collect()
-    collector.collect_sizes()
+    collector.look("sizes")
     assert BrokerReport.objects.get(broker_id=1).certificates == {}
     spec = {"broker_id": 1, "metrics_port": metrics(_SAID % (10 * 86_400 + 3_600))}
     ManagedProcess.objects.create(
         name="broker-1", kind="broker", host=settings.HOST_NAME, spec=spec, pid=2**22 + 1, create_time=1
     )
-    collector.collect_sizes()
+    collector.look("sizes")
     assert list(BrokerReport.objects.get(broker_id=1).certificates) == ["SASL_SSL"]
     told = client_of(viewer).get("/").content.decode()
     assert "The certificate of broker 1 for SASL_SSL ends in 10 days" in told

@@ -44,7 +44,7 @@ def test_of_a_process_whose_start_is_not_known_nothing_is_said(collector, collec
     collect()
     broker = {"name": "broker-1", "kind": "broker", "host": settings.HOST_NAME, "spec": {"broker_id": 1}}
     ManagedProcess.objects.create(**broker, pid=hoarder.pid, create_time=None)
-    collector.collect_sizes()
+    collector.look("sizes")
     assert BrokerReport.objects.get(broker_id=1).open_files is None
 
 
@@ -61,11 +61,11 @@ def test_health_says_how_many_and_what_helps():
 
 def test_collector_writes_it_and_the_overview_tells(viewer, client_of, collector, collect, hoarder, settings):
     collect()
-    collector.collect_sizes()
+    collector.look("sizes")
     assert BrokerReport.objects.get(broker_id=1).open_files is None
     spec = {"broker_id": 1}
     broker = {"name": "broker-1", "kind": "broker", "host": settings.HOST_NAME, "spec": spec}
     ManagedProcess.objects.create(**broker, pid=hoarder.pid, create_time=hoarder.create_time())
-    collector.collect_sizes()
+    collector.look("sizes")
     assert BrokerReport.objects.get(broker_id=1).open_files_limit == 64
     assert "Broker 1 is near its limit of open files" in client_of(viewer).get("/").content.decode()

@@ -26,8 +26,8 @@ def page(viewer, client_of):
 def look(collect, collector):
     def at_everything() -> None:
         collect()
-        collector.collect_sizes()
-        collector.collect_requests()
+        collector.look("sizes")
+        collector.look("requests")
         collect()
 
     return at_everything
@@ -67,7 +67,7 @@ def test_requests_are_told_with_their_percentiles(cluster, collector, look, page
     look()
     clock.advance(5_000)
     cluster.brokers.times[1] = (RequestTimes("Produce", 110, 1, 4_000, ((2_000, 110),)),)
-    collector.collect_requests()
+    collector.look("requests")
     found = dict(re.findall(r'data-cell="(\w+)-Produce">([^<]*)<', page()))
     assert {name: text.replace("\u202f", " ") for name, text in found.items()} == {
         "rate": "20",
@@ -93,7 +93,7 @@ def test_errors_are_told_by_code_beside_the_times_and_nothing_where_there_are_no
     assert page().count("error-codes") == 1
     clock.advance(5_000)
     cluster.brokers.times[1] = told(6)
-    collector.collect_requests()
+    collector.look("requests")
     (errors,) = re.findall(r'<ul class="error-codes">(.*?)</ul>', page())
     assert ">NOT_LEADER_OR_FOLLOWER</span>" in errors
     assert "6, 2 in the last minute" in errors
@@ -142,11 +142,11 @@ def test_bytes_that_come_in_are_told_by_leader(cluster, collector, look, clock):
     look()
     cluster.append("orders", 0, 50)
     clock.advance(10_000)
-    collector.collect_sizes()
+    collector.look("sizes")
     assert list(Broker.objects.values_list("broker_id", "bytes_per_second")) == [(1, 500.0), (2, 0.0), (3, 0.0)]
     cluster.stop_broker(2)
     clock.advance(10_000)
-    collector.collect_sizes()
+    collector.look("sizes")
     assert list(Broker.objects.values_list("broker_id", "bytes_per_second")) == [(1, 0.0), (2, None), (3, 0.0)]
 
 

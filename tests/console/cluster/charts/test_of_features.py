@@ -14,7 +14,6 @@ from console.kit.common.clock import now_ms
 from console.processes.models import ManagedProcess
 from console.signals.alerts.conditions import conditions
 from console.signals.alerts.rules import parse_rules
-from console.signals.alerts.sources import SOURCES
 from console.signals.overview.health import Health, Level
 from console.state.clusters import store
 from console.state.consumers.models import ConsumerGroup
@@ -60,13 +59,13 @@ def features(db):
 
 @pytest.fixture
 def noted(features):
-    charts = ChartCollector(now_ms, SOURCES)
+    charts = ChartCollector(now_ms)
     charts.look()
     charts.write(now_ms())
 
 
 def found() -> dict[tuple[str, str], tuple]:
-    return {(each.kind, each.name): each.values for each in readings(now_ms(), SOURCES)}
+    return {(each.kind, each.name): each.values for each in readings(now_ms())}
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -128,7 +127,7 @@ def test_an_alert_may_be_raised_on_each(features, measure, limit, sentence, link
         '[channels.ops]\nkind = "webhook"\nurl = "https://ops.example/"\n'
         f'[rules.r]\nmeasure = "{measure}"\nabove = {limit}\nchannels = ["ops"]\n'
     )
-    bad = [each for each in conditions(rules, readings(now_ms(), SOURCES), Health(Level.OK, ()), {}) if each.is_bad]
+    bad = [each for each in conditions(rules, readings(now_ms()), Health(Level.OK, ()), {}) if each.is_bad]
     assert [(each.sentence, each.link) for each in bad] == [(sentence, link)]
 
 

@@ -28,7 +28,7 @@ def browser(administrator, client_of, cluster):
 def alice(cluster, collector) -> ScramUser:
     """By both mechanisms."""
     cluster.credentials.set_password("alice", "the old password", {"SCRAM-SHA-256": 4_096, "SCRAM-SHA-512": 8_192})
-    collector.collect_credentials()
+    collector.look("users")
     return ScramUser.objects.get()
 
 
@@ -124,7 +124,7 @@ def test_a_new_password_names_who_is_cut_off_and_what_goes_on(browser, cluster, 
 def test_deleting_needs_the_name_and_says_what_cannot_come_back(browser, cluster, collector, alice):
     cluster.quotas.change(QuotaEntity(user="alice"), {"producer_byte_rate": 1_000})
     cluster.brokers.used[1] = (QuotaUse("producer_byte_rate", "alice", "", "", 1_000, 400, 0),)
-    collector.collect_quotas()
+    collector.look("quotas")
     address = f"/kafka-users/{alice.pk}/+delete/"
     shown = browser.get(address)
     for said in (
@@ -179,8 +179,8 @@ def test_a_user_who_is_there_already_is_not_made_again(browser, alice):
 def test_the_list_has_iterations_rules_and_quotas(cluster, collector, alice, viewer, client_of):
     cluster.credentials.rule_counts = {"alice": 17}
     cluster.quotas.change(QuotaEntity(user="alice", client_id="app"), {"producer_byte_rate": 1_000})
-    collector.collect_credentials()
-    collector.collect_quotas()
+    collector.look("users")
+    collector.look("quotas")
     text = text_of(client_of(viewer).get("/kafka-users/"))
     for shown in ("alice", "SCRAM-SHA-256", "8 192", "17", '?search=alice">1</a>'):
         assert shown in text
@@ -197,7 +197,7 @@ def test_operators_see_users_and_give_no_passwords(operator, alice, client_of):
 
 def test_who_may_not_see_every_name_sees_no_user(cluster, collector, limited, client_of):
     cluster.credentials.set_password("secret-user", "the old password", {"SCRAM-SHA-256": 4_096})
-    collector.collect_credentials()
+    collector.look("users")
     for address in ("/kafka-users/", "/kafka-users/?format=csv", f"/kafka-users/{ScramUser.objects.get().pk}/+delete/"):
         answer = client_of(limited).get(address)
         assert answer.status_code == 403

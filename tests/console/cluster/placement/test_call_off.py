@@ -14,7 +14,7 @@ def _moving_orders(cluster, collect, collector):
     cluster.append("orders", 0, 50)
     cluster.moves.alter({("orders", 0): (3,), ("orders", 1): (3,)})
     cluster.moves.copy("orders", 0, 3, 2_000)
-    collector.collect_sizes()
+    collector.look("sizes")
     collect()
 
 

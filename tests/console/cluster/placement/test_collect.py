@@ -142,6 +142,6 @@ def test_progress_is_pushed_to_the_placement_page(cluster, collector, collect, m
     sent: list[tuple[str, str]] = []
     monkeypatch.setattr("console.shell.collector.announce.send_now", sent.extend)
     cluster.moves.alter({("orders", 0): (3,)})
-    collector.collect_moves()
+    collector.look("moves")
 
     assert [group for group, html in sent if 'id="placement-moves"' in html] == [groups.PLACEMENT]

@@ -15,7 +15,7 @@ ADDRESS = "/placement/+move/"
 def _orders(cluster, collect, collector):
     cluster.create_topic("orders", 2, 2)
     cluster.append("orders", 0, 50)
-    collector.collect_sizes()
+    collector.look("sizes")
     collect()
 
 

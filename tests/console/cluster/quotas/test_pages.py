@@ -21,7 +21,7 @@ ALICE, EVERYBODY = QuotaEntity(user="alice"), QuotaEntity(user="<default>")
 def set_quota(cluster, collector):
     def set_(entity: QuotaEntity, **values: float) -> None:
         cluster.quotas.change(entity, values)
-        collector.collect_quotas()
+        collector.look("quotas")
 
     return set_
 
@@ -32,7 +32,7 @@ def used(cluster, collector):
 
     def use(user: str = "alice", limit: float = 1_000, rate: float = 0, throttled_ms: int = 0) -> None:
         cluster.brokers.used[2] = (QuotaUse(PRODUCE, user, "", "", limit, rate, throttled_ms),)
-        collector.collect_quotas()
+        collector.look("quotas")
 
     return use
 
@@ -195,8 +195,8 @@ def test_what_changed_meanwhile_is_not_written_over(cluster, operator, client_of
 )
 def test_a_cluster_that_does_not_tell_says_why(code, heading, cluster, collector, operator, client_of):
     cluster.quotas.refused = cluster.credentials.refused = RefusedError(code, "a sentence of the cluster")
-    collector.collect_quotas()
-    collector.collect_credentials()
+    collector.look("quotas")
+    collector.look("users")
     for address in ("/quotas/", "/kafka-users/"):
         text = text_of(client_of(operator).get(address))
         assert heading in text
@@ -249,6 +249,6 @@ def test_a_look_writes_only_what_reads_differently(set_quota, used, django_asser
     for number in range(30):
         set_quota(QuotaEntity(user=f"user-{number}"), producer_byte_rate=1_000)
     with django_assert_max_num_queries(12) as asked:
-        collector.collect_quotas()
+        collector.look("quotas")
     assert not any("INSERT" in each["sql"] and "quotarow" in each["sql"] for each in asked.captured_queries)
     assert json.dumps(QuotaRow.objects.first().values) == '{"producer_byte_rate": 1000.0}'

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from console.cluster.records.masked_source import hidden_from
 from console.cluster.records.masking import MASK, Masker, MaskingError, hidden_paths, parse_masking
-from console.cluster.records.origins import NAMES_MAX, ORIGINS
+from console.cluster.records.origins import NAMES_MAX, origins_of_streams
 from console.ecosystem.connectors.models import TOPICS_KEPT, Connector
 from console.ecosystem.mirrors.models import MirroredTopic
 from console.kit.access.roles import Right
@@ -269,7 +269,7 @@ def test_what_a_stream_job_writes_hides_what_its_input_hides(job, key, elsewhere
     """It passes records on as they are, or parts of them."""
     properties = {"job": job, "input.topic": "payments", key: "cleaned"}
     ManagedProcess.objects.create(name="clean", kind="stream", spec={"properties": properties, "directory": "/x"})
-    assert {each.name for each in ORIGINS["streams"]("cleaned")} == {"payments"}
+    assert {each.name for each in origins_of_streams("cleaned")} == {"payments"}
     assert [path.text for path in hidden_from(reader, "cleaned")] == [
         path.text for path in hidden_from(reader, "payments")
     ]

@@ -3,8 +3,8 @@ import re
 
 import pytest
 
+from console.cluster.retention.feature import LIVE_GROUP
 from console.cluster.retention.models import DiskGrowth, TopicOutlook
-from console.kit.live import groups
 from tests.manual_clock import ManualClock
 
 DAY_MS = 86_400_000
@@ -106,7 +106,7 @@ def test_topics_never_looked_at_come_first_and_the_rest_in_turn(cluster, clock, 
     looked_at = []
     for _ in range(5):
         before = clock.now_ms()
-        collector.collect_retention()
+        collector.look("retention")
         clock.advance(1)
         looked_at += TopicOutlook.objects.filter(at_ms=before).values_list("topic__name", flat=True)
 
@@ -115,12 +115,12 @@ def test_topics_never_looked_at_come_first_and_the_rest_in_turn(cluster, clock, 
 
 def test_a_disk_says_when_it_is_full(cluster, clock, collector, viewer, client_of):
     cluster.brokers.usable_bytes[1] = 500_000_000
-    collector.collect_sizes()
-    collector.collect_retention()
+    collector.look("sizes")
+    collector.look("retention")
     clock.advance(100_000)
     cluster.brokers.usable_bytes[1] = 400_000_000
-    collector.collect_sizes()
-    collector.collect_retention()
+    collector.look("sizes")
+    collector.look("retention")
 
     assert DiskGrowth.objects.get(broker_id=1).filling_per_second == 1_000_000
     text = page(client_of, viewer)
@@ -131,17 +131,17 @@ def test_a_disk_says_when_it_is_full(cluster, clock, collector, viewer, client_o
 
 @pytest.mark.usefixtures("listeners")
 def test_a_look_pushes_rows_and_disks(cluster, clock, collector, monkeypatch):
-    collector.collect_sizes()
+    collector.look("sizes")
     sent: list[tuple[str, str]] = []
     monkeypatch.setattr("console.cluster.retention.announce.send_now", sent.extend)
     clock.advance(60_000)
-    collector.collect_retention()
+    collector.look("retention")
 
-    pushed = [html for group, html in sent if group == groups.RETENTION]
+    pushed = [html for group, html in sent if group == LIVE_GROUP]
     assert any("retention-row-" in html for html in pushed)
     assert any('id="retention-disks"' in html for html in pushed)
     sent.clear()
-    collector.collect_retention()
+    collector.look("retention")
     assert sent == []
 
 

@@ -10,9 +10,9 @@ from console.cluster.schemas import collect
 from console.cluster.schemas.client import RegistryClient
 from console.cluster.schemas.collect import TOPIC, SchemaWatch
 from console.cluster.schemas.configuration import RegistryAddress
+from console.cluster.schemas.feature import LIVE_GROUP
 from console.cluster.schemas.registry import Schema
 from console.kit.gateway.errors import GatewayError
-from console.kit.live import groups
 from tests.console.cluster.schemas.conftest import ORDER, ORDER_WITH_NOTE
 from tests.console.live_pages import open_page
 from tests.zookeeper_server import free_ports
@@ -26,7 +26,7 @@ def told(monkeypatch) -> list[str]:
     versions: list[str] = []
 
     def push(group, template, context):
-        assert (group, template) == (groups.SCHEMAS, "schemas/partials/version.html")
+        assert (group, template) == (LIVE_GROUP, "schemas/partials/version.html")
         versions.append(context["version"])
 
     monkeypatch.setattr(collect, "push_partial", push)

@@ -12,7 +12,7 @@ def _orders(cluster, collect, collector):
     cluster.create_topic("orders", 3, 1)
     cluster.append("orders", 0, 1_500)
     cluster.commit("readers", "orders", 0, 10)
-    collector.collect_sizes()
+    collector.look("sizes")
     collect()
 
 

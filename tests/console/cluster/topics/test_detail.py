@@ -68,7 +68,7 @@ def test_a_leader_that_is_not_the_first_replica_is_not_preferred(cluster, collec
 
 
 def test_replicas_show_their_sizes_in_assignment_order(collector, collect, viewer, client_of):
-    collector.collect_sizes()
+    collector.look("sizes")
     collect()
 
     assert "150\u202fKB" in page(client_of, viewer)

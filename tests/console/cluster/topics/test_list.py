@@ -106,7 +106,7 @@ def test_what_the_collector_saw_stands_in_the_columns(viewer, client_of, cluster
     collect()
     clock.advance(5_000)
     cluster.append("orders", 0, 10)
-    collector.collect_sizes()
+    collector.look("sizes")
     collect()
 
     topic = Topic.objects.get(name="orders")

@@ -95,10 +95,10 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 def test_what_is_no_answer_is_told_and_what_was_known_stays(lie, connect, collector, browser):
     connect.connectors["known"] = connector("known")
-    collector.collect_connectors()
+    collector.look("connectors")
     connect.answers["GET", "/connectors"] = LIES[lie]
     with pytest.raises(GatewayError):
-        collector.collect_connectors()
+        collector.look("connectors")
     assert Connector.objects.get().name == "known"
     assert ClusterState.objects.get().connectors_error
     for address in ("/connectors/", "/connectors/known/", "/"):
@@ -106,7 +106,7 @@ def test_what_is_no_answer_is_told_and_what_was_known_stays(lie, connect, collec
     assert "Not known anew" in text_of(browser.get("/connectors/"))
     assert "Kafka Connect cannot be asked" in text_of(browser.get("/"))
     del connect.answers["GET", "/connectors"]
-    collector.collect_connectors()
+    collector.look("connectors")
     assert ClusterState.objects.get().connectors_error == ""
 
 
@@ -129,8 +129,8 @@ def test_a_worker_that_is_away_is_told_and_another_answers_for_it(connect, setti
     with LyingServer() as hanging:
         hanging.answers["GET", "/connectors"] = hanging.answers["GET", "/"] = hang(hanging)
         settings.CONNECT = ConnectSettings((f"http://127.0.0.1:{nobody}", hanging.address, connect.address))
-        collector.collect_connectors()
-        collector.collect_connectors()
+        collector.look("connectors")
+        collector.look("connectors")
         assert len([path for _, path, _ in hanging.asked if path.startswith("/connectors")]) == 1
     assert Connector.objects.get().name == "known"
     assert [bool(each[3]) for each in ConnectLook.objects.get().workers] == [True, True, False]
@@ -162,7 +162,7 @@ def test_a_connection_that_is_refused_was_no_question(connect, settings, browser
 def test_too_many_names_and_too_long_ones_are_left_out_and_counted(connect, collector, browser):
     for name in ("x" * 256, "", "lines", "../../topics", "ünal/∕ %2F?#"):
         connect.connectors[name] = connector(name)
-    collector.collect_connectors()
+    collector.look("connectors")
     assert ConnectLook.objects.get().left_out == 2
     text = text_of(browser.get("/connectors/"))
     assert "2 more are not shown" in text
@@ -177,7 +177,7 @@ def test_too_many_names_and_too_long_ones_are_left_out_and_counted(connect, coll
 def test_a_trace_of_a_megabyte_is_cut_and_kept_for_few(connect, collector):
     tasks = tuple(("FAILED", f"java.lang.Error: {n}\n" + "x" * 1_000_000) for n in range(12))
     connect.connectors["big"] = connector("big", tasks=tasks)
-    collector.collect_connectors()
+    collector.look("connectors")
     traces = [each[3] for each in Connector.objects.get().tasks]
     assert max(map(len, traces)) < 13_000
     assert all(each.startswith("java.lang.Error") for each in traces)
@@ -186,9 +186,9 @@ def test_a_trace_of_a_megabyte_is_cut_and_kept_for_few(connect, collector):
 def test_a_row_is_written_only_when_it_reads_differently(connect, collector, django_assert_max_num_queries):
     for number in range(50):
         connect.connectors[f"c{number}"] = connector(f"c{number}")
-    collector.collect_connectors()
+    collector.look("connectors")
     with django_assert_max_num_queries(30) as queries:
-        collector.collect_connectors()
+        collector.look("connectors")
     assert not [each for each in queries if "connectors_connector" in each["sql"] and "INSERT" in each["sql"]]
 
 
@@ -236,7 +236,7 @@ def test_without_workers_there_are_no_connectors(collector, browser, settings):
     Connector.objects.create(name="old", kind="source", state="RUNNING")
     ClusterState.objects.update(connectors_error="gone")
     settings.CONNECT = ConnectSettings()
-    collector.collect_connectors()
+    collector.look("connectors")
     assert not Connector.objects.exists()
     assert "BARNABAS_CONNECT" in text_of(browser.get("/connectors/"))
     assert "Kafka Connect" not in text_of(browser.get("/"))

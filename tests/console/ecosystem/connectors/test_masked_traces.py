@@ -21,7 +21,7 @@ def failed(connect, collector):
         "named": connector("named", tasks=(("FAILED", TRACE),), kind="sink", topics="payments"),
         "pattern": connector("pattern", tasks=(("FAILED", TRACE),), kind="sink", **{"topics.regex": "pay.*"}),
     }
-    collector.collect_connectors()
+    collector.look("connectors")
 
 
 def masked(settings, text: str) -> None:
@@ -97,7 +97,7 @@ def test_what_runs_and_says_why_it_does_not_get_on_is_shown_to_who_may_read_it(
     trace = f"broker.connect.api.errors.RetriableError: rows cannot be read: {CARD}\n"
     tasks = ("RUNNING", ("RUNNING", trace))
     connect.connectors = {"named": connector("named", tasks=tasks, kind="sink", topics="payments")}
-    collector.collect_connectors()
+    collector.look("connectors")
     page = shown(client_of(operator), "named")
     assert "Task 1 tries again" in page
     assert f"rows cannot be read: {CARD}" in page

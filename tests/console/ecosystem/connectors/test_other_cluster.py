@@ -36,7 +36,7 @@ def another(connect):
 def test_no_connector_of_another_cluster_is_shown(another, collector, browser):
     Connector.objects.create(name="taken for ours before", kind="source", state="RUNNING")
     with pytest.raises(OtherClusterError, match="belongs to another cluster, others; this one is mine"):
-        collector.collect_connectors()
+        collector.look("connectors")
     assert not Connector.objects.exists()
     assert "another cluster, others" in ClusterState.objects.get().connectors_error
     assert "another cluster, others" in ConnectLook.objects.get().workers[0][3]
@@ -62,7 +62,7 @@ def test_nothing_is_done_to_a_connector_of_another_cluster(another):
 def test_a_worker_that_names_this_cluster_is_asked_and_once_known_also_while_it_cannot_tell(connect, collector):
     is_known("fake-cluster")
     connect.connectors["ours"] = connector("ours")
-    collector.collect_connectors()
+    collector.look("connectors")
     assert Connector.objects.get().name == "ours"
     greeted(connect, None, 500)
     client = connect_client()
@@ -72,7 +72,7 @@ def test_a_worker_that_names_this_cluster_is_asked_and_once_known_also_while_it_
 
 def test_a_look_greets_each_worker_once(connect, collector):
     is_known("fake-cluster")
-    collector.collect_connectors()
+    collector.look("connectors")
     assert [path for _, path, _ in connect.asked].count("/") == 1
 
 

@@ -61,7 +61,7 @@ def confirmed(browser, address: str, form: dict | None = None, **more: str):
 
 
 def seen(collector: Collector, name: str) -> Connector:
-    collector.collect_connectors()
+    collector.look("connectors")
     return Connector.objects.get(name=name)
 
 
@@ -226,5 +226,5 @@ def test_a_source_goes_on_where_the_worker_of_an_older_release_had_got_to(worker
 
 
 def _exists(collector: Collector, name: str) -> bool:
-    collector.collect_connectors()
+    collector.look("connectors")
     return Connector.objects.filter(name=name).exists()

@@ -47,7 +47,7 @@ def test_a_typed_secret_reaches_connect_and_nothing_else(connect, browser, colle
 
     trace = f"sqlalchemy.exc.OperationalError: could not log in by {SECRET} at postgresql://me:{SECRET}@db/x"
     connect.connectors["lines"] = connector("lines", tasks=(("FAILED", trace),), **_own(body["config"]))
-    collector.collect_connectors()
+    collector.look("connectors")
     form = {**NEW, "as": "form", "config:db.phrase": ANOTHER}
     changed = browser.post("/connectors/lines/+configure/", form)
     assert changed.status_code == 200

@@ -64,7 +64,7 @@ def _objects(cluster, ensemble, collect, settings, tmp_path, connect, collector)
         cluster.produce_record(name, 0, HIDDEN.encode(), HIDDEN_GROUP.encode(), (("process", HIDDEN_PROCESS.encode()),))
     collect()
     RollingRestart.objects.create(actor_name="x", state="failed", sentence=f"waits for {HIDDEN}-0")
-    collector.collect_connectors()
+    collector.look("connectors")
     cluster.acls.has_authorizer = True
     cluster.acls.create([AclRule("TOPIC", HIDDEN, "LITERAL", "User:alice", "ALLOW", "READ")])
 

@@ -13,6 +13,7 @@ from console.people.users.announce import announce_rights
 from console.shell.web import page_socket
 from console.shell.web.page_socket import PageConsumer
 from console.state.clusters.models import Topic
+from console.state.history.feature import LIVE_GROUP
 from tests.console.websocket import Websocket
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -44,7 +45,7 @@ def _soon(monkeypatch):
     [
         ("overview", groups.CLUSTER_OVERVIEW),
         ("placement", groups.PLACEMENT),
-        ("history", groups.HISTORY),
+        ("history", LIVE_GROUP),
         ("processes", groups.processes(True)),
     ],
 )

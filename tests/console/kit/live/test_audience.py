@@ -9,6 +9,7 @@ from console.kit.live.changes import ChangeSender
 from console.shell.collector import announce
 from console.shell.collector.announce import Announcer
 from console.state.clusters.models import ClusterState
+from console.state.history.feature import LIVE_GROUP
 
 
 @pytest.fixture
@@ -44,9 +45,8 @@ def test_without_listeners_nothing_is_rendered_and_nothing_asked(
     with django_assert_num_queries(0):
         announcer.cluster_changed()
         announcer.zookeeper_changed()
-        announcer.moves_changed()
     monkeypatch.setattr(push, "listened", lambda _names: frozenset())
-    push.push_partial(groups.HISTORY, "live/resync.html", {})
+    push.push_partial(LIVE_GROUP, "live/resync.html", {})
 
     assert (rendered, sent) == ([], [])
 
@@ -115,19 +115,19 @@ async def test_a_layer_in_memory_knows_which_groups_somebody_listens_to(monkeypa
     layer = InMemoryChannelLayer()
     monkeypatch.setattr(audience, "get_channel_layer", lambda: layer)
     await layer.group_add(groups.HEARTBEAT, "page")
-    assert audience.listened([groups.HEARTBEAT, groups.HISTORY]) == {groups.HEARTBEAT}
+    assert audience.listened([groups.HEARTBEAT, LIVE_GROUP]) == {groups.HEARTBEAT}
 
     await layer.group_discard(groups.HEARTBEAT, "page")
-    assert audience.listened([groups.HEARTBEAT, groups.HISTORY]) == frozenset()
+    assert audience.listened([groups.HEARTBEAT, LIVE_GROUP]) == frozenset()
 
 
 async def test_redis_knows_which_groups_somebody_listens_to(layer):
     channel = await layer.new_channel()
     await layer.group_add(groups.HEARTBEAT, channel)
-    assert audience.listened([groups.HEARTBEAT, groups.HISTORY]) == {groups.HEARTBEAT}
+    assert audience.listened([groups.HEARTBEAT, LIVE_GROUP]) == {groups.HEARTBEAT}
 
     await layer.group_discard(groups.HEARTBEAT, channel)
-    assert audience.listened([groups.HEARTBEAT, groups.HISTORY]) == frozenset()
+    assert audience.listened([groups.HEARTBEAT, LIVE_GROUP]) == frozenset()
     await layer.flush()
 
 

@@ -9,6 +9,7 @@ from console.kit.live import groups
 from console.kit.live.push import push_partial, send_message, send_now
 from console.people.users import announce
 from console.state.clusters.models import Topic
+from console.state.history.feature import LIVE_GROUP
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ async def test_who_listens_by_redis_is_told_everything_in_its_order(layer):
     for group in (groups.BROKERS, groups.CHANGES):
         await layer.group_add(group, channel)
     html = [f"<p>{number} \N{BULLET}</p>" for number in range(3)]
-    await sync_to_async(send_now)([(groups.BROKERS, each) for each in html] + [(groups.HISTORY, "<p>unheard</p>")])
+    await sync_to_async(send_now)([(groups.BROKERS, each) for each in html] + [(LIVE_GROUP, "<p>unheard</p>")])
     await sync_to_async(send_message)(groups.CHANGES, {"type": "rows.changed", "number": 2**40, "pages": ["topics"]})
 
     for each in html:

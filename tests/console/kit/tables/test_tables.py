@@ -8,8 +8,9 @@ from django.test import Client
 
 from console.kit.access.rights import reach_of
 from console.kit.audit.models import AuditEvent
+from console.kit.features.table import ROWS
 from console.kit.tables.actions import do_arrange
-from console.kit.tables.declared import ROWS, TABLES
+from console.kit.tables.declared import TABLES
 from console.kit.tables.models import NAME_LENGTH_MAX, VIEWS_MAX, Preference, SavedView
 from console.kit.tables.queries import views_seen_by
 from console.shell.api.door import look

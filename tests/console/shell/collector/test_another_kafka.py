@@ -50,8 +50,8 @@ def gateway(servers) -> KafkaGateway:
 
 def test_brokers_topics_and_groups_are_seen_and_nothing_is_on_the_move(db, gateway):
     collector = Collector(gateway, list, SystemClock().now_ms)
-    for tier in ("cluster", "topics", "groups", "moves", "retention", "requests", "cluster"):
-        getattr(collector, f"collect_{tier}")()
+    for tier in ("brokers", "topics", "groups", "moves", "retention", "requests", "brokers"):
+        collector.look(tier)
     assert Topic.objects.get(name="orders").partition_count == 3
     assert set(Partition.objects.values_list("leader", "isr__0")) == {(111, 111)}
     assert ConsumerGroup.objects.get(name="billing").partition_count == 3

@@ -11,6 +11,7 @@ from console.shell.collector.collector import Collector, Tier, run_collector
 from console.signals.overview.queries import overview_facts
 from console.state.clusters.models import Broker, ClusterState, Partition, Topic
 from console.state.clusters.queries import cluster_state
+from console.state.consumers.tiers import TierLook
 from console.state.history.models import Change
 from tests.fakes.gateway import RECORD_BYTES, FakeGateway
 
@@ -276,117 +277,42 @@ def test_a_cluster_that_never_told_an_id_is_compared_with_nothing(collect, zooke
     assert ClusterState.objects.get().cluster_id == "told-at-last"
 
 
-class CountingCollector:
-    """Stands in for the collector where only the threads around it matter."""
+@pytest.mark.django_db
+def test_every_tier_runs_and_all_end_when_told(cluster, collector, monkeypatch):
+    """Not one of them looks at the cluster here: what matters is the threads around them."""
+    looked = {name: threading.Event() for name in (*collector.tiers, "beat", "finish")}
 
-    def __init__(self):
-        self.looked = {
-            name: threading.Event()
-            for name in (
-                *("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat"),
-                *("credentials", "quotas", "connectors", "charts", "mirrors", "mirrors elsewhere", "probe", "alerts"),
-                *("deliveries", "completeness", "schemas", "healing"),
-            )
-        }
-        self.attention = Attention(lambda: True)
-        self.is_finished = False
-
-    def collect_cluster(self) -> None:
-        self.looked["cluster"].set()
-
-    def collect_topics(self) -> None:
-        self.looked["topics"].set()
+    def topics() -> None:
+        looked["topics"].set()
         raise RuntimeError("a broken tier must not stop the others")
 
-    def collect_zookeeper(self) -> None:
-        self.looked["zookeeper"].set()
-
-    def collect_sizes(self) -> None:
-        self.looked["sizes"].set()
-
-    def collect_requests(self) -> None:
-        self.looked["requests"].set()
-
-    def collect_healing(self) -> None:
-        self.looked["healing"].set()
-
-    def collect_schemas(self) -> None:
-        self.looked["schemas"].set()
-
-    def collect_mirrors_elsewhere(self) -> None:
-        self.looked["mirrors elsewhere"].set()
-
-    def collect_completeness(self) -> None:
-        self.looked["completeness"].set()
-
-    def collect_credentials(self) -> None:
-        self.looked["credentials"].set()
-
-    def collect_connectors(self) -> None:
-        self.looked["connectors"].set()
-
-    def collect_quotas(self) -> None:
-        self.looked["quotas"].set()
-
-    def collect_probe(self) -> None:
-        self.looked["probe"].set()
-
-    def collect_mirrors(self) -> None:
-        self.looked["mirrors"].set()
-
-    def collect_charts(self) -> None:
-        self.looked["charts"].set()
-
-    def collect_alerts(self) -> None:
-        self.looked["alerts"].set()
-
-    def deliver_alerts(self) -> None:
-        self.looked["deliveries"].set()
-
-    def finish(self) -> None:
-        self.is_finished = True
-
-    def collect_groups(self) -> None:
-        self.looked["groups"].set()
-
-    def collect_moves(self) -> None:
-        self.looked["moves"].set()
-
-    def collect_retention(self) -> None:
-        self.looked["retention"].set()
-
-    def beat(self) -> None:
-        self.looked["beat"].set()
-
-    def cluster_failed(self, error: str) -> None: ...
-
-    def topics_failed(self, error: str) -> None: ...
-
-    def groups_failed(self, error: str) -> None: ...
-
-
-def test_every_tier_runs_and_all_end_when_told():
-    collector, stop = CountingCollector(), threading.Event()
+    looks = {name: TierLook(looked[name].set) for name in collector.tiers}
+    looks["topics"], looks["charts"] = TierLook(topics), TierLook(looked["charts"].set, finish=looked["finish"].set)
+    monkeypatch.setattr(collector, "tier_looks", looks)
+    monkeypatch.setattr(collector, "beat", looked["beat"].set)
+    collector.attention = Attention(lambda: True)
+    stop = threading.Event()
     thread = threading.Thread(target=run_collector, args=(collector, stop))
     thread.start()
-    for name, looked in collector.looked.items():
-        assert looked.wait(5), name
+    for name in looked.keys() - {"finish"}:
+        assert looked[name].wait(5), name
+    assert not looked["finish"].is_set()
     stop.set()
     thread.join(5)
 
     assert not thread.is_alive()
-    assert collector.is_finished
-    assert {"brokers", "topics", "zookeeper"}.isdisjoint(each.name for each in threading.enumerate())
+    assert looked["finish"].is_set()
+    assert collector.tiers.keys().isdisjoint(each.name for each in threading.enumerate())
 
 
 def test_sizes_reach_the_partitions_and_stay_while_a_broker_is_silent(cluster, collector, collect):
     cluster.create_topic("orders", 1, 2)
     cluster.append("orders", 0, 10)
-    collector.collect_sizes()
+    collector.look("sizes")
     collect()
     cluster.stop_broker(2)
     cluster.append("orders", 0, 10)
-    collector.collect_sizes()
+    collector.look("sizes")
     collect()
 
     assert Partition.objects.get().sizes == [[1, 20 * RECORD_BYTES], [2, 10 * RECORD_BYTES]]

@@ -75,5 +75,5 @@ def _look(collector: Collector) -> None:
     collector.collect_zookeeper()
     collector.collect_cluster()
     collector.collect_topics()
-    collector.collect_groups()
+    collector.look("groups")
     collector.beat()

@@ -53,8 +53,8 @@ def look(name: str, gateway: FakeGateway, clock: Clock) -> None:
         for _ in range(3):
             clock.now += 15_000
             gateway.append(f"topic-of-{name}", 0, 5)
-            for each in ("zookeeper", "cluster", "topics", "groups", "moves", "retention", "cluster"):
-                getattr(collector, f"collect_{each}")()
+            for tier in ("zookeeper", "brokers", "topics", "groups", "moves", "retention", "brokers"):
+                collector.look(tier)
             collector.beat()
 
 

@@ -1,5 +1,6 @@
 """A page that is fetched while nobody looked waits for the look it causes, and not for ever."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -29,7 +30,7 @@ def test_a_page_waits_for_the_look_it_causes(collect, collector, clock, called, 
     clock.advance(60_000)
     monkeypatch.setattr(fresh_pages, "now_ms", clock.now_ms)
     look = collector
-    looks = iter((look.collect_cluster, look.collect_zookeeper, look.collect_topics, look.collect_groups))
+    looks = iter((look.collect_cluster, look.collect_zookeeper, look.collect_topics, partial(look.look, "groups")))
     monkeypatch.setattr(fresh_pages, "time", SimpleNamespace(sleep=lambda _seconds: next(looks)()))
     fresh_pages.await_look()
 

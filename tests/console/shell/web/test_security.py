@@ -132,7 +132,7 @@ def test_names_and_records_written_by_others_are_text_on_every_page(
     cluster.commit(EVIL, "orders", 0, 0)
     hostile_connector(connect)
     collect()
-    collector.collect_connectors()
+    collector.look("connectors")
     assert ConsumerGroup.objects.filter(name=EVIL).exists()
     client = client_of(administrator)
     client.post(reverse("own-password"), {"old_password": EVIL})

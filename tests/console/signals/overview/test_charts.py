@@ -15,7 +15,7 @@ from console.state.clusters.models import ClusterSample
 def look(collect, collector):
     def everything() -> None:
         collect()
-        collector.collect_sizes()
+        collector.look("sizes")
 
     return everything
 

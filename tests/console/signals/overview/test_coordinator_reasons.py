@@ -18,16 +18,16 @@ def reasons() -> dict[str, str]:
 def test_a_broker_that_cannot_load_its_coordinators_is_named_until_it_has(cluster, collect, collector):
     collect()
     cluster.brokers.unloaded = {2: NotLoaded(groups=3)}
-    collector.collect_requests()
+    collector.look("requests")
     assert reasons() == {
         "coordinators:2": "critical: Broker 2 cannot load coordinators it leads: the groups they coordinate stand "
         "still. Partitions not loaded: 3 of __consumer_offsets"
     }
     cluster.brokers.unloaded = {2: NotLoaded(groups=1, transactions=2)}
-    collector.collect_requests()
+    collector.look("requests")
     assert "groups and transactions" in reasons()["coordinators:2"]
     cluster.brokers.unloaded = {}
-    collector.collect_requests()
+    collector.look("requests")
     assert reasons() == {}
 
 
@@ -41,14 +41,14 @@ def test_a_client_that_holds_its_share_is_told_of_until_it_is_refused_no_more(cl
     collect()
     use = CROWDING
     cluster.brokers.budgets = {2: (use,)}
-    collector.collect_requests()
+    collector.look("requests")
     assert reasons() == {
         "budget:2:simple offsets": "warning: Broker 2 refuses new offsets of such groups of a client that holds its "
         "share of the memory for offsets of groups without members. 60\u202fMB of 96\u202fMB held; one client "
         "holds 51\u202fMB"
     }
     cluster.brokers.budgets = {2: (replace(use, refused_ms_ago=700_000),)}
-    collector.collect_requests()
+    collector.look("requests")
     assert reasons() == {}
 
 
@@ -56,7 +56,7 @@ def test_transactional_ids_are_counted_and_not_measured_in_bytes(cluster, collec
     collect()
     use = BudgetUse("transactional ids", 300_000, 2_000, 5_000, "User:app", "10.0.0.66", 1_500)
     cluster.brokers.budgets = {2: (use,)}
-    collector.collect_requests()
+    collector.look("requests")
     (text,) = reasons().values()
     assert "refuses new transactional ids of a client that holds its share of the number of transactional ids" in text
     assert "2\u202f000 of 300\u202f000 held; one client holds 1\u202f500" in text
@@ -84,7 +84,7 @@ def test_the_client_is_named_to_operators_on_its_brokers_page_alone(
     client = client_of(owner)
     collect()
     cluster.brokers.budgets = {2: (CROWDING,)}
-    collector.collect_requests()
+    collector.look("requests")
     collect()
     texts = {each: client.get(each).content.decode() for each in ("/", "/brokers/", "/brokers/2/", "/metrics")}
     _, secret = make_token(owner, "t", ["read"], 1, timezone.now())
@@ -101,13 +101,13 @@ def test_the_client_is_named_to_operators_on_its_brokers_page_alone(
 def test_a_bound_that_is_nearly_full_is_told_of_before_a_client_is_refused(cluster, collect, collector, held, is_told):
     collect()
     cluster.brokers.budgets = {1: (BudgetUse("group offsets", 96 * MB, held),)}
-    collector.collect_requests()
+    collector.look("requests")
     assert bool(reasons()) == is_told
     if is_told:
         assert "has little left of the memory" in reasons()["budget:1:group offsets"]
         assert "clients unknown: their records name none" in reasons()["budget:1:group offsets"]
     cluster.brokers.budgets = {}
-    collector.collect_requests()
+    collector.look("requests")
     assert reasons() == {}
 
 

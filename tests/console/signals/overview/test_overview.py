@@ -122,7 +122,7 @@ def test_groups_disks_and_processes_in_trouble_are_named_where_one_looks_first(
     for minutes in (0, 40):
         clock.advance(60_000 * minutes)
         collect()
-        collector.collect_sizes()
+        collector.look("sizes")
     text = page(client_of, viewer)
 
     assert "Group readers will lose records" in text

@@ -33,7 +33,7 @@ def look(collector):
 
     def at_groups() -> None:
         collector.collect_topics()
-        collector.collect_groups()
+        collector.look("groups")
 
     return at_groups
 
@@ -135,7 +135,7 @@ def test_a_commit_newer_than_the_known_end_is_no_error_and_an_end_gone_back_is(c
     collect()
     cluster.append("orders", 0, 10)
     cluster.commit("readers", "orders", 0, 20)
-    collector.collect_groups()
+    collector.look("groups")
     assert (place().lag, place().verdict) == (0, "ok")
 
     clock.advance(2_000)
@@ -230,10 +230,10 @@ def test_a_group_that_never_commits_is_in_trouble_after_five_minutes_also_over_a
     clock.advance(200_000)
     again = Collector(cluster, lambda: list(zookeeper), clock.now_ms)
     again.collect_topics()
-    again.collect_groups()
+    again.look("groups")
     clock.advance(200_000)
     again.collect_topics()
-    again.collect_groups()
+    again.look("groups")
     assert (place().verdict, place().behind_since_ms) == ("no commit", clock.now_ms() - 400_000)
 
 
@@ -266,7 +266,7 @@ def test_trouble_stays_trouble_when_the_collector_starts_again(cluster, zookeepe
 
     again = Collector(cluster, lambda: list(zookeeper), clock.now_ms)
     again.collect_topics()
-    again.collect_groups()
+    again.look("groups")
     assert place().verdict == "stopped"
 
 
@@ -324,7 +324,7 @@ def test_a_second_look_at_the_same_writes_nothing(cluster, collector, collect, d
     collect()
 
     with django_assert_max_num_queries(1):
-        collector.collect_groups()
+        collector.look("groups")
 
 
 def test_a_collector_that_starts_again_goes_on_from_the_rows(cluster, zookeeper, collect, clock):
@@ -337,7 +337,7 @@ def test_a_collector_that_starts_again_goes_on_from_the_rows(cluster, zookeeper,
     cluster.groups.delete_group("readers")
     cluster.commit("others", "orders", 0, 60)
     clock.advance(FORGET_AFTER_MS)
-    second.collect_groups()
+    second.look("groups")
 
     assert list(ConsumerGroup.objects.values_list("name", flat=True)) == ["others"]
     assert not ConsumerGroup.objects.filter(pk=key).exists()
@@ -363,8 +363,8 @@ def test_an_unreachable_cluster_keeps_the_rows_and_says_why(cluster, collector, 
     collect()
     cluster.cut_off()
     with pytest.raises(Exception, match="No broker answered"):
-        collector.collect_groups()
-    collector.groups_failed("No broker answered in time.")
+        collector.look("groups")
+    collector.tier_looks["groups"].failed("No broker answered in time.")
 
     assert group()
     assert cluster_state().groups_error == "No broker answered in time."

@@ -9,6 +9,7 @@ import pytest
 from console.kit.live import groups
 from console.state.history import store
 from console.state.history.differences import Event
+from console.state.history.feature import LIVE_GROUP
 from console.state.history.models import Change
 from console.state.history.store import write_events
 
@@ -40,7 +41,7 @@ def test_a_broker_that_stops_leaves_its_trail(cluster, collect, pushed):
     assert told(kind="controller") == ["Broker 2 is the controller; was broker 1"]
     assert told(kind="leader") == ["orders-0 is led by broker 2, previously by broker 1"]
     assert len(told(kind="isr")) == 2
-    assert {groups.HISTORY, groups.topic("orders")} == set(pushed)
+    assert {LIVE_GROUP, groups.topic("orders")} == set(pushed)
 
     cluster.start_broker(1)
     collect()

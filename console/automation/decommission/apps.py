@@ -1,7 +1,0 @@
-"""The app."""
-
-from django.apps import AppConfig
-
-
-class DecommissionConfig(AppConfig):
-    name = "console.automation.decommission"
